@@ -35,7 +35,7 @@ func planAccess(in *input, out *output) {
 		}
 	case keys == nil || *keys:
 	case !known:
-		out.fatal(nodeconfig.NotApplied, keysPath, "is not applied: it is not known how the SSH server of %s is configured", systemName(in))
+		out.Fatal(nodeconfig.NotApplied, keysPath, "is not applied: it is not known how the SSH server of %s is configured", systemName(in))
 	default:
 		planNoKeys(out, servers, in.family.Sources.PublicKeys)
 	}

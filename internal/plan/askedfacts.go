@@ -25,9 +25,9 @@ func planAskedFacts(in *input, out *output) {
 		what := factOf(variable).what
 		switch {
 		case variable == addressVariable && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}):
-			out.fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask for one IPv4 address alone: give kubelet.nodeIPs")
+			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask for one IPv4 address alone: give kubelet.nodeIPs")
 		case service == nil:
-			out.fatal(nodeconfig.Missing, wanted[variable], "the kubelet is told the machine's %s, which is not known, and a node without an agent can ask the metadata services of %s alone: name it in the contract or the facts, or name cloud.provider",
+			out.Fatal(nodeconfig.Missing, wanted[variable], "the kubelet is told the machine's %s, which is not known, and a node without an agent can ask the metadata services of %s alone: name it in the contract or the facts, or name cloud.provider",
 				what, metadataServices[0].provider+" and "+metadataServices[1].provider)
 		}
 	}

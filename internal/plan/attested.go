@@ -67,7 +67,7 @@ func planAttestedClient(in *input, out *output) {
 	artifact, program := in.config.Components.Artifacts[clientName], in.family.Attested.Client
 	if program == "" || !bringsClient(in.config) {
 		if len(places(artifact)) > 0 {
-			out.warn(nodeconfig.NoEffect, artifactOf(clientName)+".url", "has no effect, because no client for an attested identity joins the node")
+			out.Warn(nodeconfig.NoEffect, artifactOf(clientName)+".url", "has no effect, because no client for an attested identity joins the node")
 		}
 		return
 	}
@@ -91,27 +91,27 @@ func planAttested(in *input, out *output) {
 		if in.config.Join.Attested != nil {
 			out.notApplied("$.join.attested")
 		}
-		out.fatal(nodeconfig.Invalid, "$.join.method", "needs a client that nodes of this layout have not; use another method, or a layout whose nodes have it")
+		out.Fatal(nodeconfig.Invalid, "$.join.method", "needs a client that nodes of this layout have not; use another method, or a layout whose nodes have it")
 		return
 	}
 	if in.client == "" {
 		reason := "needs " + path.Base(a.Client) + ", and the machine has none; "
 		if in.method == nodeconfig.JoinAttested {
-			out.fatal(nodeconfig.NotInstalled, "$.join.attested", "%s", reason+"use an image that has it, or give the node a bootstrap token")
+			out.Fatal(nodeconfig.NotInstalled, "$.join.attested", "%s", reason+"use an image that has it, or give the node a bootstrap token")
 		} else {
-			out.warn(nodeconfig.NotInstalled, "$.join.attested", "%s", reason+"the node joins with its bootstrap token")
+			out.Warn(nodeconfig.NotInstalled, "$.join.attested", "%s", reason+"the node joins with its bootstrap token")
 		}
 		return
 	}
 	server, err := url.Parse(in.config.Cluster.Server)
 	if err == nil && cmp.Or(server.Port(), "443") != "443" {
-		out.fatal(nodeconfig.Invalid, "$.cluster.server", "has another port than 443, and the client for an attested identity knows no other")
+		out.Fatal(nodeconfig.Invalid, "$.cluster.server", "has another port than 443, and the client for an attested identity knows no other")
 	}
 	if in.config.Cloud.Azure == nil {
-		out.fatal(nodeconfig.Missing, "$.cloud.azure", "is missing, and the client for an attested identity reads it; give the cluster's cloud, and the identity")
+		out.Fatal(nodeconfig.Missing, "$.cloud.azure", "is missing, and the client for an attested identity reads it; give the cluster's cloud, and the identity")
 	}
 	if in.certificate == "" {
-		out.fatal(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path, and the client for an attested identity writes the certificate there")
+		out.Fatal(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path, and the client for an attested identity writes the certificate there")
 	}
 	if err != nil || in.certificate == "" {
 		return

@@ -28,11 +28,11 @@ func unpinnedAuthority(in *input, out *output) {
 	switch c := &in.given.Cluster; {
 	case !c.UnsafeSkipCAVerification:
 	case !c.FetchesAuthority():
-		out.warn(nodeconfig.NoEffect, skipPath, "has no effect: the contract has the CA")
+		out.Warn(nodeconfig.NoEffect, skipPath, "has no effect: the contract has the CA")
 	case len(c.CertificateAuthorityHashes) > 0:
-		out.warn(nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
+		out.Warn(nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
 	default:
-		out.warn(nodeconfig.Missing, skipPath, "accepts any CA that the cluster has signed with the token, so an attacker who knows the token can control the node; "+
+		out.Warn(nodeconfig.Missing, skipPath, "accepts any CA that the cluster has signed with the token, so an attacker who knows the token can control the node; "+
 			"pin the CA by its hash, which kubeadm token create --print-join-command prints")
 	}
 }

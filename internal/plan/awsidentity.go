@@ -48,7 +48,7 @@ func awsCredential(in *input, out *output) *nodeconfig.ExecCredential {
 			return plugin.call(program, identity)
 		}
 	}
-	out.fatal(nodeconfig.Invalid, "$.join.method", "needs aws or aws-iam-authenticator in /usr/bin, and the image has neither: install one, or name another plug-in with join.exec")
+	out.Fatal(nodeconfig.Invalid, "$.join.method", "needs aws or aws-iam-authenticator in /usr/bin, and the image has neither: install one, or name another plug-in with join.exec")
 	return awsPlugins[0].call(awsPlugins[0].program, identity)
 }
 

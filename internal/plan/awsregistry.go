@@ -112,8 +112,8 @@ func checkRegistryRegion(in *input, out *output) {
 	switch region := in.region(); {
 	case !own || registry.account != "":
 	case region == "":
-		out.fatal(nodeconfig.Missing, regionPath, "is missing: it says which registry has the sandbox image; name it, or runtime.sandboxImage")
+		out.Fatal(nodeconfig.Missing, regionPath, "is missing: it says which registry has the sandbox image; name it, or runtime.sandboxImage")
 	default:
-		out.fatal(nodeconfig.Invalid, regionPath, "has no registry of system images that is known (%q); name the image in runtime.sandboxImage", region)
+		out.Fatal(nodeconfig.Invalid, regionPath, "has no registry of system images that is known (%q); name the image in runtime.sandboxImage", region)
 	}
 }

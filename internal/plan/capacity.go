@@ -31,7 +31,7 @@ func planCapacity(in *input, out *output) {
 		if i >= 0 {
 			at = document.IndexPath(capacityPath+".instanceTypes", i)
 		}
-		out.fatal(nodeconfig.Invalid, at, "%s", err)
+		out.Fatal(nodeconfig.Invalid, at, "%s", err)
 	}
 	k := in.config.Kubelet
 	reserves := kubeletSetting(k, kubeReservedFlag, kubeReserved, "") == ""
@@ -39,13 +39,13 @@ func planCapacity(in *input, out *output) {
 	switch {
 	case len(c.problems) > 0:
 	case in.agentless && described != "" && len(k.Capacity.InstanceTypes) > 0 && in.known(typeVariable) != "" && c.node == nil:
-		out.fatal(nodeconfig.Invalid, capacityPath+".instanceTypes", "does not have %s, which the machine of these facts is", described)
+		out.Fatal(nodeconfig.Invalid, capacityPath+".instanceTypes", "does not have %s, which the machine of these facts is", described)
 	case len(c.types) == 0 && in.agentless:
-		out.fatal(nodeconfig.Missing, capacityPath+".instanceTypes", "is missing, and the facts do not say the machine's type: name those that it can be of")
+		out.Fatal(nodeconfig.Missing, capacityPath+".instanceTypes", "is missing, and the facts do not say the machine's type: name those that it can be of")
 	case c.node == nil && !in.looksUpPods() && !in.setsPods():
 		unknownFact(in, out, capacityPath, factOf(typeVariable).what)
 	case reserves && !c.sized:
-		out.warn(nodeconfig.Dropped, capacityPath, "kubeReserved is left out: it is computed from the machine's type and processors, and no facts say both. "+
+		out.Warn(nodeconfig.Dropped, capacityPath, "kubeReserved is left out: it is computed from the machine's type and processors, and no facts say both. "+
 			"Give the facts of such a machine, with its instance.type, or set kubelet.config.kubeReserved")
 	}
 	if len(c.types) == 0 || in.setsPods() || !in.looksUpPods() && in.family.Command.MaxPods == "" {

@@ -32,11 +32,11 @@ func planCgroups(in *input, out *output) {
 	}
 	switch {
 	case said == "" && in.reached(cgroupV2Needed):
-		out.report(nodeconfig.Problem{
+		out.Add(nodeconfig.Problem{
 			Kind: nodeconfig.Invalid, Path: VersionPath, Fatal: !assumed,
 			Reason: fmt.Sprintf("this kubelet does not start with control groups of version 1, %s; use an image with version 2, or set the kubelet's %s (--%s) to false", has, failCgroupField, failCgroupFlag),
 		})
 	case err == nil && fails && !assumed:
-		out.fatal(nodeconfig.Invalid, settingPath(k, failCgroupFlag, failCgroupField), "needs control groups of version 2, and this machine has version 1")
+		out.Fatal(nodeconfig.Invalid, settingPath(k, failCgroupFlag, failCgroupField), "needs control groups of version 2, and this machine has version 1")
 	}
 }

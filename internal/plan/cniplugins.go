@@ -130,7 +130,7 @@ func (o *output) wantPlugins(in *input, there []string, url string) {
 	if len(packages) > 0 {
 		where = facts.CNIDownloadsDir + " has " + strings.Join(packages, ", ")
 	}
-	o.fatal(nodeconfig.NotInstalled, at, "wants the CNI plug-ins %s, which are not in %s, and %s; use an image that has them, or name a package that is there",
+	o.Fatal(nodeconfig.NotInstalled, at, "wants the CNI plug-ins %s, which are not in %s, and %s; use an image that has them, or name a package that is there",
 		strings.Join(missing, ", "), cniBinDir, where)
 }
 

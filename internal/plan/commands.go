@@ -18,7 +18,7 @@ var commands = concern{
 func planCommands(in *input, out *output) {
 	texts := in.config.Commands
 	if len(texts) > 0 && in.facts.NoBash {
-		out.fatal(nodeconfig.NotInstalled, "$.commands", "are run by %s, and the image has none; use an image that has it, or give files and units in their place", facts.Bash)
+		out.Fatal(nodeconfig.NotInstalled, "$.commands", "are run by %s, and the image has none; use an image that has it, or give files and units in their place", facts.Bash)
 	}
 	for i := range texts {
 		if i == in.starter {

@@ -136,7 +136,7 @@ func mergeConfig(in *input, out *output, doc *toml.Table) {
 		return
 	}
 	refuse := func(format string, args ...any) {
-		out.fatal(nodeconfig.Invalid, containerdConfigPath, format, args...)
+		out.Fatal(nodeconfig.Invalid, containerdConfigPath, format, args...)
 	}
 	over, err := toml.Parse(text.Reveal())
 	if syntax, ok := errors.AsType[*toml.SyntaxError](err); ok {

@@ -23,16 +23,16 @@ func planImageCredentialProvider(in *input, out *output) {
 	at, misplaced := credentialConfig(in)
 	// A provider's configuration names the registries itself; AKS's does so for this one too.
 	if a := in.config.Cloud.Azure; a != nil && a.Custom != nil && a.Custom.RegistryDNSSuffix != "" && !providerNames(provider, "*"+a.Custom.RegistryDNSSuffix) {
-		out.warn(nodeconfig.NotApplied, "$.cloud.azure.custom.registryDNSSuffix",
+		out.Warn(nodeconfig.NotApplied, "$.cloud.azure.custom.registryDNSSuffix",
 			"is not applied: a provider's matchImages in kubelet.imageCredentialProvider.config names these registries, and none does")
 	}
 	switch {
 	case provider == nil:
 	case provider.Config == nil && provider.ConfigFile == "":
-		out.warn(nodeconfig.Missing, providerPath+".config", "is missing, and so is configFile: no provider is configured")
+		out.Warn(nodeconfig.Missing, providerPath+".config", "is missing, and so is configFile: no provider is configured")
 	case provider.Config != nil:
 		if misplaced != "" {
-			out.warn(nodeconfig.Invalid, providerPath+".configFile", "%s; the default path is used", misplaced)
+			out.Warn(nodeconfig.Invalid, providerPath+".configFile", "%s; the default path is used", misplaced)
 		}
 		plain, secret := nodeconfig.Revealed(provider.Config)
 		out.guarded(secret, resource.Join, at, 0o644, yamlFile(document.Of(plain)), "credentials for image registries", kubeletUnit)

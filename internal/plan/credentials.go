@@ -81,7 +81,7 @@ func unusedCredentials(in *input, out *output) {
 		{"$.join.aws", nodeconfig.JoinAWS, j.AWS != nil},
 	} {
 		if credential.given && credential.of != j.Method {
-			out.warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")
+			out.Warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")
 		}
 	}
 }

@@ -36,7 +36,7 @@ func planCustomCloud(in *input, out *output) {
 	case suite != "":
 		aptSources(out, endpoint, version, suite)
 	default:
-		out.warn(nodeconfig.NotApplied, repositoryPath, "is not applied: it is not known where %s, version %q, has its packages from", systemName(in), version)
+		out.Warn(nodeconfig.NotApplied, repositoryPath, "is not applied: it is not known where %s, version %q, has its packages from", systemName(in), version)
 	}
 	planClock(in, out)
 }

@@ -24,7 +24,7 @@ func planDeniedModules(in *input, out *output) {
 	var files []string
 	for _, module := range denied(in) {
 		if i := slices.Index(in.config.System.Modules, module); i >= 0 {
-			out.warn(nodeconfig.Dropped, fmt.Sprintf("$.system.modules[%d]", i),
+			out.Warn(nodeconfig.Dropped, fmt.Sprintf("$.system.modules[%d]", i),
 				"is not loaded: the machine's kernel is older than the fix of a vulnerability in this module; use an image with a newer kernel")
 		}
 		// The command is run in place of loading, by whatever name the module is asked for (modprobe.d(5), install).

@@ -12,7 +12,7 @@ var distribution = concern{
 
 func planDistribution(in *input, out *output) {
 	if in.like != "" {
-		out.warn(nodeconfig.Missing, "$", "%s is not in the table of distributions: the node is made as on %s, which its ID_LIKE names (%q)",
+		out.Warn(nodeconfig.Missing, "$", "%s is not in the table of distributions: the node is made as on %s, which its ID_LIKE names (%q)",
 			systemName(in), in.distro.Name, in.like)
 	}
 }

@@ -113,10 +113,10 @@ func unknownFact(in *input, out *output, path, what string) {
 		return // a kubelet that is told none finds one, and the agent has said so
 	}
 	if !in.seen() && len(in.facts.Components) == 0 {
-		out.warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
+		out.Warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
 		return
 	}
-	out.fatal(nodeconfig.Missing, path, "the kubelet is told the machine's %s, and neither the cloud's metadata service nor the facts say it", what)
+	out.Fatal(nodeconfig.Missing, path, "the kubelet is told the machine's %s, and neither the cloud's metadata service nor the facts say it", what)
 }
 
 // givesProviderID reports whether the kubelet is told its machine's name in the cloud, which a cloud provider of its own

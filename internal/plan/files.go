@@ -21,23 +21,23 @@ func planFiles(in *input, out *output) {
 		f, at := &in.config.Files[i], document.IndexPath("$.files", i)
 		content, err := f.Bytes()
 		if err != nil {
-			out.fatal(nodeconfig.Invalid, at+".base64", "is not base64")
+			out.Fatal(nodeconfig.Invalid, at+".base64", "is not base64")
 			continue
 		}
 		mode, err := f.Permissions()
 		if err != nil {
-			out.fatal(nodeconfig.Invalid, at+".mode", "%s", err)
+			out.Fatal(nodeconfig.Invalid, at+".mode", "%s", err)
 			continue
 		}
 		if reason := place.UserFile.Check(f.Path); reason != "" {
-			out.fatal(nodeconfig.Invalid, at+".path", "%s", reason)
+			out.Fatal(nodeconfig.Invalid, at+".path", "%s", reason)
 			continue
 		}
 		phase, secret := resource.Base, !f.Secret.IsZero()
 		if secret {
 			// Each machine of an image would have it, and everybody who has the image.
 			if phase = resource.Join; !in.joins() {
-				out.warn(nodeconfig.NotApplied, at, "is secret, and is not written to an image")
+				out.Warn(nodeconfig.NotApplied, at, "is secret, and is not written to an image")
 				continue
 			}
 		}

@@ -27,13 +27,13 @@ func planGPU(in *input, out *output) {
 	planPartitions(in, out)
 	gpu := in.gpu()
 	if in.managesGPU() && in.sharesGPU() {
-		out.fatal(nodeconfig.Invalid, DRAPath, "the device plug-in and the driver for dynamic resource allocation show the same devices; use one of managed and this")
+		out.Fatal(nodeconfig.Invalid, DRAPath, "the device plug-in and the driver for dynamic resource allocation show the same devices; use one of managed and this")
 	}
 	if gpu.DevicePlugin && !in.plugsGPU() {
-		out.warn(nodeconfig.NotApplied, pluginPath, "is not applied: the image has no %s, or another service shows the devices; the cluster's own runs as a pod", facts.DevicePluginUnit)
+		out.Warn(nodeconfig.NotApplied, pluginPath, "is not applied: the image has no %s, or another service shows the devices; the cluster's own runs as a pod", facts.DevicePluginUnit)
 	}
 	if gpu.Strategy != "" && !(in.plugsGPU() && in.isPartitioned()) {
-		out.warn(nodeconfig.NotApplied, strategyPath, "is not applied: no device is partitioned, or the node's device plug-in is not run")
+		out.Warn(nodeconfig.NotApplied, strategyPath, "is not applied: no device is partitioned, or the node's device plug-in is not run")
 	}
 	if marker := in.family.GPU.Marker; in.observesGPU() && marker != "" {
 		out.file(resource.Join, marker, 0o644, nil, sourced("says that the services for GPUs are the node's", in.family.Sources.GPU))
@@ -52,5 +52,5 @@ func declineGPU(in *input, out *output) {
 	case !asks && (gpu.Vendor == "" || !in.isPartitioned() && gpu.Strategy == "" && !gpu.DevicePlugin):
 		return
 	}
-	out.warn(nodeconfig.NotApplied, gpuPath, "is not applied: %s", reason)
+	out.Warn(nodeconfig.NotApplied, gpuPath, "is not applied: %s", reason)
 }

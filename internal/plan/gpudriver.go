@@ -80,16 +80,16 @@ func checkDriver(in *input, out *output) {
 	}
 	size := in.size()
 	if strings.HasPrefix(size, "standard_") && !knowsSize(size) {
-		out.warn(nodeconfig.Invalid, instanceTypePath, "%s is no size whose GPUs are known; the driver is taken to be of the kind %s, and no fabric manager is started", size, cudaLTSDriver)
+		out.Warn(nodeconfig.Invalid, instanceTypePath, "%s is no size whose GPUs are known; the driver is taken to be of the kind %s, and no fabric manager is started", size, cudaLTSDriver)
 	}
 	kind := DriverKind(size)
 	missing := slices.IndexFunc(driverPrograms, func(program string) bool { return !in.has(program) })
 	switch baked := in.facts.PrebakedDriver; {
 	case missing >= 0:
-		out.fatal(nodeconfig.NotInstalled, at, "needs %s, which the image does not have in /usr/bin; Slipway installs no driver: use an image with NVIDIA's driver of the kind %s",
+		out.Fatal(nodeconfig.NotInstalled, at, "needs %s, which the image does not have in /usr/bin; Slipway installs no driver: use an image with NVIDIA's driver of the kind %s",
 			driverPrograms[missing], kind)
 	case baked != "" && isGRID(baked) != isGRID(kind):
-		out.fatal(nodeconfig.NotInstalled, at, "needs NVIDIA's driver of the kind %s, and the image has one of the kind %s; use an image that has the wanted one", kind, baked)
+		out.Fatal(nodeconfig.NotInstalled, at, "needs NVIDIA's driver of the kind %s, and the image has one of the kind %s; use an image that has the wanted one", kind, baked)
 	}
 }
 

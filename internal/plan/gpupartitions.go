@@ -39,7 +39,7 @@ func partitionsOf(in *input, out *output) string {
 	gpu := in.gpu()
 	layout := strings.Join(gpu.ProfileLayout, ",")
 	if len(gpu.ProfileLayout) > maxPartitions || strings.Trim(layout, partitionLetters) != "" || slices.Contains(gpu.ProfileLayout, "") {
-		out.fatal(nodeconfig.Invalid, layoutPath, "wants at most %d names of profiles, such as 1g.10gb, as nvidia-smi mig -lgip prints them", maxPartitions)
+		out.Fatal(nodeconfig.Invalid, layoutPath, "wants at most %d names of profiles, such as 1g.10gb, as nvidia-smi mig -lgip prints them", maxPartitions)
 		return ""
 	}
 	if layout != "" || gpu.InstanceProfile == "" {
@@ -50,7 +50,7 @@ func partitionsOf(in *input, out *output) string {
 			return p.partitions
 		}
 	}
-	out.fatal(nodeconfig.Invalid, profilePath, "is no profile of partitions that is known; use MIG1g, MIG2g, MIG3g, MIG4g or MIG7g")
+	out.Fatal(nodeconfig.Invalid, profilePath, "is no profile of partitions that is known; use MIG1g, MIG2g, MIG3g, MIG4g or MIG7g")
 	return ""
 }
 

@@ -77,14 +77,14 @@ func (o *output) guard(environment string, joins bool) {
 // refuse reports two that cannot both be, at the setting that asked for one of them. Where none did, it is a defect of
 // the planner's, and no node is made by it.
 func (o *output) refuse(c, other *claim) {
-	o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, other.asked, "$"), "%s and %s cannot both be planned (%s, %s)",
+	o.Fatal(nodeconfig.Invalid, cmp.Or(c.asked, other.asked, "$"), "%s and %s cannot both be planned (%s, %s)",
 		c.id, other.id, c.concern, other.concern)
 }
 
 // guardPlace refuses what no plan may have, and what is below a file or a link.
 func (o *output) guardPlace(c *claim, owners map[string]*claim) {
 	if err := c.Spec.Valid(); err != nil {
-		o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s: %s", c.id, err)
+		o.Fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s: %s", c.id, err)
 	}
 	for _, name := range c.Spec.Paths() {
 		for dir := path.Dir(name); len(dir) > 1; dir = path.Dir(dir) {
@@ -98,7 +98,7 @@ func (o *output) guardPlace(c *claim, owners map[string]*claim) {
 // guardBoot refuses what would be so on the machine that an image is prepared on, and on none that boots from it.
 func (o *output) guardBoot(c *claim, ids map[resource.ID]bool) {
 	if c.Phase == resource.Base && !resource.KindOf(c.Spec).Lasts(c.Spec) && !ids[c.atBoot] {
-		o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s is not so any more after a boot, and nothing repeats it: it cannot be part of an image", c.id)
+		o.Fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s is not so any more after a boot, and nothing repeats it: it cannot be part of an image", c.id)
 	}
 }
 
@@ -116,10 +116,10 @@ func (o *output) guardText(c *claim, environment string) {
 		return
 	}
 	if !utf8.Valid(f.Content) {
-		o.fatal(nodeconfig.Invalid, "$", "%s would hold bytes that are no text, and systemd would not read it", f.Path)
+		o.Fatal(nodeconfig.Invalid, "$", "%s would hold bytes that are no text, and systemd would not read it", f.Path)
 	} else if i := strings.IndexFunc(string(f.Content), unreadable); i >= 0 {
 		r, _ := utf8.DecodeRune(f.Content[i:])
-		o.fatal(nodeconfig.Invalid, "$", "%s would hold the character %U, and systemd would not read it", f.Path, r)
+		o.Fatal(nodeconfig.Invalid, "$", "%s would hold the character %U, and systemd would not read it", f.Path, r)
 	}
 }
 
@@ -143,7 +143,7 @@ func (o *output) require(ids map[resource.ID]bool) {
 			case ids[id]:
 				requires = append(requires, id)
 			case !slices.Contains(groups, group(id)):
-				o.fatal(nodeconfig.Invalid, "$", "%s requires %s, and nothing brings that", r.ID(), id)
+				o.Fatal(nodeconfig.Invalid, "$", "%s requires %s, and nothing brings that", r.ID(), id)
 			}
 		}
 		r.Requires = requires

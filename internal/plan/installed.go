@@ -66,13 +66,13 @@ func planNoVersion(in *input, out *output) {
 	slices.Sort(have)
 	switch {
 	case !in.seen() && len(in.facts.Components) == 0:
-		out.warn(nodeconfig.NotInstalled, VersionPath, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
+		out.Warn(nodeconfig.NotInstalled, VersionPath, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
 			kubeletapi.NewestSupported)
 	case len(have) > 1:
-		out.fatal(nodeconfig.NotInstalled, VersionPath, "the machine has several kubelets (%s), and none at %s; name the version that is wanted",
+		out.Fatal(nodeconfig.NotInstalled, VersionPath, "the machine has several kubelets (%s), and none at %s; name the version that is wanted",
 			strings.Join(slices.Compact(have), ", "), in.family.Paths.Kubelet)
 	default:
-		out.fatal(nodeconfig.NotInstalled, VersionPath, "it is not known which version the machine's kubelet has; name it, or say it in %s of the image", components.Path)
+		out.Fatal(nodeconfig.NotInstalled, VersionPath, "it is not known which version the machine's kubelet has; name it, or say it in %s of the image", components.Path)
 	}
 }
 
@@ -83,7 +83,7 @@ func planMinor(in *input, out *output) {
 	if wanted == "" || version == "" || minorOf(wanted) == in.minor {
 		return
 	}
-	out.warn(nodeconfig.NotInstalled, MinorPath, "wants Kubernetes %s, and the kubelet is of %s; the node is planned for that one: use an image of the wanted version, or name the version that is there",
+	out.Warn(nodeconfig.NotInstalled, MinorPath, "wants Kubernetes %s, and the kubelet is of %s; the node is planned for that one: use an image of the wanted version, or name the version that is there",
 		wanted, version)
 }
 
@@ -107,7 +107,7 @@ func wantInstalled(in *input, out *output, component, wanted, at string) {
 	case !slices.Contains(Needed, component):
 		return // not every image lists it
 	}
-	out.fatal(nodeconfig.NotInstalled, at, "%s", reason)
+	out.Fatal(nodeconfig.NotInstalled, at, "%s", reason)
 }
 
 // sameVersion reports whether an installed version may be the wanted one. Of some only the main version is known,
@@ -145,6 +145,6 @@ func planSupported(in *input, out *output) {
 	if in.minor == newest || in.minor >= kubeletapi.OldestSupported && in.minor <= kubeletapi.NewestSupported {
 		return
 	}
-	out.warn(nodeconfig.Invalid, VersionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
+	out.Warn(nodeconfig.Invalid, VersionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
 		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
 }

@@ -25,7 +25,7 @@ func planIsolated(in *input, out *output) {
 		return
 	}
 	if in.family.Runtime.Registry == "" {
-		out.fatal(nodeconfig.NotApplied, RegistryPath,
+		out.Fatal(nodeconfig.NotApplied, RegistryPath,
 			"is not applied: a node of this layout has its images from several registries; say in runtime.registries where each of them is")
 		return
 	}

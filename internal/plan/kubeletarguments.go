@@ -242,7 +242,7 @@ func contractFlags(in *input) (flags []argument, problems []nodeconfig.Problem) 
 func contractArguments(in *input, out *output) []argument {
 	var all []argument
 	flags, problems := contractFlags(in)
-	out.report(problems...)
+	out.Add(problems...)
 	for _, a := range flags {
 		switch {
 		case a.name == rotationFlag && in.servingOff():
@@ -279,7 +279,7 @@ func checkManagedFields(in *input, out *output, at string) {
 			continue
 		}
 		if row, own := in.gives(row.flag); row != nil && !row.same(asFlag(value), own) {
-			out.fatal(nodeconfig.Invalid, at+"."+row.field, "is Slipway's to give, with --%s; use %s", row.flag, row.instead)
+			out.Fatal(nodeconfig.Invalid, at+"."+row.field, "is Slipway's to give, with --%s; use %s", row.flag, row.instead)
 		}
 	}
 }

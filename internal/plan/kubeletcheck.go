@@ -16,7 +16,7 @@ import (
 // checkSettings reports what a kubelet of the node's version does not take of the configuration that it gets, and of the contract's flags.
 func checkSettings(in *input, out *output, config map[string]any) {
 	if in.minor != newest {
-		out.report(kubeletapi.Check(in.kubeletSettings(config))...)
+		out.Add(kubeletapi.Check(in.kubeletSettings(config))...)
 	}
 }
 
@@ -28,7 +28,7 @@ func checkProvider(in *input, out *output) {
 	}
 	settings, _ := nodeconfig.Revealed(in.config.Kubelet.Config)
 	config, _ := nodeconfig.Revealed(provider.Config)
-	out.report(kubeletapi.CredentialProvider(in.kubeletSettings(settings), providerPath+".config", config)...)
+	out.Add(kubeletapi.CredentialProvider(in.kubeletSettings(settings), providerPath+".config", config)...)
 }
 
 // kubeletSettings are a configuration, and the family's and the contract's flags, without those that Slipway gives in their place.
@@ -59,7 +59,7 @@ func checkKubeletConfig(in *input, out *output) {
 	for i, flag := range k.Flags {
 		field := kubeletapi.FieldOf(in.minor, flag.Name)
 		if value := configured(k, field); value != nil && field != "featureGates" && fmt.Sprint(value) != flag.Value {
-			out.warn(nodeconfig.Dropped, at+"."+field, "is not used: the flag --%s wins over the configuration file", flag.Name)
+			out.Warn(nodeconfig.Dropped, at+"."+field, "is not used: the flag --%s wins over the configuration file", flag.Name)
 		}
 		if flag.Name == "cgroup-driver" {
 			checkCgroupDriver(in, out, document.IndexPath("$.kubelet.flags", i), flag.Value)
@@ -67,13 +67,13 @@ func checkKubeletConfig(in *input, out *output) {
 	}
 	if servers := configured(k, "clusterDNS"); servers != nil && len(in.config.Cluster.DNSServiceIPs) > 0 && in.family.Kubelet.ConfigDefaults &&
 		!sameAddresses(asFlag(servers), strings.Join(in.config.Cluster.DNSServiceIPs, ",")) {
-		out.warn(nodeconfig.Dropped, dnsPath(in.config), "is not used: kubelet.config.clusterDNS names the servers")
+		out.Warn(nodeconfig.Dropped, dnsPath(in.config), "is not used: kubelet.config.clusterDNS names the servers")
 	}
 	if in.family.Kubelet.ConfigDefaults && len(in.config.Cluster.ServiceCIDRs) > 0 && dnsPath(in.config) != "$.cluster.serviceCIDRs" {
-		out.warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
+		out.Warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
 	}
 	if domain := configured(k, "clusterDomain"); domain != nil && domain != any(in.config.Cluster.DNSDomain) && in.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.family.Kubelet.ConfigDefaults {
-		out.warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
+		out.Warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
 	}
 }
 
@@ -92,7 +92,7 @@ func checkCgroupDriver(in *input, out *output, at string, kubelets any) {
 	if driver == "" || driver == in.driver {
 		return
 	}
-	out.fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in runtime.cgroupDriver alone", in.driver)
+	out.Fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in runtime.cgroupDriver alone", in.driver)
 }
 
 // leftOut are the fields of the configuration that a node does without, with the reason to tell; none for what
@@ -129,7 +129,7 @@ func without(in *input, out *output, config map[string]any) map[string]any {
 	for _, field := range slices.Sorted(maps.Keys(left)) {
 		delete(config, field)
 		if left[field] != "" {
-			out.warn(nodeconfig.Dropped, document.FieldPath("$.kubelet.config", field), "%s", left[field])
+			out.Warn(nodeconfig.Dropped, document.FieldPath("$.kubelet.config", field), "%s", left[field])
 		}
 	}
 	return config

@@ -131,6 +131,6 @@ func assumedResolver(in *input, out *output) {
 		if in.resolver != "" {
 			reason = "is " + in.resolver
 		}
-		out.warn(nodeconfig.Missing, "$.kubelet.config."+resolverField, "%s: no fact says whether systemd-resolved runs, so the distribution decides; name the file, or give the machine's facts", reason)
+		out.Warn(nodeconfig.Missing, "$.kubelet.config."+resolverField, "%s: no fact says whether systemd-resolved runs, so the distribution decides; name the file, or give the machine's facts", reason)
 	}
 }

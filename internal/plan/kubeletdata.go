@@ -29,7 +29,7 @@ func planKubeletData(in *input, out *output) {
 	}
 	if in.lacksTemporary() {
 		// Whatever else is mounted there would be taken for it, so it is no error yet.
-		out.warn(nodeconfig.NotInstalled, dataDiskPath, "the machine has no temporary disk that is known: the kubelet starts only if another disk is mounted at %s; use a VM size with a temporary disk, or leave the setting out", temporaryDisk)
+		out.Warn(nodeconfig.NotInstalled, dataDiskPath, "the machine has no temporary disk that is known: the kubelet starts only if another disk is mounted at %s; use a VM size with a temporary disk, or leave the setting out", temporaryDisk)
 	}
 	mount := &resource.Mount{Where: kubeletDir, What: in.family.Paths.KubeletTemporary, Disk: temporaryDisk}
 	out.add(resource.Resource{

@@ -117,12 +117,12 @@ func clusterDefaults(in *input, out *output) map[string]any {
 	}
 	tree, err := document.Parse(in.defaults.Config)
 	if err != nil || tree.Kind != document.Map {
-		out.warn(nodeconfig.Invalid, kubeadmPath, "has no effect: what is recorded of the cluster's kubelet-config cannot be read")
+		out.Warn(nodeconfig.Invalid, kubeadmPath, "has no effect: what is recorded of the cluster's kubelet-config cannot be read")
 		return nil
 	}
 	config := tree.Any().(map[string]any)
 	leave := func(field, why string) {
-		out.warn(nodeconfig.Dropped, kubeadmPath, "takes the cluster's kubelet-config without %s: %s", field, why)
+		out.Warn(nodeconfig.Dropped, kubeadmPath, "takes the cluster's kubelet-config without %s: %s", field, why)
 	}
 	for i := range defaultsRows {
 		row := &defaultsRows[i]
@@ -220,11 +220,11 @@ func checkClusterDNS(in *input, out *output, config map[string]any) {
 	case in.lacksDefaults && known == nil && !in.agentless:
 		// The agent asks the cluster, and plans again with its answer.
 	case known != nil && known.Unanswered != "":
-		out.warn(nodeconfig.Missing, at, "is missing, and the cluster's kubelet-config is not known, because %s: %s; %s", known.Unanswered, follows, instead)
+		out.Warn(nodeconfig.Missing, at, "is missing, and the cluster's kubelet-config is not known, because %s: %s; %s", known.Unanswered, follows, instead)
 	case in.lacksDefaults:
-		out.warn(nodeconfig.Missing, at, "is missing, and without an agent no program asks for the cluster's kubelet-config: %s; %s, or convert the contract with --kubelet-config", follows, instead)
+		out.Warn(nodeconfig.Missing, at, "is missing, and without an agent no program asks for the cluster's kubelet-config: %s; %s, or convert the contract with --kubelet-config", follows, instead)
 	default:
-		out.warn(nodeconfig.Missing, at, "is missing: %s; %s", follows, instead)
+		out.Warn(nodeconfig.Missing, at, "is missing: %s; %s", follows, instead)
 	}
 }
 

@@ -34,10 +34,10 @@ func planSnap(in *input, out *output, lines []unitfile.Line, arguments, late []a
 	for _, f := range late {
 		switch {
 		case strings.Trim(f.name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-			out.fatal(nodeconfig.Invalid, f.at, "is a name that no setting of a snap can have (snapcraft docs, configuration in snaps)")
+			out.Fatal(nodeconfig.Invalid, f.at, "is a name that no setting of a snap can have (snapcraft docs, configuration in snaps)")
 			continue
 		case f.value == "" || f.value == "null" || strings.ContainsAny(f.value[:1], `{["`):
-			out.fatal(nodeconfig.Invalid, f.at, "has a value that a snap would take for another one: set it in kubelet.config, if it can be set there")
+			out.Fatal(nodeconfig.Invalid, f.at, "has a value that a snap would take for another one: set it in kubelet.config, if it can be set there")
 			continue
 		}
 		set := slices.IndexFunc(arguments, func(a argument) bool { return a.name == f.name })
@@ -45,7 +45,7 @@ func planSnap(in *input, out *output, lines []unitfile.Line, arguments, late []a
 		case set < 0:
 			arguments = append(arguments, f)
 		case f.secret || slices.ContainsFunc(late, func(other argument) bool { return other.name == f.name && other.value != f.value }):
-			out.fatal(nodeconfig.Invalid, f.at, "is given twice, and a setting of a snap has one value")
+			out.Fatal(nodeconfig.Invalid, f.at, "is given twice, and a setting of a snap has one value")
 		default:
 			arguments[set] = f
 		}

@@ -52,12 +52,12 @@ func planLocalDNS(in *input, out *output) {
 		if needed {
 			p.Reason += "; pods would send their queries to a DNS server that is not there"
 		}
-		out.report(p)
+		out.Add(p)
 		return
 	}
 	for i, ip := range in.config.Cluster.DNSServiceIPs {
 		if ip == HostListener || ip == PodsListener {
-			out.fatal(nodeconfig.Invalid, document.IndexPath("$.cluster.dnsServiceIPs", i),
+			out.Fatal(nodeconfig.Invalid, document.IndexPath("$.cluster.dnsServiceIPs", i),
 				"is the address of the node's own DNS cache, which would ask itself; give the cluster's DNS service here, and the cache's to the kubelet")
 			return
 		}
@@ -129,16 +129,16 @@ func declineZones(out *output, dns *nodeconfig.LocalDNS) {
 		for _, domain := range slices.Sorted(maps.Keys(side.zones)) {
 			zone, at := side.zones[domain], document.FieldPath(side.at, domain)
 			if zone.ServeStalePolicy != "" && (domain != defaultDNS || corefileStale[zone.ServeStale] == "") {
-				out.warn(nodeconfig.NotApplied, at+".serveStalePolicy", "is not applied: it counts for the domain . alone, with serveStale")
+				out.Warn(nodeconfig.NotApplied, at+".serveStalePolicy", "is not applied: it counts for the domain . alone, with serveStale")
 			}
 			if check := zone.HealthCheck; check != nil && check.Interval == 0 {
-				out.warn(nodeconfig.NotApplied, at+".healthCheck", "is not applied: it has no interval")
+				out.Warn(nodeconfig.NotApplied, at+".healthCheck", "is not applied: it has no interval")
 			}
 			switch {
 			case domain == defaultDNS && side.root && zone.ForwardTo == "ClusterCoreDNS":
-				out.warn(nodeconfig.NotApplied, at+".forwardTo", "is not applied: the host's queries go to the machine's own DNS servers, which it needs to join the cluster")
+				out.Warn(nodeconfig.NotApplied, at+".forwardTo", "is not applied: the host's queries go to the machine's own DNS servers, which it needs to join the cluster")
 			case strings.HasSuffix(domain, clusterDomain) && zone.ForwardTo == "VnetDNS":
-				out.warn(nodeconfig.NotApplied, at+".forwardTo", "is not applied: only the cluster's DNS service knows these names")
+				out.Warn(nodeconfig.NotApplied, at+".forwardTo", "is not applied: only the cluster's DNS service knows these names")
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func planMetadataRestriction(in *input, out *output) {
 	// the form of the rule is one that AKS knows (ensure_imds_restriction.sh).
 	address := nodeIPv4(in)
 	if address == "" && in.seen() { // else it is not known of which machine
-		out.fatal(nodeconfig.Missing, RestrictionPath, "needs the machine's IPv4 address, and it has none")
+		out.Fatal(nodeconfig.Missing, RestrictionPath, "needs the machine's IPv4 address, and it has none")
 		return
 	}
 	match := []string{"-d", "169.254.169.254/32", "-p", "tcp", "-m", "tcp", "--dport", "80", "-m", "comment", "--comment", in.family.Host.MetadataComment, "-j", "DROP"}

@@ -45,7 +45,7 @@ func planNameResolution(in *input, out *output) {
 		out.askedBy(nameserversPath)
 	default:
 		// The node would ask other servers than its author wants, so this is an error if the machine is known.
-		out.report(nodeconfig.Problem{
+		out.Add(nodeconfig.Problem{
 			Kind: nodeconfig.NotApplied, Path: nameserversPath, Fatal: in.seen(),
 			Reason: "is not applied: it is not known that " + systemName(in) + " looks names up with systemd-resolved; the node would ask the DNS servers that DHCP names",
 		})
@@ -60,9 +60,9 @@ func planNameResolution(in *input, out *output) {
 		out.globalDNS("70-slipway-search.conf", "global-dns", "searches", domains, sourced(searchReason, in.family.Sources.SearchDomains))
 		out.askedBy(searchPath)
 	case manager: // a section for the default domain is mandatory (NetworkManager.conf(5), global-dns-domain)
-		out.warn(nodeconfig.NotApplied, searchPath, "is not applied: NetworkManager, which %s has, takes search domains only together with DNS servers; name them in network.nameservers", systemName(in))
+		out.Warn(nodeconfig.NotApplied, searchPath, "is not applied: NetworkManager, which %s has, takes search domains only together with DNS servers; name them in network.nameservers", systemName(in))
 	default:
-		out.warn(nodeconfig.NotApplied, searchPath, "is not applied: it is not known that %s looks names up with systemd-resolved", systemName(in))
+		out.Warn(nodeconfig.NotApplied, searchPath, "is not applied: it is not known that %s looks names up with systemd-resolved", systemName(in))
 	}
 }
 

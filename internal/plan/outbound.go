@@ -66,13 +66,13 @@ func planOutbound(in *input, out *output) {
 	case text == "":
 		return
 	case in.config.Components.Registry != "":
-		out.warn(nodeconfig.Dropped, "$.checks.outboundCommand", "is not run: a cluster whose components come from a registry of its own has no way out")
+		out.Warn(nodeconfig.Dropped, "$.checks.outboundCommand", "is not run: a cluster whose components come from a registry of its own has no way out")
 		return
 	case len(text) > maxOutboundCommand:
-		out.fatal(nodeconfig.Invalid, "$.checks.outboundCommand", "has more than %d bytes; put what it does in a file, and run that", maxOutboundCommand)
+		out.Fatal(nodeconfig.Invalid, "$.checks.outboundCommand", "has more than %d bytes; put what it does in a file, and run that", maxOutboundCommand)
 		return
 	case in.facts.NoBash:
-		out.fatal(nodeconfig.NotInstalled, "$.checks.outboundCommand", "is run by %s, and the image has none; use an image that has it, or name servers in checks.outbound", facts.Bash)
+		out.Fatal(nodeconfig.NotInstalled, "$.checks.outboundCommand", "is run by %s, and the image has none; use an image that has it, or name servers in checks.outbound", facts.Bash)
 		return
 	}
 	argv := []string{facts.Bash, "-c", outboundScript, "outbound", text, ""}

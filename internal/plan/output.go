@@ -114,16 +114,6 @@ func (o *output) repeatedBy(spec resource.Spec) {
 	o.atBoot[len(o.resources)-1] = resource.IDOf(spec)
 }
 
-func (o *output) report(problems ...nodeconfig.Problem) { o.Add(problems...) }
-
-func (o *output) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	o.Warn(kind, path, format, args...)
-}
-
-func (o *output) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	o.Fatal(kind, path, format, args...)
-}
-
 // file adds a file of root's.
 func (o *output) file(phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
 	o.add(resource.Resource{
@@ -181,7 +171,7 @@ func wants(unit string) *resource.Symlink {
 }
 
 // notApplied reports a setting that this version does not apply.
-func (o *output) notApplied(path string) { o.report(notApplied(path)) }
+func (o *output) notApplied(path string) { o.Add(notApplied(path)) }
 
 func notApplied(path string) nodeconfig.Problem {
 	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}

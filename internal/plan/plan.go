@@ -41,7 +41,7 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 	}
 	out.reach(in)
 	out.guard(in.family.Paths.KubeletEnv, in.joins())
-	out.report(unread(in.config)...)
+	out.Add(unread(in.config)...)
 	nodeconfig.SortProblems(out.List)
 	plan := resource.Plan{Config: nodeconfig.Digest(in.given), Resources: out.resources, Health: healthChecks(in.config)}
 	if in.joins() {

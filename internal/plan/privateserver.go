@@ -40,7 +40,7 @@ func planPrivateServer(in *input, out *output) {
 	}
 	known := in.seen() // else it is not known of which machine
 	if address == "" && known {
-		out.warn(nodeconfig.Missing, hostsAgentPath, "has no address for %s: the machine has no tag %s that holds one; until it has, the name's address is what DNS says", name, facts.ServerAddressTag)
+		out.Warn(nodeconfig.Missing, hostsAgentPath, "has no address for %s: the machine has no tag %s that holds one; until it has, the name's address is what DNS says", name, facts.ServerAddressTag)
 	}
 	out.add(resource.Resource{
 		Phase:  resource.Join,
@@ -67,7 +67,7 @@ func planWatcher(in *input, out *output, known bool) {
 	at := in.facts.Watcher
 	switch {
 	case at == "" && known:
-		out.warn(nodeconfig.NotInstalled, hostsAgentPath, "wants %s, and the machine has none: another address in the tag is not noticed", facts.WatcherUnit)
+		out.Warn(nodeconfig.NotInstalled, hostsAgentPath, "wants %s, and the machine has none: another address in the tag is not noticed", facts.WatcherUnit)
 		return
 	case path.Base(at) != facts.WatcherUnit || !isPlainPath(at):
 		at = resource.UnitDir + "/" + facts.WatcherUnit

@@ -48,7 +48,7 @@ func planProviderBinary(in *input, out *output) {
 	}
 	if len(d.From) == 0 {
 		if at := programOf(in.facts, program); path.IsAbs(at) && path.Dir(at) != provider.BinDir {
-			out.warn(nodeconfig.NotInstalled, providerPath+".binDir", "the machine's image has the provider's program at %s; if it is not in this directory too, the kubelet does not start", at)
+			out.Warn(nodeconfig.NotInstalled, providerPath+".binDir", "the machine's image has the provider's program at %s; if it is not in this directory too, the kubelet does not start", at)
 		}
 		return
 	}

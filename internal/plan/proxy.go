@@ -54,7 +54,7 @@ func planProxy(in *input, out *output) {
 			value nodeconfig.Secret
 		}{{"$.proxy.http", p.HTTP}, {"$.proxy.https", p.HTTPS}} {
 			if holdsCredential(s.value) {
-				out.warn(nodeconfig.NotApplied, s.path, "has a user or a password: containerd, the kubelet and apt get the proxy, and other services and users do not, because everybody could read it there")
+				out.Warn(nodeconfig.NotApplied, s.path, "has a user or a password: containerd, the kubelet and apt get the proxy, and other services and users do not, because everybody could read it there")
 			}
 		}
 		return
@@ -66,12 +66,12 @@ func planProxy(in *input, out *output) {
 	for _, v := range variables {
 		if strings.IndexFunc(v[1], func(r rune) bool { return !plainEnvironment(r) }) >= 0 {
 			// pam_env(8) and the shells that read this file do not agree on quotes, and no quotes are needed in what names hosts.
-			out.warn(nodeconfig.NotApplied, "$.proxy", "is not in %s, because a value has a character that not all who read this file take literally", systemEnvironment)
+			out.Warn(nodeconfig.NotApplied, "$.proxy", "is not in %s, because a value has a character that not all who read this file take literally", systemEnvironment)
 			return
 		}
 		line := v[0] + "=" + v[1] + "\n"
 		if len(line) > longestLine {
-			out.warn(nodeconfig.NotApplied, "$.proxy.noProxy", "is too long: the proxy is not in %s, because %s would be a line of %d bytes, and pam_env reads none of more than %d: who logs in has no proxy; name domains or networks in place of single hosts",
+			out.Warn(nodeconfig.NotApplied, "$.proxy.noProxy", "is too long: the proxy is not in %s, because %s would be a line of %d bytes, and pam_env reads none of more than %d: who logs in has no proxy; name domains or networks in place of single hosts",
 				systemEnvironment, v[0], len(line), longestLine)
 			return
 		}

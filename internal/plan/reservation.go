@@ -30,7 +30,7 @@ func planReserved(in *input, out *output) {
 			// The kubelet never looks at the group (k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go,
 			// enforceNodeAllocatableCgroups), so one that cannot be does no harm.
 		case reason != "":
-			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "%s", reason)
+			out.Fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "%s", reason)
 		}
 		if unit != "" && unit != systemSlice && !slices.Contains(units, unit) {
 			units = append(units, unit)

@@ -19,7 +19,7 @@ const retireUnit = "slipway-retire-credential"
 func retireCredential(in *input, out *output) {
 	certificate, kubeconfig := in.certificate, in.family.Paths.Kubeconfig
 	if certificate == "" {
-		out.warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
+		out.Warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
 		return
 	}
 	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does

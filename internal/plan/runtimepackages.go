@@ -51,6 +51,6 @@ func checkContainerdRelease(in *input, out *output) {
 		at = ContainerdVersionPath
 	}
 	if reason != "" {
-		out.fatal(nodeconfig.Invalid, at, "%s", reason)
+		out.Fatal(nodeconfig.Invalid, at, "%s", reason)
 	}
 }

@@ -69,6 +69,6 @@ func planRuntimeSpec(in *input, out *output) {
 	plain, secret := nodeconfig.Revealed(merge(spec, in.config.Runtime.Containerd.BaseRuntimeSpec))
 	out.guarded(secret, resource.Base, runtimeSpecFile, 0o644, jsonFile(plain), "what containerd starts containers with", containerdUnit)
 	if in.isolates() {
-		out.warn(nodeconfig.Dropped, runtimeSpecPath, "is left out for isolated pods: their containers have the kernel of a guest, and start with the default specification")
+		out.Warn(nodeconfig.Dropped, runtimeSpecPath, "is left out for isolated pods: their containers have the kernel of a guest, and start with the default specification")
 	}
 }

@@ -57,7 +57,7 @@ func (in *input) isolates() bool { return slices.Contains(in.config.Runtime.Sand
 // checkSandboxes reports sandboxes that the image cannot give.
 func checkSandboxes(in *input, out *output) {
 	if in.isolates() && !in.has(kataProgram) {
-		out.fatal(nodeconfig.NotInstalled, SandboxesPath, "wants Kata, and the image has no %s in /usr/bin or /usr/local/bin; use an image for isolated pods", kataProgram)
+		out.Fatal(nodeconfig.NotInstalled, SandboxesPath, "wants Kata, and the image has no %s in /usr/bin or /usr/local/bin; use an image for isolated pods", kataProgram)
 	}
 }
 

@@ -45,19 +45,19 @@ func planSecondaryInterfaces(in *input, out *output) {
 	}
 	if metric == 0 {
 		// Who needs them sees an error; of which machine it is may not be known yet.
-		out.report(nodeconfig.Problem{
+		out.Add(nodeconfig.Problem{
 			Kind: nodeconfig.NotApplied, Path: secondaryPath, Fatal: in.seen(),
 			Reason: "is not applied: it is not known how " + systemName(in) + " configures its network",
 		})
 		return
 	}
 	if in.facts.Instance == nil || len(in.facts.Instance.Interfaces) == 0 {
-		out.fatal(nodeconfig.NotApplied, secondaryPath, "is not applied: the cloud's metadata service has not said which interfaces the machine has; look at it with curl -H Metadata:true http://169.254.169.254/metadata/instance")
+		out.Fatal(nodeconfig.NotApplied, secondaryPath, "is not applied: the cloud's metadata service has not said which interfaces the machine has; look at it with curl -H Metadata:true http://169.254.169.254/metadata/instance")
 		return
 	}
 	others := in.facts.Instance.Interfaces[1:]
 	if len(others) != wanted {
-		out.warn(nodeconfig.Dropped, secondaryPath, "the contract has %d interfaces after the first, and the machine %d: all that it has are brought up", wanted, len(others))
+		out.Warn(nodeconfig.Dropped, secondaryPath, "the contract has %d interfaces after the first, and the machine %d: all that it has are brought up", wanted, len(others))
 	}
 	for i, nic := range others {
 		out.add(resource.Resource{

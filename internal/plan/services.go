@@ -99,7 +99,7 @@ func planServices(in *input, out *output) {
 			if asked == GPUManagedPath && in.sharesGPU() {
 				asked = DRAPath
 			}
-			out.fatal(nodeconfig.NotInstalled, asked, "needs %s, and the image does not have it; use an image that has it", s.unit)
+			out.Fatal(nodeconfig.NotInstalled, asked, "needs %s, and the image does not have it; use an image that has it", s.unit)
 		case wanted:
 			planService(in, out, s, at)
 		case s.stops && in.family.GPU.Tagged && in.imageUnit(s.unit) != "":

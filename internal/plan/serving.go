@@ -48,7 +48,7 @@ func withServingOff(in *input, out *output, config map[string]any) map[string]an
 }
 
 func warnServingOff(out *output, at string) {
-	out.warn(nodeconfig.Dropped, at, "is off, because the machine's tag %s says so: the kubelet makes its serving certificate itself", facts.ServingTag)
+	out.Warn(nodeconfig.Dropped, at, "is off, because the machine's tag %s says so: the kubelet makes its serving certificate itself", facts.ServingTag)
 }
 
 // The settings that name the kubelet's serving certificate and its key.

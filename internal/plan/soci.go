@@ -46,10 +46,10 @@ func planSOCI(in *input, out *output) {
 		return
 	}
 	if in.unitAt(facts.SOCIUnit) != "" && !in.has(sociProgram) {
-		out.fatal(nodeconfig.NotInstalled, LazyPullPath, "needs %s, which the image does not have in /usr/bin or /usr/local/bin; use an image that has it", sociProgram)
+		out.Fatal(nodeconfig.NotInstalled, LazyPullPath, "needs %s, which the image does not have in /usr/bin or /usr/local/bin; use an image that has it", sociProgram)
 	}
 	if f := &in.facts; f.CPUs > 0 && f.CPUs < sociCPUs || f.MemoryBytes > 0 && f.MemoryBytes < sociMemory {
-		out.warn(nodeconfig.Invalid, LazyPullPath, "is for machines with at least %d processors and %d GiB of memory: on this one, pulling an image may take what pods need",
+		out.Warn(nodeconfig.Invalid, LazyPullPath, "is for machines with at least %d processors and %d GiB of memory: on this one, pulling an image may take what pods need",
 			sociCPUs, sociMemory>>30)
 	}
 	out.file(resource.Base, sociConfig, 0o644, parsed(sociSettings).Bytes(), "how the snapshotter gets images", facts.SOCIUnit)

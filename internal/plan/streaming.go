@@ -40,5 +40,5 @@ func planStreaming(in *input, out *output) {
 			return
 		}
 	}
-	out.fatal(nodeconfig.NotInstalled, LazyPullPath, "needs %s, and the image does not have it; use an image that has it", mirrorSetups[0].argv[0])
+	out.Fatal(nodeconfig.NotInstalled, LazyPullPath, "needs %s, and the image does not have it; use an image that has it", mirrorSetups[0].argv[0])
 }

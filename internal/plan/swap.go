@@ -70,7 +70,7 @@ func planSwap(in *input, out *output) {
 		return
 	}
 	if in.joins() && failsOnSwap(in.config.Kubelet) {
-		out.fatal(nodeconfig.Invalid, "$.system.swapMB", "the kubelet does not start while there is swap; set kubelet.config.failSwapOn to false")
+		out.Fatal(nodeconfig.Invalid, "$.system.swapMB", "the kubelet does not start while there is swap; set kubelet.config.failSwapOn to false")
 		return
 	}
 	place := swapOnOS

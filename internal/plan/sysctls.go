@@ -59,7 +59,7 @@ func ownSysctls(in *input, out *output) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(kernelDefaults)) {
 		want := kernelDefaults[key]
 		if have, said := own[key]; said && strings.TrimSpace(have) != want {
-			out.fatal(nodeconfig.Invalid, document.FieldPath("$.system.sysctls", key),
+			out.Fatal(nodeconfig.Invalid, document.FieldPath("$.system.sysctls", key),
 				"the kubelet does not start unless this is %s; leave it out, or set kubelet.config.protectKernelDefaults to false", want)
 		}
 		own[key] = want
@@ -91,7 +91,7 @@ func planSysctls(in *input, out *output) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		if strings.Contains(key, "*") { // sysctl.d(5) has patterns, the kernel has not
-			out.warn(nodeconfig.NotApplied, document.FieldPath("$.system.sysctls", key), "is a pattern: it is applied at the next boot, and not now")
+			out.Warn(nodeconfig.NotApplied, document.FieldPath("$.system.sysctls", key), "is a pattern: it is applied at the next boot, and not now")
 			continue
 		}
 		var requires []resource.ID

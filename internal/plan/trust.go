@@ -41,7 +41,7 @@ func planTrust(in *input, out *output) {
 		found := certificateFiles(s.certificates)
 		if !known && len(found) > 0 {
 			// Who needs them sees an error that names no certificate; of which machine it is may not be known yet.
-			out.report(nodeconfig.Problem{
+			out.Add(nodeconfig.Problem{
 				Kind: nodeconfig.NotApplied, Path: s.path, Fatal: in.seen(),
 				Reason: fmt.Sprintf("is not applied: it is not known where %s keeps the certificates that it trusts", systemName(in)),
 			})
@@ -105,17 +105,17 @@ func cloudFiles(in *input, out *output, contracts map[string][]byte, known bool)
 		return nil
 	}
 	if said.Unanswered {
-		out.warn(nodeconfig.Dropped, path, "the cloud's wire server has not said, or not completely, which certificate authorities a machine there is to trust; "+
+		out.Warn(nodeconfig.Dropped, path, "the cloud's wire server has not said, or not completely, which certificate authorities a machine there is to trust; "+
 			"the node trusts those that were known before, and the next boot asks again: curl http://168.63.129.16/acms/isOptedInForRootCerts")
 	}
 	if len(said.Refused) > 0 {
-		out.warn(nodeconfig.Dropped, path, "the cloud's wire server names certificate authorities that the node does not trust, because they are no certificates or their names are no file names: %s",
+		out.Warn(nodeconfig.Dropped, path, "the cloud's wire server names certificate authorities that the node does not trust, because they are no certificates or their names are no file names: %s",
 			strings.Join(said.Refused, ", "))
 	}
 	files := certificateFiles(said.Certificates)
 	maps.DeleteFunc(files, func(name string, _ []byte) bool { return contracts[name] != nil })
 	if !known && len(files) > 0 {
-		out.warn(nodeconfig.NotApplied, path, "its certificate authorities are not trusted: it is not known where %s keeps the certificates that it trusts", systemName(in))
+		out.Warn(nodeconfig.NotApplied, path, "its certificate authorities are not trusted: it is not known where %s keeps the certificates that it trusts", systemName(in))
 	}
 	return files
 }

@@ -67,7 +67,7 @@ func planUnitState(in *input, out *output, u *nodeconfig.Unit, at string, enable
 	}
 	if !lasts {
 		if r.Phase = resource.Join; !in.joins() {
-			out.warn(nodeconfig.NotApplied, at, "does not last over a boot, and is not applied to an image: use enabled, or the state Disabled or Masked")
+			out.Warn(nodeconfig.NotApplied, at, "does not last over a boot, and is not applied to an image: use enabled, or the state Disabled or Masked")
 			return
 		}
 	}

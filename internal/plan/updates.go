@@ -23,7 +23,7 @@ func planUpdates(in *input, out *output) {
 	}
 	u := &in.distro.Updates
 	if !u.Known(*wanted) {
-		out.warn(nodeconfig.NotApplied, updatesPath, "is not applied: it is not known how %s updates itself", systemName(in))
+		out.Warn(nodeconfig.NotApplied, updatesPath, "is not applied: it is not known how %s updates itself", systemName(in))
 		return
 	}
 	text, phase := u.Settings.No, resource.Base
