@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -19,9 +18,6 @@ import (
 
 // brought are the artifacts that are downloaded where the contract names a place.
 var brought = []string{azureCNIName, clientName, containerdName, kubernetesName, providerName, runcName}
-
-// artifactOf is the section of an artifact.
-func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }
 
 // mirrors are hosts that have another one's files, in the order in which both are asked. The first is gone sooner or later: AKS's
 // scripts ask the second for its health, and use it in the first one's place (AKS: getPackageDownloadBaseURL).

@@ -54,3 +54,10 @@ func declineGPU(in *input, out *output) {
 	}
 	out.Warn(nodeconfig.NotApplied, gpuPath, "is not applied: %s", reason)
 }
+
+const (
+	profilePath  = gpuPath + ".instanceProfile"
+	layoutPath   = gpuPath + ".profileLayout"
+	strategyPath = gpuPath + ".strategy"
+	pluginPath   = gpuPath + ".devicePlugin"
+)

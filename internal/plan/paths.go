@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/profile"
-	"github.com/slipway-dev/slipway/internal/resource"
-)
+import "github.com/slipway-dev/slipway/internal/document"
 
 // VersionPath is the setting that names the kubelet's version.
 const VersionPath = "$.cluster.kubernetesVersion"
@@ -40,11 +36,6 @@ const (
 	GPUDriverPath  = gpuPath + ".installDriver"
 	GPUManagedPath = gpuPath + ".managed"
 	DRAPath        = gpuPath + ".dynamicResourceAllocation"
-
-	profilePath  = gpuPath + ".instanceProfile"
-	layoutPath   = gpuPath + ".profileLayout"
-	strategyPath = gpuPath + ".strategy"
-	pluginPath   = gpuPath + ".devicePlugin"
 )
 
 const localDNSPath = "$.network.localDNS"
@@ -72,39 +63,5 @@ const (
 	ContainerdURLPath     = "$.components.artifacts.containerd.url"
 )
 
-const (
-	containerdSocket = "unix:///run/containerd/containerd.sock"
-	// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
-	remoteRuntime     = "remote"
-	containerdDropIns = resource.UnitDir + "/" + containerdUnit + ".d/"
-)
-
-const kubeletDropIns = resource.UnitDir + "/" + kubeletUnit + ".d/"
-
-// The units of a node.
-const (
-	containerdUnit = profile.ContainerdUnit
-	kubeletUnit    = profile.KubeletUnit
-)
-
-// RegistriesDir is where containerd looks for the settings of registries.
-const RegistriesDir = "/etc/containerd/certs.d"
-
-const (
-	cniBinDir       = facts.CNIBinDir
-	cniConfDir      = "/etc/cni/net.d"
-	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
-)
-
-// proxyEnv has the variables for containerd and the kubelet. They are in a file that only root reads where they have a
-// password, because systemd shows what a unit has in Environment= to everybody (systemd.exec(5), "Environment").
-const proxyEnv = "/etc/slipway/proxy.env"
-
-// environmentDir has a file for each service.
-const environmentDir = "/etc/slipway/environment/"
-
-// managerDir is where systemd itself is configured. It is read again with the units (systemd: src/core/main.c, do_reload).
-const managerDir = "/etc/systemd/system.conf.d/"
-
-// ContainerdConfig is where containerd's configuration is, in every family.
-const ContainerdConfig = "/etc/containerd/config.toml"
+// artifactOf is the section of an artifact.
+func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }

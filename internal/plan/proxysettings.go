@@ -35,3 +35,14 @@ var reachedDirectly = []string{"localhost", "127.0.0.1", "::1", "169.254.169.254
 
 // wireServer is Azure's, as reachedDirectly (Azure: What is IP address 168.63.129.16).
 const wireServer = "168.63.129.16"
+
+// serverAddress is where a server listens: its host, and its port.
+func serverAddress(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return u.Host + ":" + httpsPort
+}
+
+// httpsPort is that of a server that names none.
+const httpsPort = "443"
