@@ -29,7 +29,7 @@ func TestDHCPDomains(t *testing.T) {
 	for os, want := range map[string]string{"azurelinux": "[DHCPv4]\nUseDomains=yes\n", "mariner": "[DHCPv4]\nUseDomains=yes\n", "ubuntu": "", "": ""} {
 		for _, families := range [][]string{{"IPv4"}, {"IPv4", "IPv6"}} {
 			p := first(New(aksNode(t, "none", families...), onAzure(os, 2)))
-			r := resourceIn(p, resource.ID("File:"+dhcpDomainsConfig))
+			r := resourceIn(p, resource.ID("File:"+"/etc/systemd/networkd.conf.d/70-slipway-domains.conf"))
 			if (r != nil) != (want != "") {
 				t.Fatalf("%s: %v", os, r)
 			}
@@ -61,7 +61,7 @@ func TestRings(t *testing.T) {
 		config := aksNode(t, "none", "IPv4")
 		config.Components.Layout = c.layout
 		p := first(New(config, c.machine))
-		file := resourceIn(p, resource.ID("File:"+ringRules))
+		file := resourceIn(p, resource.ID("File:"+"/etc/udev/rules.d/99-slipway-rings.rules"))
 		if (file != nil) != c.want || planned(p, resource.ID("Command:receive-rings")) != c.want || planned(p, resource.ID("Command:udev-rules")) != c.want {
 			t.Errorf("%s: %v", name, file)
 		}
@@ -113,8 +113,8 @@ func TestIPv6Probes(t *testing.T) {
 		"no such load balancer": {[]string{"IPv4", "IPv6"}, facts.Facts{NodeIPs: []string{"10.0.0.1", "fd00::1"}}, false},
 	} {
 		p := first(New(aksNode(t, "none", c.families...), c.machine))
-		unit := resourceIn(p, resource.ID("Unit:"+probesUnit))
-		if (unit != nil) != c.want || planned(p, resource.ID("File:"+probesRules)) != c.want {
+		unit := resourceIn(p, resource.ID("Unit:"+"slipway-ipv6-probes.service"))
+		if (unit != nil) != c.want || planned(p, resource.ID("File:"+"/etc/slipway/ipv6-probes.nft")) != c.want {
 			t.Errorf("%s: %v", name, unit)
 		}
 		if unit == nil {
@@ -123,7 +123,7 @@ func TestIPv6Probes(t *testing.T) {
 		if unit.ExitCode != exitcode.UnitStartFailed {
 			t.Errorf("%s: code %d", name, unit.ExitCode)
 		}
-		readsRules(t, fileAt(t, p, probesRules).Content)
+		readsRules(t, fileAt(t, p, "/etc/slipway/ipv6-probes.nft").Content)
 	}
 }
 

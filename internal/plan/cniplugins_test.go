@@ -10,13 +10,47 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// azureFiles are the programs of Azure's package, with those that not each version has.
+var azureFiles = []resource.Unpacked{
+	{Name: "azure-vnet", Members: []string{"azure-vnet"}},
+	{Name: "azure-vnet-ipam", Members: []string{"azure-vnet-ipam"}},
+	{Name: "azure-vnet-ipamv6", Members: []string{"azure-vnet-ipamv6"}, Optional: true},
+	{Name: "azure-vnet-stateless", Members: []string{"azure-vnet-stateless"}, Optional: true},
+	{Name: "azure-vnet-telemetry", Members: []string{"azure-vnet-telemetry"}, Optional: true},
+	{Name: "azure-vnet-telemetry.config", Members: []string{"azure-vnet-telemetry.config"}, Optional: true},
+}
+
+// azureList is Azure's configuration as its packages have it.
+const azureList = `{
+   "cniVersion":"0.3.0",
+   "name":"azure",
+   "plugins":[
+      {
+         "type":"azure-vnet",
+         "mode":"transparent",
+         "ipsToRouteViaHost":["169.254.20.10"],
+         "ipam":{
+            "type":"azure-vnet-ipam"
+         }
+      },
+      {
+         "type":"portmap",
+         "capabilities":{
+            "portMappings":true
+         },
+         "snat":true
+      }
+   ]
+}
+`
+
 // withCNIPackages are the facts of an image that has two packages of each kind, and nothing in place.
 func withCNIPackages(known facts.Facts) facts.Facts {
-	bridged := strings.ReplaceAll(azureConf, "transparent", "bridge")
+	bridged := strings.ReplaceAll(azureList, "transparent", "bridge")
 	azure := []string{"10-azure.conflist", "LICENSE", "azure-vnet", "azure-vnet-ipam"}
 	known.CNI = &facts.CNI{Packages: []facts.CNIPackage{
 		{Name: "azure-vnet-cni-linux-amd64-v1.5.50", Files: azure, Conflist: bridged},
-		{Name: "azure-vnet-cni-linux-amd64-v1.6.30", Files: azure, Conflist: azureConf + "\n"},
+		{Name: "azure-vnet-cni-linux-amd64-v1.6.30", Files: azure, Conflist: azureList + "\n"},
 		{Name: "cni-plugins-linux-amd64-v1.10.0", Files: []string{"README.md", "bridge", "host-local", "loopback", "portmap"}},
 		{Name: "cni-plugins-linux-amd64-v1.9.1", Files: []string{"bridge"}},
 		{Name: "cni-plugins-linux-arm64-v1.11.0", Files: []string{"bridge"}},
@@ -51,10 +85,10 @@ func TestCNIPlugins(t *testing.T) {
 	packages := withCNIPackages(ubuntu(t)).CNI
 	const azure17 = "azure-vnet-cni-linux-amd64-v1.7.0"
 	brought := func(name string, over ...string) (list []string) {
-		d := &resource.Download{Component: "azure-cni", Files: azureMembers, From: []string{
+		d := &resource.Download{Component: "azure-cni", Files: azureFiles, From: []string{
 			"/opt/cni/downloads/" + name + ".tgz", "https://packages.example/azure-cni/v1/binaries/" + name + ".tgz",
 		}}
-		for _, member := range azureMembers {
+		for _, member := range azureFiles {
 			text := member.Name + " = " + d.Path(member.Name)
 			for _, other := range over {
 				text += ", over " + other + "/" + member.Name
@@ -113,19 +147,19 @@ func TestCNIPlugins(t *testing.T) {
 
 // A package's own configuration wins, in its version; Calico's nodes route also where an old one would bridge.
 func TestAzureConflist(t *testing.T) {
-	bridged := strings.ReplaceAll(azureConf, "transparent", "bridge")
+	bridged := strings.ReplaceAll(azureList, "transparent", "bridge")
 	for _, c := range []struct {
 		version, policy string
 		has             func(known *facts.Facts)
 		want            string
 	}{
-		{version: "v1.6.30", want: azureConf + "\n"},
+		{version: "v1.6.30", want: azureList + "\n"},
 		{version: "v1.5.50", want: bridged},
 		{version: "v1.5.50", policy: "azure", want: bridged},
-		{version: "v1.5.50", policy: "calico", want: azureConf},
-		{version: "v1.7.0", want: azureConf},
+		{version: "v1.5.50", policy: "calico", want: azureList},
+		{version: "v1.7.0", want: azureList},
 		{version: "v1.7.0", has: func(f *facts.Facts) { f.CNI.Conflist = bridged }, want: bridged},
-		{version: "v1.6.30", has: func(f *facts.Facts) { f.CNI = nil }, want: azureConf},
+		{version: "v1.6.30", has: func(f *facts.Facts) { f.CNI = nil }, want: azureList},
 	} {
 		n := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) {
 			n.Network.Policy = c.policy

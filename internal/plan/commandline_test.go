@@ -101,7 +101,7 @@ func TestEnvironmentFile(t *testing.T) {
 		if got := readEnvironment(string(content)); len(got) != 2 || got["A"] != value || got["B"] != "b" {
 			t.Errorf("%q is read as %q from %q", value, got, content)
 		}
-		if words, err := splitWords(word(value)); err != nil || !slices.Equal(words, []string{value}) {
+		if words, err := splitWords(flagWords([][2]string{{"a", value}})); err != nil || !slices.Equal(words, []string{"--a=" + value}) {
 			t.Errorf("%q is split into %q, %v", value, words, err)
 		}
 	}

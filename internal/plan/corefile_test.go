@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -162,7 +163,7 @@ func blockFor(domain string, zone nodeconfig.LocalDNSZone, isHost, withHosts boo
 		s.FailFast = "failfast_all_unhealthy_upstreams"
 	}
 	if word := map[string]string{"Verify": " verify", "Immediate": " immediate"}[zone.ServeStale]; word != "" {
-		s.Stale = fmt.Sprintf("serve_stale %ds%s", or(zone.StaleSeconds, 3600), word)
+		s.Stale = fmt.Sprintf("serve_stale %ds%s", *cmp.Or(zone.StaleSeconds, new(int32(3600))), word)
 		if domain == "." && zone.ServeStalePolicy == "PreferPositive" {
 			s.StalePolicy = "serve_stale_policy prefer_positive"
 		}

@@ -119,7 +119,7 @@ func TestHealthByJoinMethod(t *testing.T) {
 	}
 	c := contract(t, "native/minimal.yaml")
 	c.Kubelet.Config = map[string]any{"": "/y"} // a field without a name is no setting
-	if got, want := ownCertificate(c.Kubelet), current; got != want {
+	if got, want := healthCheck(healthChecks(c), "health-node-lease").LeaseRenewed.Credentials[0].Certificate, current; got != want {
 		t.Errorf("the certificate is %s, want %s", got, want)
 	}
 	c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x/"}, {Name: "hostname-override", Value: "Other"}}
@@ -157,7 +157,11 @@ func TestHealthzURL(t *testing.T) {
 		{nil, flags("healthz-port", "0"), ""},
 		{nil, flags("healthz-bind-address", "127.0.0.9"), "http://127.0.0.9:10248/healthz"},
 	} {
-		if got := healthzURL(nodeconfig.Kubelet{Config: test.config, Flags: test.flags}); got != test.want {
+		got := ""
+		if healthz := kubeletHealthz(nodeconfig.Kubelet{Config: test.config, Flags: test.flags}); healthz != nil {
+			got = healthz.URL
+		}
+		if got != test.want {
 			t.Errorf("%v %v: got %q, want %q", test.config, test.flags, got, test.want)
 		}
 	}

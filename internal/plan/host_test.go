@@ -156,8 +156,8 @@ func TestCNI(t *testing.T) {
 			t.Errorf("%+v: list: %v", c, got)
 		}
 	}
-	if !json.Valid([]byte(azureConf)) {
-		t.Errorf("no JSON: %s", azureConf)
+	if !json.Valid([]byte(azureList)) {
+		t.Errorf("no JSON: %s", azureList)
 	}
 	// What containerd makes of the template is JSON, for one range and for two.
 	for _, ranges := range []int{1, 2} {

@@ -89,7 +89,7 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		fail("has exit code %d, which the table does not have", r.ExitCode)
 	}
 	for _, unit := range r.Restarts {
-		own := []string{kubeletUnit, familyOf(c).Kubelet.Prepare, containerdUnit, retireUnit + ".path"}
+		own := []string{kubeletUnit, familyOf(c).Kubelet.Prepare, containerdUnit, "slipway-retire-credential" + ".path"}
 		if !slices.Contains(own, unit) && !slices.Contains(affected(c), unit) {
 			fail("restarts %s", unit)
 		}

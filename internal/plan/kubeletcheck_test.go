@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -160,7 +161,7 @@ var spellings = map[string]func(own string) []string{
 	"register-with-taints": func(string) []string {
 		return []string{"b=c:NoExecute,a=:NoSchedule", "a:NoSchedule,b=c:NoExecute,a:NoSchedule"}
 	},
-	"container-runtime": func(string) []string { return nil },
+	"container-runtime": func(own string) []string { return []string{own} },
 }
 
 func slashes(own string) []string {
@@ -177,47 +178,53 @@ func sockets(own string) []string {
 func TestFlagsThatSayWhatSlipwayGives(t *testing.T) {
 	tried := make(map[string]bool)
 	for _, layout := range profile.Names() {
-		for i := range kubeletArguments {
-			m := &kubeletArguments[i]
-			if m.same == nil {
+		base := saysAll(t, layout, "1.36.3")
+		given := maps.Clone(first(New(base, ubuntu(t))).Node.Arguments)
+		older := first(New(saysAll(t, layout, "1.26.0"), ubuntu(t))).Node.Arguments
+		given["container-runtime"] = older["container-runtime"]
+		for flag, argument := range given {
+			base, own := base, argument.Value
+			if flag == "container-runtime" {
+				base = saysAll(t, layout, "1.26.0")
+			}
+			if own == "" {
+				t.Fatalf("%s: %s is not given", layout, flag)
+			}
+			if spellings[flag] == nil {
+				c := *base
+				c.Kubelet.Flags = []nodeconfig.Flag{{Name: flag, Value: own + "x"}}
+				if _, problems := New(&c, ubuntu(t)); slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return strings.Contains(p.Reason, "is Slipway's to give") }) {
+					t.Errorf("%s: --%s is Slipway's to give, and is not tried here", layout, flag)
+				}
 				continue
-			}
-			version := "1.36.3"
-			if m.flag == "container-runtime" {
-				version = "1.26.0"
-			}
-			base := saysAll(t, layout, version)
-			row, own := newInput(base, ubuntu(t)).gives(m.flag)
-			if row == nil || own == "" {
-				t.Fatalf("%s: %s is not given", layout, m.flag)
 			}
 			for _, f := range []facts.Facts{ubuntu(t), {}} {
 				try := func(value string) (resource.Plan, bool) {
 					c := *base
-					c.Kubelet.Flags = []nodeconfig.Flag{{Name: m.flag, Value: value}}
+					c.Kubelet.Flags = []nodeconfig.Flag{{Name: flag, Value: value}}
 					p, problems := New(&c, f)
 					return p, slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == "$.kubelet.flags[0]" })
 				}
-				for _, value := range append(spellings[m.flag](own), own) {
+				for _, value := range append(spellings[flag](own), own) {
 					p, problem := try(value)
 					if problem {
-						t.Errorf("%s: --%s=%s is a problem, and Slipway gives %s", layout, m.flag, value, own)
+						t.Errorf("%s: --%s=%s is a problem, and Slipway gives %s", layout, flag, value, own)
 					}
 					content := string(fileAt(t, p, familyOf(base).Paths.KubeletEnv).Content)
 					if without := string(fileAt(t, first(New(base, f)), familyOf(base).Paths.KubeletEnv).Content); content != without {
-						t.Errorf("%s: --%s=%s is given twice: %s", layout, m.flag, value, content)
+						t.Errorf("%s: --%s=%s is given twice: %s", layout, flag, value, content)
 					}
 				}
 				for _, value := range []string{"", "/etc/other", own + "x", "x" + own, own + ",x"} {
 					if _, problem := try(value); !problem {
-						if m.flag == "node-labels" && value == "" {
+						if flag == "node-labels" && value == "" {
 							continue // no label differs
 						}
-						t.Errorf("%s: --%s=%q is taken, and Slipway gives %s", layout, m.flag, value, own)
+						t.Errorf("%s: --%s=%q is taken, and Slipway gives %s", layout, flag, value, own)
 					}
 				}
 			}
-			tried[m.flag] = true
+			tried[flag] = true
 		}
 	}
 	for flag := range spellings {

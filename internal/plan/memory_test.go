@@ -59,16 +59,16 @@ func TestHugePages(t *testing.T) {
 				t.Fatal(fatal)
 			}
 			for name, value := range map[string]string{"enabled": "never", "defrag": "defer+madvise"} {
-				r := resourceIn(p, resource.ID("Attribute:"+hugePagesDir+name))
-				if r == nil || *r.Spec.(*resource.Attribute) != (resource.Attribute{Path: hugePagesDir + name, Value: value, Optional: true}) || r.ExitCode != exitcode.SysctlFailed {
+				r := resourceIn(p, resource.ID("Attribute:"+"/sys/kernel/mm/transparent_hugepage/"+name))
+				if r == nil || *r.Spec.(*resource.Attribute) != (resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/" + name, Value: value, Optional: true}) || r.ExitCode != exitcode.SysctlFailed {
 					t.Fatalf("%s: %+v", name, r)
 				}
 				if method != nodeconfig.JoinNone {
 					precedes(t, p, r.ID())
 				}
 			}
-			want := "w " + hugePagesDir + "defrag - - - - defer+madvise\nw " + hugePagesDir + "enabled - - - - never\n"
-			if got := string(fileAt(t, p, hugePagesFile).Content); got != want {
+			want := "w " + "/sys/kernel/mm/transparent_hugepage/" + "defrag - - - - defer+madvise\nw " + "/sys/kernel/mm/transparent_hugepage/" + "enabled - - - - never\n"
+			if got := string(fileAt(t, p, "/etc/tmpfiles.d/slipway-hugepages.conf").Content); got != want {
 				t.Errorf("%q", got)
 			}
 		}
@@ -84,7 +84,7 @@ func TestSwap(t *testing.T) {
 				c.Kubelet.Config = map[string]any{"failSwapOn": false}
 			})
 			p, problems := New(c, facts.Facts{})
-			r := resourceIn(p, resource.IDOf(&resource.Swap{Path: swapOnOS.file}))
+			r := resourceIn(p, resource.IDOf(&resource.Swap{Path: "/var/lib/swapfile"}))
 			if len(nodeconfig.Fatal(problems)) > 0 || r == nil {
 				t.Fatal(problems)
 			}
@@ -95,8 +95,8 @@ func TestSwap(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			precedes(t, p, r.ID())
-			unit := string(fileAt(t, p, resource.UnitDir+"/"+swapOnOS.unit).Content)
-			for _, line := range []string{"What=" + swapOnOS.file, "ConditionPathExists=" + swapOnOS.file, "Before="} {
+			unit := string(fileAt(t, p, resource.UnitDir+"/"+"var-lib-swapfile.swap").Content)
+			for _, line := range []string{"What=" + "/var/lib/swapfile", "ConditionPathExists=" + "/var/lib/swapfile", "Before="} {
 				if !strings.Contains(unit, "\n"+line) {
 					t.Errorf("no %s in\n%s", line, unit)
 				}
@@ -108,8 +108,8 @@ func TestSwap(t *testing.T) {
 					t.Errorf("it is not before %s:\n%s", name, unit)
 				}
 			}
-			if link := resourceIn(p, resource.ID("Symlink:"+resource.UnitDir+"/swap.target.wants/"+swapOnOS.unit)); link == nil ||
-				link.Spec.(*resource.Symlink).Target != resource.UnitDir+"/"+swapOnOS.unit {
+			if link := resourceIn(p, resource.ID("Symlink:"+resource.UnitDir+"/swap.target.wants/"+"var-lib-swapfile.swap")); link == nil ||
+				link.Spec.(*resource.Symlink).Target != resource.UnitDir+"/"+"var-lib-swapfile.swap" {
 				t.Errorf("the link is %+v", link)
 			}
 		}
@@ -205,7 +205,7 @@ func TestSwapThatFails(t *testing.T) {
 			refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
 				return p.Fatal && p.Kind == nodeconfig.Invalid && p.Path == "$.system.swapMB" && strings.Contains(p.Reason, "failSwapOn")
 			})
-			if has := planned(p, resource.IDOf(&resource.Swap{Path: swapOnOS.file})); refused == c.taken || has != c.taken {
+			if has := planned(p, resource.IDOf(&resource.Swap{Path: "/var/lib/swapfile"})); refused == c.taken || has != c.taken {
 				t.Errorf("%s: refused: %v, planned: %v", name, refused, has)
 			}
 		})
@@ -219,8 +219,8 @@ func TestKubeletData(t *testing.T) {
 			c := minimal(t, layout, func(c *nodeconfig.NodeConfig) { c.Kubelet.DataDisk = disk })
 			return c, first(New(c, facts.Facts{}))
 		}
-		id := resource.IDOf(&resource.Mount{Where: kubeletDir})
-		if _, p := on("OS"); resourceIn(p, id) != nil || fileIn(p, resource.UnitDir+"/"+kubeletMount) != nil {
+		id := resource.IDOf(&resource.Mount{Where: "/var/lib/kubelet"})
+		if _, p := on("OS"); resourceIn(p, id) != nil || fileIn(p, resource.UnitDir+"/"+"var-lib-kubelet.mount") != nil {
 			t.Error("the disk of the operating system takes a mount")
 		}
 		c, p := on("Temporary")
@@ -232,9 +232,9 @@ func TestKubeletData(t *testing.T) {
 		if mount.What != familyOf(c).Paths.KubeletTemporary || mount.Disk != "/mnt" || r.ExitCode != exitcode.KubeletStartFailed || r.Class != resource.Reboot || r.Why == "" || r.Source == "" {
 			t.Errorf("%+v, %+v", mount, r)
 		}
-		unit := settings(string(fileAt(t, p, resource.UnitDir+"/"+kubeletMount).Content))
+		unit := settings(string(fileAt(t, p, resource.UnitDir+"/"+"var-lib-kubelet.mount").Content))
 		for _, want := range [][2]string{
-			{"What", mount.What}, {"Where", kubeletDir}, {"Options", "bind"}, {"DefaultDependencies", "no"},
+			{"What", mount.What}, {"Where", "/var/lib/kubelet"}, {"Options", "bind"}, {"DefaultDependencies", "no"},
 			{"Requires", "mnt.mount"}, {"After", "mnt.mount"}, {"AssertPathIsMountPoint", "/mnt"},
 		} {
 			if !slices.Contains(unit, want) {
@@ -242,10 +242,10 @@ func TestKubeletData(t *testing.T) {
 			}
 		}
 		dropIn := settings(string(fileAt(t, p, kubeletDropIns+"10-data-disk.conf").Content))
-		if !slices.Equal(dropIn, [][2]string{{"Requires", kubeletMount}, {"After", kubeletMount}}) {
+		if !slices.Equal(dropIn, [][2]string{{"Requires", "var-lib-kubelet.mount"}, {"After", "var-lib-kubelet.mount"}}) {
 			t.Errorf("the kubelet's drop-in is %s", dropIn)
 		}
-		if !planned(p, resource.IDOf(wants(kubeletMount))) {
+		if !planned(p, resource.IDOf(wants("var-lib-kubelet.mount"))) {
 			t.Error("it is not mounted at boot")
 		}
 	})
@@ -272,7 +272,7 @@ func TestKubeletDataWithoutDisk(t *testing.T) {
 			warns := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
 				return !p.Fatal && p.Kind == nodeconfig.NotInstalled && p.Path == "$.kubelet.dataDisk"
 			})
-			if mounts := planned(p, resource.IDOf(&resource.Mount{Where: kubeletDir})); warns != c.warns || mounts != (c.disk == "Temporary") {
+			if mounts := planned(p, resource.IDOf(&resource.Mount{Where: "/var/lib/kubelet"})); warns != c.warns || mounts != (c.disk == "Temporary") {
 				t.Errorf("%s: warned: %v, mounted: %v", name, warns, mounts)
 			}
 		})

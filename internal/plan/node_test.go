@@ -20,7 +20,7 @@ func TestNodeValues(t *testing.T) {
 	node := first(New(c, ubuntu(t))).Node
 	dropIns := resource.ID("File:" + kubeletDropIns)
 	for name, want := range map[string]resource.Argument{
-		"v":                          {Value: "2", In: "File:" + kubeletUnitFile},
+		"v":                          {Value: "2", In: "File:" + "/etc/systemd/system/kubelet.service"},
 		"node-labels":                {Value: "a=b,c=d", In: "File:/etc/default/kubelet"},
 		"node-ip":                    {Value: "10.224.0.4", In: "File:/etc/default/kubelet"},
 		"hostile":                    {Value: hostile, In: "File:/etc/default/kubelet"},

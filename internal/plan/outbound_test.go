@@ -55,8 +55,8 @@ func TestOutboundRefused(t *testing.T) {
 		want  string
 	}{
 		"no shell": {"true", facts.Facts{NoBash: true}, "the image has none"},
-		"too long": {strings.Repeat("x", maxOutboundCommand+1), facts.Facts{}, "has more than 16384 bytes"},
-		"longest":  {strings.Repeat("x", maxOutboundCommand), facts.Facts{}, ""},
+		"too long": {strings.Repeat("x", 16<<10+1), facts.Facts{}, "has more than 16384 bytes"},
+		"longest":  {strings.Repeat("x", 16<<10), facts.Facts{}, ""},
 	} {
 		_, problems := New(contract(t, "native/minimal.yaml", func(config *nodeconfig.NodeConfig) { config.Checks.OutboundCommand = c.text }), c.known)
 		fatal := nodeconfig.Fatal(problems)
@@ -94,11 +94,13 @@ func TestOutboundScript(t *testing.T) {
 	}{
 		"at once":     {`printf %s "$HTTPS_PROXY|$NO_PROXY|$http_proxy" >seen`, 0, 1},
 		"the third":   {`echo x >>tried; test "$(wc -l <tried)" = 3`, 0, 3},
-		"never":       {`exit 7`, 7, outboundTries},
+		"never":       {`exit 7`, 7, 20},
 		"no argument": {`test -z "$1$2"`, 0, 1},
 	} {
 		_ = os.Remove(filepath.Join(dir, "calls"))
-		cmd := exec.Command(bash, "-c", outboundScript, "outbound", c.text, filepath.Join(dir, "proxy.env"))
+		p, _ := New(contract(t, "native/minimal.yaml", func(config *nodeconfig.NodeConfig) { config.Checks.OutboundCommand = c.text }), facts.Facts{})
+		argv := p.ByID()["Command:check-outbound"].Spec.(*resource.Command).Argv
+		cmd := exec.Command(bash, append(slices.Clone(argv[1:len(argv)-1]), filepath.Join(dir, "proxy.env"))...)
 		cmd.Dir, cmd.Env = dir, []string{"PATH=" + programs + ":" + os.Getenv("PATH")}
 		out, _ := cmd.CombinedOutput()
 		calls, err := os.ReadFile(filepath.Join(dir, "calls"))

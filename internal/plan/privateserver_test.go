@@ -19,7 +19,7 @@ func private(c *nodeconfig.NodeConfig) { c.Network.HostsAgent, c.Cluster.Server 
 
 // rotating makes a contract's kubelet ask the cluster for its serving certificate.
 func rotating(c *nodeconfig.NodeConfig) {
-	c.Kubelet.Flags = append(c.Kubelet.Flags, nodeconfig.Flag{Name: rotationFlag, Value: "true"})
+	c.Kubelet.Flags = append(c.Kubelet.Flags, nodeconfig.Flag{Name: "rotate-server-certificates", Value: "true"})
 }
 
 // tagged are facts of a machine with a tag.
@@ -77,7 +77,7 @@ func TestServerAddressIsChecked(t *testing.T) {
 		if address, kept := ServerAddress(p); address != "" || !kept {
 			t.Errorf("%q is planned as %q", text, address)
 		}
-		if !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == hostsAgentPath && !p.Fatal }) {
+		if !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == "$.network.hostsAgent" && !p.Fatal }) {
 			t.Errorf("%q is not warned of: %v", text, problems)
 		}
 	}
@@ -203,6 +203,13 @@ func hostsOf(content []byte) map[string][]string {
 	return hosts
 }
 
+// serverBlockAt is the index of the API server's part of /etc/hosts in a plan; -1 for none.
+func serverBlockAt(p resource.Plan) int {
+	return slices.IndexFunc(p.Resources, func(r resource.Resource) bool {
+		return r.ID() == resource.IDOf(&resource.Block{Path: "/etc/hosts", Label: "api-server"})
+	})
+}
+
 // FuzzHosts: whatever server, tag and file of hosts there are, the file maps at most the server's own name more than before,
 // to the tag's address before any other, and all that was there stays.
 func FuzzHosts(f *testing.F) {
@@ -221,7 +228,7 @@ func FuzzHosts(f *testing.F) {
 		if other, changed := WithServerAddress(again, tag); changed {
 			again = other
 		}
-		i, j := serverBlockOf(p), serverBlockOf(again)
+		i, j := serverBlockAt(p), serverBlockAt(again)
 		if (i < 0) != (j < 0) || i >= 0 && !reflect.DeepEqual(p.Resources[i], again.Resources[j]) {
 			t.Fatal("the watcher would have another line planned than the planner")
 		}
@@ -240,7 +247,7 @@ func FuzzHosts(f *testing.F) {
 		if left, found := block.OutOf(content); !found || string(left) != string(rest) {
 			t.Fatalf("others' lines are %q, and were %q", left, rest)
 		}
-		name, now, others := privateName(server), hostsOf(content), hostsOf(rest)
+		name, now, others := newInput(&c, known).keepsServer(), hostsOf(content), hostsOf(rest)
 		for host, addresses := range now {
 			if host != name && !slices.Equal(addresses, others[host]) {
 				t.Fatalf("%q has %q", host, addresses)

@@ -38,12 +38,12 @@ func FuzzReadBack(f *testing.F) {
 		}
 		readProxy(t, p, c)
 		readVariables(t, p, c)
-		if text := c.Access.MessageOfTheDay; text != "" && string(fileAt(t, p, motdFile).Content) != strings.TrimSuffix(text, "\n")+"\n" {
-			t.Errorf("the message %q is %q", text, fileAt(t, p, motdFile).Content)
+		if text := c.Access.MessageOfTheDay; text != "" && string(fileAt(t, p, "/etc/motd").Content) != strings.TrimSuffix(text, "\n")+"\n" {
+			t.Errorf("the message %q is %q", text, fileAt(t, p, "/etc/motd").Content)
 		}
 		for file, want := range map[string][][2]string{
-			resolvedDropIns + "70-slipway-search.conf": {{"Domains", strings.Join(c.Network.SearchDomains, " ")}},
-			resolvedDropIns + "60-slipway-dns.conf":    {{"DNS", strings.Join(c.Network.Nameservers, " ")}, {"Domains", "~."}},
+			"/etc/systemd/resolved.conf.d/" + "70-slipway-search.conf": {{"Domains", strings.Join(c.Network.SearchDomains, " ")}},
+			"/etc/systemd/resolved.conf.d/" + "60-slipway-dns.conf":    {{"DNS", strings.Join(c.Network.Nameservers, " ")}, {"Domains", "~."}},
 		} {
 			if have := settings(string(fileAt(t, p, file).Content)); !slices.Equal(have, want) {
 				t.Errorf("%s has %q, want %q", file, have, want)
@@ -79,11 +79,11 @@ func readProxy(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) {
 		}
 	}
 	equal(proxyEnv, readEnvironment(string(fileAt(t, p, proxyEnv).Content)))
-	if file := fileIn(p, managerDir+"10-slipway-proxy.conf"); file != nil {
+	if file := fileIn(p, "/etc/systemd/system.conf.d/"+"10-slipway-proxy.conf"); file != nil {
 		equal(file.Path, assigned(t, string(file.Content)))
 	}
-	if r := resourceIn(p, "Block:"+systemEnvironment+"#proxy"); r != nil {
-		equal(systemEnvironment, loginEnvironment(r.Spec.(*resource.Block).Content))
+	if r := resourceIn(p, "Block:"+"/etc/environment"+"#proxy"); r != nil {
+		equal("/etc/environment", loginEnvironment(r.Spec.(*resource.Block).Content))
 	}
 	statements := aptStatements(t, string(fileAt(t, p, "/etc/apt/apt.conf.d/90-slipway-proxy").Content))
 	for _, scheme := range []string{"http", "https"} {
@@ -107,7 +107,7 @@ func readVariables(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) {
 		}
 		var have map[string]string
 		if service == nodeconfig.AllServices {
-			have = assigned(t, string(fileAt(t, p, managerDir+"20-slipway-environment.conf").Content))
+			have = assigned(t, string(fileAt(t, p, "/etc/systemd/system.conf.d/"+"20-slipway-environment.conf").Content))
 		} else {
 			have = readEnvironment(string(fileAt(t, p, environmentDir+service+".env").Content))
 		}

@@ -96,7 +96,7 @@ func TestRegistriesElsewhere(t *testing.T) {
 		_, problems := New(c, facts.Facts{})
 		found := false
 		for _, p := range problems {
-			found = found || p.Fatal && p.Path == containerdConfigPath && strings.Contains(p.Reason, "runtime.registries")
+			found = found || p.Fatal && p.Path == "$.runtime.containerd.config" && strings.Contains(p.Reason, "runtime.registries")
 		}
 		if found != refused {
 			t.Errorf("%s: %v", text, problems)

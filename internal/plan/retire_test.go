@@ -17,7 +17,7 @@ func TestBootstrapCredentialStaysOnAKS(t *testing.T) {
 		t.Errorf("the credential is %+v", file)
 	}
 	for id := range resources {
-		if strings.Contains(string(id), retireUnit) {
+		if strings.Contains(string(id), "slipway-retire-credential") {
 			t.Errorf("%s removes it", id)
 		}
 	}

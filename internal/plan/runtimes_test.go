@@ -10,7 +10,6 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -107,27 +106,6 @@ func keys(m map[string]any) func(func(string) bool) {
 			if !yield(k) {
 				return
 			}
-		}
-	}
-}
-
-// The texts of the tables are containerd's own language, and each snapshotter that a runtime names has its settings.
-func TestRuntimeTables(t *testing.T) {
-	known := []string{"overlayfs", ""}
-	for _, s := range snapshotterSettings {
-		known = append(known, s.name)
-		if _, err := toml.Parse(s.settings); err != nil {
-			t.Errorf("%s: %v", s.name, err)
-		}
-	}
-	for _, r := range kataRuntimes {
-		settings, err := toml.Parse(r.settings)
-		if err != nil {
-			t.Fatalf("%s: %v", r.name, err)
-		}
-		snapshotter, _ := settings.Get("snapshotter").(string)
-		if !slices.Contains(known, snapshotter) || settings.Get("runtime_type") == nil {
-			t.Errorf("%s has %q", r.name, snapshotter)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestProxy(t *testing.T) {
 		for name, have := range map[string]map[string]string{
 			"file":   readEnvironment(string(fileAt(t, p, proxyEnv).Content)),
 			"block":  readEnvironment(resourceAt(p, "Block:/etc/environment#proxy").Spec.(*resource.Block).Content),
-			"system": assigned(t, string(fileAt(t, p, managerDir+"10-slipway-proxy.conf").Content)),
+			"system": assigned(t, string(fileAt(t, p, "/etc/systemd/system.conf.d/"+"10-slipway-proxy.conf").Content)),
 		} {
 			if len(have) != len(want) {
 				t.Errorf("%s: %s: %q", example, name, have)
@@ -174,7 +174,7 @@ func TestProxyWithPassword(t *testing.T) {
 			t.Errorf("%s has the proxy", s.Path)
 		}
 	}
-	if fileIn(p, managerDir+"10-slipway-proxy.conf") != nil {
+	if fileIn(p, "/etc/systemd/system.conf.d/"+"10-slipway-proxy.conf") != nil {
 		t.Error("systemd would show the password to everybody")
 	}
 }
@@ -187,11 +187,11 @@ func TestProxyLeftOut(t *testing.T) {
 	if planned(p, "Block:/etc/environment#proxy") || len(problems) != 1 || problems[0].Path != "$.proxy" {
 		t.Error(problems)
 	}
-	if got := assigned(t, string(fileAt(t, p, managerDir+"10-slipway-proxy.conf").Content)); !strings.HasPrefix(got["NO_PROXY"], `a"b,localhost`) {
+	if got := assigned(t, string(fileAt(t, p, "/etc/systemd/system.conf.d/"+"10-slipway-proxy.conf").Content)); !strings.HasPrefix(got["NO_PROXY"], `a"b,localhost`) {
 		t.Errorf("%q", got)
 	}
 	// A line that pam_env(8) does not read would take all that follow it along. Units have no such limit.
-	long := strings.Repeat("host.example.com,", longestLine/17+1)
+	long := strings.Repeat("host.example.com,", 8000/17+1)
 	p, problems = New(contract(t, "native/minimal.yaml", withProxy(nodeconfig.Proxy{
 		HTTP: nodeconfig.NewSecret("http://proxy.example:3128"), NoProxy: []string{long},
 	})), ubuntu(t))
@@ -221,7 +221,7 @@ func TestEnvironment(t *testing.T) {
 	if len(problems) > 0 {
 		t.Error(problems)
 	}
-	const system = managerDir + "20-slipway-environment.conf"
+	const system = "/etc/systemd/system.conf.d/" + "20-slipway-environment.conf"
 	for path, want := range map[string]struct {
 		read     func(string) map[string]string
 		restarts []string

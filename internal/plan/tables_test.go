@@ -47,18 +47,18 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 func TestRemovedFlags(t *testing.T) {
 	for flag, since := range map[string]int{"cloud-config": 34, "pod-infra-container-image": 35, "network-plugin": 24} {
 		for _, minor := range []int{since - 1, since} {
-			c := &nodeconfig.NodeConfig{Cluster: nodeconfig.Cluster{KubernetesVersion: fmt.Sprintf("1.%d.1", minor)}}
+			c := contract(t, "native/minimal.yaml")
+			c.Cluster.KubernetesVersion = fmt.Sprintf("1.%d.1", minor)
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
-			var out output
-			in := newInput(c, facts.Facts{})
-			flags := contractArguments(in, &out)
-			checkSettings(in, &out, nil)
+			p, problems := New(c, facts.Facts{})
+			argv, _, err := kubeletCommand(p)
 			gone := minor >= since
-			if has := slices.ContainsFunc(flags, func(a argument) bool { return a.name == flag }); has == gone || len(flags) != 2 && !gone {
-				t.Errorf("1.%d is given %v", minor, flags)
+			if err != nil || slices.Contains(argv, "--"+flag+"=x") == gone || !slices.Contains(argv, "--v=4") {
+				t.Errorf("1.%d is given %v, %v", minor, argv, err)
 			}
-			if warned := len(out.List) == 1 && out.List[0].Path == "$.kubelet.flags[1]" && !out.List[0].Fatal; warned != gone {
-				t.Errorf("1.%d, %s: problems are %v", minor, flag, out.List)
+			problems = slices.DeleteFunc(problems, func(p nodeconfig.Problem) bool { return p.Path != "$.kubelet.flags[1]" })
+			if warned := len(problems) == 1 && !problems[0].Fatal; warned != gone {
+				t.Errorf("1.%d, %s: problems are %v", minor, flag, problems)
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func TestGates(t *testing.T) {
 		{"container runtime argument", "1.26.15", "1.27.0", argument("--container-runtime="), false},
 		{"node IP", "1.28.9", "1.29.0", argument("--node-ip="), true},
 		{"watchdog", "1.31.9", "1.32.0", dropIn(aks.Watchdog), true},
-		{"idle timeout", "1.33.9", "1.34.0", argument("--" + idleTimeoutFlag + "="), false},
+		{"idle timeout", "1.33.9", "1.34.0", argument("--" + "streaming-connection-idle-timeout" + "="), false},
 		{"cloud config", "1.33.9", "1.34.0", argument("--cloud-config="), false},
 	} {
 		for version, reached := range map[string]bool{c.before: false, c.after: true} {
