@@ -55,3 +55,6 @@ func (in *input) isPartitioned() bool {
 
 // transcodes reports whether the machine has AMD's accelerator for video: its size says so, and nobody has to ask for it.
 func (in *input) transcodes() bool { return hasTranscoder(in.size()) }
+
+// transcoderPages is how many huge pages AMD's accelerator for video needs (AKS: setupAmdAma).
+const transcoderPages = "4096"

@@ -33,9 +33,6 @@ func planPrebaked(in *input, out *output) {
 	r.After = []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}
 }
 
-// transcoderPages is how many huge pages AMD's accelerator for video needs (AKS: setupAmdAma).
-const transcoderPages = "4096"
-
 // transcoderModule is its driver.
 const transcoderModule = "ama_transcoder"
 

@@ -77,14 +77,6 @@ func checkKubeletConfig(in *input, out *output) {
 	}
 }
 
-// dnsPath is the field that the addresses of the cluster's DNS service come from.
-func dnsPath(c *nodeconfig.NodeConfig) string {
-	if len(c.Cluster.ServiceCIDRs) > 0 && slices.Equal(c.Cluster.DNSServiceIPs, nodeconfig.DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)) {
-		return "$.cluster.serviceCIDRs"
-	}
-	return "$.cluster.dnsServiceIPs"
-}
-
 // checkCgroupDriver wants a kubelet to have its container runtime's driver: with two, the pods of one are not
 // where the other looks for them (Kubernetes: configuring a cgroup driver).
 func checkCgroupDriver(in *input, out *output, at string, kubelets any) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// kubeletSource is where the node's kubelet comes from.
-type kubeletSource struct {
+// kubeletOrigin is where the node's kubelet comes from.
+type kubeletOrigin struct {
 	// installed is the image's own of the wanted version; empty for none.
 	installed string
 	// packages are the image's packages of it.
@@ -17,14 +17,14 @@ type kubeletSource struct {
 }
 
 // brings reports whether it is brought from somewhere.
-func (s *kubeletSource) brings() bool {
+func (s *kubeletOrigin) brings() bool {
 	return s.installed == "" && (s.registry || len(s.packages)+len(s.archive) > 0)
 }
 
 // kubeletSource decides it, in AKS's order: the image's own of this version, its packages, the contract's URL, the registry (AKS:
 // installKubeletKubectl). A contract that forces its place has that alone.
-func (in *input) kubeletSource() kubeletSource {
-	var s kubeletSource
+func (in *input) kubeletSource() kubeletOrigin {
+	var s kubeletOrigin
 	version := in.config.Cluster.KubernetesVersion
 	if version == "" || in.snapped() || in.takesInstalled {
 		return s

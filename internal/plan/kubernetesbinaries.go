@@ -63,7 +63,7 @@ func planArchivedBinaries(in *input, out *output, from []string) {
 }
 
 // planPackagedBinaries unpacks the image's packages. It may have none of kubectl, which no node needs.
-func planPackagedBinaries(in *input, out *output, s *kubeletSource) {
+func planPackagedBinaries(in *input, out *output, s *kubeletOrigin) {
 	version := in.config.Cluster.KubernetesVersion
 	for _, p := range []struct {
 		name string
@@ -85,7 +85,7 @@ func planPackagedBinaries(in *input, out *output, s *kubeletSource) {
 
 // planRegistryBinaries brings the programs from the registry of an isolated cluster: each as the package of the machine's system,
 // or both as Kubernetes' archive.
-func planRegistryBinaries(in *input, out *output, s *kubeletSource) {
+func planRegistryBinaries(in *input, out *output, s *kubeletOrigin) {
 	version, registry := in.config.Cluster.KubernetesVersion, in.config.Components.Registry
 	for _, name := range []string{"kubelet", "kubectl"} {
 		d := out.download(exitcode.RegistryKubernetesFailed, "the registry of a cluster without a way out has it", &resource.Download{

@@ -1,6 +1,11 @@
 package plan
 
-import "github.com/slipway-dev/slipway/internal/document"
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
 
 // VersionPath is the setting that names the kubelet's version.
 const VersionPath = "$.cluster.kubernetesVersion"
@@ -65,3 +70,11 @@ const (
 
 // artifactOf is the section of an artifact.
 func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }
+
+// dnsPath is the field that the addresses of the cluster's DNS service come from.
+func dnsPath(c *nodeconfig.NodeConfig) string {
+	if len(c.Cluster.ServiceCIDRs) > 0 && slices.Equal(c.Cluster.DNSServiceIPs, nodeconfig.DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)) {
+		return "$.cluster.serviceCIDRs"
+	}
+	return "$.cluster.dnsServiceIPs"
+}
