@@ -50,9 +50,9 @@ func askingOf(t testing.TB, c *nodeconfig.NodeConfig) askingNode {
 	for _, r := range p.Resources {
 		if f, ok := r.Spec.(*resource.File); ok {
 			switch f.Path {
-			case metadataScript:
+			case "/etc/slipway/machine-facts.sh":
 				node.script = string(f.Content)
-			case "/etc/eksctl/max_pods.map", podsTable:
+			case "/etc/eksctl/max_pods.map", "/etc/slipway/max_pods.map":
 				node.table = string(f.Content)
 			}
 		}

@@ -1,0 +1,7 @@
+package plan
+
+// gpuConcerns are all of this subject.
+var gpuConcerns = []*concern{
+	&gpu,
+	&services,
+}

@@ -1,0 +1,11 @@
+package plan
+
+// joinConcerns are all of this subject.
+var joinConcerns = []*concern{
+	&apiServer,
+	&attested,
+	&attestedClient,
+	&authority,
+	&certificate,
+	&credentials,
+}

@@ -1,0 +1,6 @@
+package plan
+
+// machineConcerns are all of this subject.
+var machineConcerns = []*concern{
+	&machineFacts,
+}
