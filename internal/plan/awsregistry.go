@@ -105,15 +105,3 @@ func (in *input) sandboxImage() string {
 	}
 	return registry.account + ".dkr.ecr." + in.region() + "." + registry.domain + "/" + in.family.Command.SandboxImage
 }
-
-// checkRegistryRegion refuses a region that has no registry which is known, where the sandbox image is to come from there.
-func checkRegistryRegion(in *input, out *output) {
-	registry, own := in.registry()
-	switch region := in.region(); {
-	case !own || registry.account != "":
-	case region == "":
-		out.Fatal(nodeconfig.Missing, regionPath, "is missing: it says which registry has the sandbox image; name it, or runtime.sandboxImage")
-	default:
-		out.Fatal(nodeconfig.Invalid, regionPath, "has no registry of system images that is known (%q); name the image in runtime.sandboxImage", region)
-	}
-}

@@ -40,3 +40,12 @@ func planCgroups(in *input, out *output) {
 		out.Fatal(nodeconfig.Invalid, settingPath(k, failCgroupFlag, failCgroupField), "needs control groups of version 2, and this machine has version 1")
 	}
 }
+
+// cgroupVersion is the version of the machine's control groups, 0 if it is not known; assumed says that no fact has it, and that it
+// is the one with which the distribution's release starts.
+func (in *input) cgroupVersion() (version int, assumed bool) {
+	if in.facts.CgroupVersion != 0 {
+		return in.facts.CgroupVersion, false
+	}
+	return in.distro.CgroupVersion(in.facts.OS.VersionID), true
+}

@@ -1,6 +1,10 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
 
 // azureConflist is the text of Azure's configuration: that of the package where there is one, else what packages have.
 // With Calico pods are routed also where an old package would bridge them (AKS: configureCNIIPTables).
@@ -50,4 +54,11 @@ const azureConf = `{
 // packageName is the directory that AKS's scripts look for a package in: the last name of its URL.
 func packageName(url string) string {
 	return strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:], ".tgz")
+}
+
+// Kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
+// kubenet, unless Calico brings a configuration of its own).
+func Kubenet(c *nodeconfig.NodeConfig) bool {
+	n := c.Network
+	return n.Plugin == "kubenet" && n.Policy != "calico"
 }

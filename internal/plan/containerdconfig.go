@@ -235,3 +235,6 @@ func checkRegistry(in *input, doc *toml.Table) string {
 	}
 	return ""
 }
+
+// nvidiaRuntime runs containers with NVIDIA's devices, in place of runc (NVIDIA Container Toolkit).
+const nvidiaRuntime = "/usr/bin/nvidia-container-runtime"

@@ -132,7 +132,7 @@ func blockFor(domain string, zone nodeconfig.LocalDNSZone, isHost, withHosts boo
 	s := serverBlock{
 		Bind: "bind 169.254.10.11", Upstream: ". 168.63.129.16", Policy: "policy sequential",
 		Log: map[string]string{"Error": "errors", "Log": "log"}[zone.QueryLogging], Hosts: withHosts && domain == ".",
-		Cache: strconv.Itoa(int(or(zone.CacheSeconds, 3600))),
+		Cache: strconv.Itoa(int(*cmp.Or(zone.CacheSeconds, new(int32(3600))))),
 	}
 	if isHost {
 		s.Bind = "bind 169.254.10.10"

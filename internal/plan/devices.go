@@ -11,11 +11,7 @@ import (
 // The vendors.
 const (
 	nvidia = "nvidia"
-	amd    = "amd"
 )
-
-// nvidiaRuntime runs containers with NVIDIA's devices, in place of runc (NVIDIA Container Toolkit).
-const nvidiaRuntime = "/usr/bin/nvidia-container-runtime"
 
 // gpu is what the contract says of graphics processors; nothing where it says nothing.
 func (in *input) gpu() *nodeconfig.GPU { return cmp.Or(in.config.System.GPU, &nodeconfig.GPU{}) }
@@ -41,20 +37,7 @@ func (in *input) size() string {
 	return strings.ToLower(cmp.Or(in.instance().Type, in.config.Cloud.InstanceType))
 }
 
-// plugsGPU reports whether the device plug-in is a service of the node: with the others, or alone where the image has it.
-func (in *input) plugsGPU() bool {
-	return in.managesGPU() || in.usesNVIDIA() && in.gpu().DevicePlugin && !in.sharesGPU() && in.unitAt(facts.DevicePluginUnit) != ""
-}
-
 func (in *input) observesGPU() bool { return in.managesGPU() || in.sharesGPU() }
-
-// isPartitioned reports whether the node's devices are partitioned.
-func (in *input) isPartitioned() bool {
-	return in.gpu().InstanceProfile != "" || len(in.gpu().ProfileLayout) > 0
-}
 
 // transcodes reports whether the machine has AMD's accelerator for video: its size says so, and nobody has to ask for it.
 func (in *input) transcodes() bool { return hasTranscoder(in.size()) }
-
-// transcoderPages is how many huge pages AMD's accelerator for video needs (AKS: setupAmdAma).
-const transcoderPages = "4096"

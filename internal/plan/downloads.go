@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"slices"
 	"strings"
 
@@ -15,9 +14,6 @@ import (
 
 // A component is downloaded only where the contract names a place for it, or where the image has a package of it that nobody has
 // unpacked. What the image has in the wanted version is used before anything is downloaded, unless the contract says otherwise.
-
-// brought are the artifacts that are downloaded where the contract names a place.
-var brought = []string{azureCNIName, clientName, containerdName, kubernetesName, providerName, runcName}
 
 // mirrors are hosts that have another one's files, in the order in which both are asked. The first is gone sooner or later: AKS's
 // scripts ask the second for its health, and use it in the first one's place (AKS: getPackageDownloadBaseURL).
@@ -113,41 +109,6 @@ var registryCodes = map[resource.Cause]int{
 	resource.CauseIdentity:    exitcode.RegistryIdentityMissing,
 	resource.CauseUnreachable: exitcode.RegistryUnreachable,
 	resource.CauseRefused:     exitcode.RegistryRefused,
-}
-
-// packagesFor are the image's packages of a component in a version, the newest build first, by their paths: NAME_VERSION-BUILD_ARCH.deb,
-// NAME-VERSION-BUILD.ARCH.rpm.
-func packagesFor(in *input, name, version string) []string {
-	var found []string
-	for _, p := range in.facts.Packages {
-		base := path.Base(p)
-		var rest string
-		var ok bool
-		switch path.Ext(base) {
-		case ".deb":
-			if rest, ok = strings.CutPrefix(base, name+"_"); ok {
-				rest, ok = strings.CutSuffix(rest, "_"+in.facts.Architecture+".deb")
-			}
-		case ".rpm":
-			if rest, ok = strings.CutPrefix(base, name+"-"); ok {
-				rest, ok = strings.CutSuffix(rest, "."+rpmArchitectures[in.facts.Architecture]+".rpm")
-			}
-		}
-		build, matches := strings.CutPrefix(rest, version)
-		if ok && matches && (build == "" || strings.ContainsAny(build[:1], ".-~+")) {
-			found = append(found, p)
-		}
-	}
-	slices.SortFunc(found, func(a, b string) int { return comparePackages(path.Base(b), path.Base(a)) })
-	return found
-}
-
-// rpmArchitectures are what packages of RPM call Go's architectures.
-var rpmArchitectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
-
-// osVersion is how an artifact of an isolated cluster's registry names the operating system that it is for.
-func osVersion(in *input) string {
-	return strings.TrimSpace(in.facts.OS.ID + " " + in.facts.OS.VersionID)
 }
 
 // resourceManagers are the addresses of the resource managers of Azure's clouds (AKS node contract, helper rules).

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -88,14 +87,6 @@ func (in *input) refers(variable string) bool {
 	return in.family.Command.Local != ""
 }
 
-// inUnit is a fact as a word of the unit has it.
-func (in *input) inUnit(variable string) unitfile.Text {
-	if in.refers(variable) {
-		return unitfile.Braced(variable)
-	}
-	return unitfile.Quote(in.known(variable))
-}
-
 // referred are the variables that the unit refers to, sorted.
 func (in *input) referred() []string {
 	var all []string
@@ -167,14 +158,4 @@ func nodeIPv4(in *input) string {
 		}
 	}
 	return ""
-}
-
-// nodeIP is the address the node registers: the contract's, or the primary interface's where the
-// family and the version need it in a flag.
-func nodeIP(in *input) string {
-	ips := in.config.Kubelet.NodeIPs
-	if len(ips) == 0 && in.wanted[addressVariable] != "" && !(in.agentless && in.refers(addressVariable)) {
-		ips = addressesOf(in.config, in.facts)
-	}
-	return strings.Join(ips, ",")
 }

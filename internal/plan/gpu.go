@@ -56,8 +56,8 @@ func declineGPU(in *input, out *output) {
 }
 
 const (
-	profilePath  = gpuPath + ".instanceProfile"
-	layoutPath   = gpuPath + ".profileLayout"
 	strategyPath = gpuPath + ".strategy"
 	pluginPath   = gpuPath + ".devicePlugin"
 )
+
+const amd = "amd"

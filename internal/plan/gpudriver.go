@@ -95,3 +95,11 @@ func checkDriver(in *input, out *output) {
 
 // isGRID reports whether a driver is for parts of devices, which no other driver finds.
 func isGRID(kind string) bool { return strings.HasPrefix(kind, gridDriver) }
+
+// driverAnswers is the label of the last look at the driver.
+const driverAnswers = "gpu-driver"
+
+// plugsGPU reports whether the device plug-in is a service of the node: with the others, or alone where the image has it.
+func (in *input) plugsGPU() bool {
+	return in.managesGPU() || in.usesNVIDIA() && in.gpu().DevicePlugin && !in.sharesGPU() && in.unitAt(facts.DevicePluginUnit) != ""
+}

@@ -100,3 +100,13 @@ func planPartitions(in *input, out *output) {
 	r = out.join("", shell("reboot-for-partitions", isInMode+" || exec shutdown -r +1", startTimeout), 0, "devices that are not in the mode for partitions are after a reboot")
 	r.Requires, r.Effects = []resource.ID{resource.IDOf(partition), resource.IDOf(&resource.Check{Label: kubeletActive})}, takes
 }
+
+// isPartitioned reports whether the node's devices are partitioned.
+func (in *input) isPartitioned() bool {
+	return in.gpu().InstanceProfile != "" || len(in.gpu().ProfileLayout) > 0
+}
+
+const (
+	profilePath = gpuPath + ".instanceProfile"
+	layoutPath  = gpuPath + ".profileLayout"
+)

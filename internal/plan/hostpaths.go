@@ -7,9 +7,7 @@ import (
 )
 
 const (
-	containerdSocket = "unix:///run/containerd/containerd.sock"
-	// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
-	remoteRuntime     = "remote"
+	containerdSocket  = "unix:///run/containerd/containerd.sock"
 	containerdDropIns = resource.UnitDir + "/" + containerdUnit + ".d/"
 )
 

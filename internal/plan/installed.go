@@ -148,3 +148,6 @@ func planSupported(in *input, out *output) {
 	out.Warn(nodeconfig.Invalid, VersionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
 		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
 }
+
+// brought are the artifacts that are downloaded where the contract names a place.
+var brought = []string{azureCNIName, clientName, containerdName, kubernetesName, providerName, runcName}

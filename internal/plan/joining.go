@@ -35,11 +35,6 @@ func (in *input) fallsBack() bool {
 	return in.method == nodeconfig.JoinAttested && !in.config.Join.BootstrapToken.IsZero()
 }
 
-// bootstraps reports whether the kubelet has a credential that it only joins with.
-func (in *input) bootstraps() bool {
-	return in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested && in.fallsBack()
-}
-
 // The client certificate, with its key, that a kubelet asks the cluster for when it joins, and before the
 // one that it has expires (Kubernetes: TLS bootstrapping; kubelet: --cert-dir).
 const (

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
@@ -292,4 +293,30 @@ func (in *input) written(out *output, file string, arguments []argument) []argum
 		}
 	}
 	return arguments
+}
+
+// nodeIP is the address the node registers: the contract's, or the primary interface's where the
+// family and the version need it in a flag.
+func nodeIP(in *input) string {
+	ips := in.config.Kubelet.NodeIPs
+	if len(ips) == 0 && in.wanted[addressVariable] != "" && !(in.agentless && in.refers(addressVariable)) {
+		ips = addressesOf(in.config, in.facts)
+	}
+	return strings.Join(ips, ",")
+}
+
+// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
+const remoteRuntime = "remote"
+
+// bootstraps reports whether the kubelet has a credential that it only joins with.
+func (in *input) bootstraps() bool {
+	return in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested && in.fallsBack()
+}
+
+// imageService is where the kubelet asks for images, where that is not containerd's own socket.
+func (in *input) imageService() string {
+	if in.usesSOCI() {
+		return "unix://" + sociSocket
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -70,4 +71,9 @@ func planKubeletData(in *input, out *output) {
 		unitfile.Set("Requires", kubeletMount),
 		unitfile.Set("After", kubeletMount),
 	), "the kubelet does not start without its disk", kubeletUnit)
+}
+
+// lacksTemporary reports whether it is known that the machine has no temporary disk. Only on Azure is one looked for.
+func (in *input) lacksTemporary() bool {
+	return in.facts.Platform == facts.Azure && len(in.facts.Disks) > 0 && in.facts.Temporary() == 0
 }

@@ -243,3 +243,8 @@ func contractSettings(in *input) map[string]any {
 	}
 	return config
 }
+
+// checksName reports whether the Node's name is checked: only with a credential that the node has before it has joined, and that
+// kubeadm lets read Nodes (cmd/kubeadm/app/phases/bootstraptoken/node/tlsbootstrap.go, AllowBootstrapTokensToGetNodes). A
+// client certificate may read its own Node (Kubernetes: Node authorization).
+func (in *input) checksName() bool { return in.takesDefaults() && DefaultsQuestion(in.config) != nil }

@@ -81,3 +81,11 @@ func kubeletServiceLines(in *input, exec []unitfile.Text) []unitfile.Line {
 
 // kubeletUnitFile is the kubelet's unit.
 const kubeletUnitFile = resource.UnitDir + "/" + kubeletUnit
+
+// kubeletProgram is what starts the kubelet.
+func (in *input) kubeletProgram() string {
+	if in.snapped() {
+		return in.family.Command.Snap.Program
+	}
+	return in.family.Paths.Kubelet
+}

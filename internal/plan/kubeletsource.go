@@ -3,6 +3,7 @@ package plan
 import (
 	"path"
 	"slices"
+	"strings"
 )
 
 // kubeletOrigin is where the node's kubelet comes from.
@@ -51,3 +52,38 @@ func (in *input) kubeletSource() kubeletOrigin {
 
 // linkable is a path that a link can lead to.
 func linkable(target string) bool { return path.IsAbs(target) && path.Clean(target) == target }
+
+// osVersion is how an artifact of an isolated cluster's registry names the operating system that it is for.
+func osVersion(in *input) string {
+	return strings.TrimSpace(in.facts.OS.ID + " " + in.facts.OS.VersionID)
+}
+
+// packagesFor are the image's packages of a component in a version, the newest build first, by their paths: NAME_VERSION-BUILD_ARCH.deb,
+// NAME-VERSION-BUILD.ARCH.rpm.
+func packagesFor(in *input, name, version string) []string {
+	var found []string
+	for _, p := range in.facts.Packages {
+		base := path.Base(p)
+		var rest string
+		var ok bool
+		switch path.Ext(base) {
+		case ".deb":
+			if rest, ok = strings.CutPrefix(base, name+"_"); ok {
+				rest, ok = strings.CutSuffix(rest, "_"+in.facts.Architecture+".deb")
+			}
+		case ".rpm":
+			if rest, ok = strings.CutPrefix(base, name+"-"); ok {
+				rest, ok = strings.CutSuffix(rest, "."+rpmArchitectures[in.facts.Architecture]+".rpm")
+			}
+		}
+		build, matches := strings.CutPrefix(rest, version)
+		if ok && matches && (build == "" || strings.ContainsAny(build[:1], ".-~+")) {
+			found = append(found, p)
+		}
+	}
+	slices.SortFunc(found, func(a, b string) int { return comparePackages(path.Base(b), path.Base(a)) })
+	return found
+}
+
+// rpmArchitectures are what packages of RPM call Go's architectures.
+var rpmArchitectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}

@@ -91,3 +91,11 @@ func listed[T ~string](a, b T) T {
 	}
 	return a + "," + b
 }
+
+// inUnit is a fact as a word of the unit has it.
+func (in *input) inUnit(variable string) unitfile.Text {
+	if in.refers(variable) {
+		return unitfile.Braced(variable)
+	}
+	return unitfile.Quote(in.known(variable))
+}

@@ -8,9 +8,6 @@ const kubeletActive = "kubelet-active"
 // apiServerLabel is the label of the check that the API server answers.
 const apiServerLabel = "api-server"
 
-// driverAnswers is the label of the last look at the driver.
-const driverAnswers = "gpu-driver"
-
 // group is a number of resources that others require together, whichever concern brings them, and whether there are
 // any or none.
 type group resource.ID

@@ -119,3 +119,11 @@ func aptProxy(p nodeconfig.Proxy) []byte {
 	}
 	return []byte(lines.String())
 }
+
+// kubeletProcess is the unit that the kubelet's process is in: that of its snap, where it is one (snapd: wrappers, services).
+func (in *input) kubeletProcess() string {
+	if in.snapped() {
+		return "snap." + in.family.Command.Snap.Name + ".daemon.service"
+	}
+	return kubeletUnit
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -94,4 +95,9 @@ func planSlice(in *input, out *output, unit string, needed group) {
 		Spec:     &resource.Unit{Unit: unit},
 	})
 	out.repeatedBy(link)
+}
+
+var forSystem = reservation{
+	"system-reserved", "system-reserved-cgroup", "systemReservedCgroup",
+	func(r *profile.Runtime) string { return r.Reserved.System }, kubeletGroup,
 }

@@ -145,13 +145,6 @@ var (
 // own program after that (containerd: core/runtime/v2/shim_manager.go, resolveRuntimePath).
 const runcShim = "containerd-shim-runc-v2"
 
-// Kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
-// kubenet, unless Calico brings a configuration of its own).
-func Kubenet(c *nodeconfig.NodeConfig) bool {
-	n := c.Network
-	return n.Plugin == "kubenet" && n.Policy != "calico"
-}
-
 // overlaybd is the snapshotter that starts containers before their image has arrived.
 const overlaybd = "overlaybd"
 
@@ -161,14 +154,6 @@ const (
 )
 
 func (in *input) usesSOCI() bool { return in.config.Runtime.LazyPull == soci }
-
-// imageService is where the kubelet asks for images, where that is not containerd's own socket.
-func (in *input) imageService() string {
-	if in.usesSOCI() {
-		return "unix://" + sociSocket
-	}
-	return ""
-}
 
 // streams reports whether overlaybd starts containers before their image has arrived.
 func (in *input) streams() bool { return in.config.Runtime.LazyPull == overlaybd }

@@ -26,10 +26,6 @@ var (
 		"kube-reserved", "kube-reserved-cgroup", "kubeReservedCgroup",
 		func(r *profile.Runtime) string { return r.Reserved.Kubernetes }, runtimeGroup,
 	}
-	forSystem = reservation{
-		"system-reserved", "system-reserved-cgroup", "systemReservedCgroup",
-		func(r *profile.Runtime) string { return r.Reserved.System }, kubeletGroup,
-	}
 )
 
 // slice is the unit of the reservation's control group, empty for none, and why the kubelet could not enforce it there; empty

@@ -130,3 +130,10 @@ func (s swapPlace) before(in *input) []string {
 func failsOnSwap(k nodeconfig.Kubelet) bool {
 	return kubeletSwitch(k, "fail-swap-on", "failSwapOn", true)
 }
+
+// fitsTemporary reports whether a file is for the machine's temporary disk: there is one, cloud-init mounts it, and a quarter of it
+// stays for the file system itself and for others. AKS's scripts ask how much is free at that moment, which is less with each boot;
+// a disk has one size.
+func (in *input) fitsTemporary(size int64) bool {
+	return in.facts.CloudInit && size <= in.facts.Temporary()/4*3
+}

@@ -113,3 +113,6 @@ func planSysctls(in *input, out *output) {
 		out.repeatedBy(&resource.File{Path: file})
 	}
 }
+
+// transcoderPages is how many huge pages AMD's accelerator for video needs (AKS: setupAmdAma).
+const transcoderPages = "4096"
