@@ -64,7 +64,7 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 quick: ## what most changes need to be tried with: gofmt, vet, the import rules, the planner and the cases; under a minute on two idle cores
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
 	go vet ./...
-	go test -short ./test/arch ./internal/plan ./test/cases
+	go test -short ./test/arch ./internal/plan/... ./test/cases
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff

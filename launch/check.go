@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -67,7 +67,7 @@ func Check(t *Template, image *components.Manifest, allowed ...string) []nodecon
 
 // unlisted says which of the components that every node has a manifest does not list; empty where it lists all.
 func unlisted(image *components.Manifest) string {
-	for _, name := range plan.Needed {
+	for _, name := range kubelet.Needed {
 		if !slices.ContainsFunc(image.Components, func(c components.Component) bool { return c.Name == name }) {
 			return "has a manifest without " + name
 		}

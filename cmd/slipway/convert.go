@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/document"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -107,7 +107,7 @@ func (c *conversion) takeDefaults(s cli.Streams, written, complete *nodeconfig.N
 		values, _ := tree.Get("data")
 		data = []byte(values.GetText("kubelet"))
 	}
-	problems, err := plan.WithDefaults(written, complete, data)
+	problems, err := kubelet.WithDefaults(written, complete, data)
 	if err != nil {
 		return nil, command.Failed("%s: %w", title(c.defaults), err)
 	}

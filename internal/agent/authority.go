@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -58,7 +59,7 @@ func keptAuthority(r *run, config *nodeconfig.NodeConfig) string {
 	if err != nil {
 		return "" // what reads the generations next says so
 	}
-	id := resource.IDOf(&resource.File{Path: plan.AuthorityPath(config)})
+	id := resource.IDOf(&resource.File{Path: concern.AuthorityPath(config)})
 	for _, e := range slices.Backward(store.Entries()) {
 		made, err := store.Plan(e.Number)
 		if err != nil {

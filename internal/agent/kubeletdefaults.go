@@ -11,6 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -43,15 +45,15 @@ func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Mac
 		}
 		known.KubeletDefaults = nil
 	}
-	config := plan.WithFetchedAuthority(c.Config, known)
+	config := concern.WithFetchedAuthority(c.Config, known)
 	q := &question{ready: make(chan struct{}), answered: make(chan struct{})}
 	r.question = q
 	go func() {
 		defer close(q.answered)
 		err := r.guarded(func() error {
-			text, err := r.host.FetchKubeletDefaults(ctx, plan.DefaultsQuestion(config), q.ready)
+			text, err := r.host.FetchKubeletDefaults(ctx, concern.DefaultsQuestion(config), q.ready)
 			if err == nil {
-				q.answer, err = plan.ReadDefaults(config, text)
+				q.answer, err = kubelet.ReadDefaults(config, text)
 			}
 			return err
 		})
@@ -59,7 +61,7 @@ func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Mac
 			err = errors.New("no server is asked here")
 		}
 		if err != nil {
-			q.answer = plan.NoDefaults(config, err)
+			q.answer = kubelet.NoDefaults(config, err)
 		}
 	}()
 }
@@ -77,12 +79,12 @@ func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
 	if text == nil {
 		return
 	}
-	answer, err := plan.ReadDefaults(plan.WithFetchedAuthority(c.Config, machine.Facts), text)
+	answer, err := kubelet.ReadDefaults(concern.WithFetchedAuthority(c.Config, machine.Facts), text)
 	if err != nil {
-		r.log.Warn("kubeadm has upgraded the node, and what it wrote cannot be used", "path", plan.KubeadmKubeletConfig, "error", err)
+		r.log.Warn("kubeadm has upgraded the node, and what it wrote cannot be used", "path", kubelet.KubeadmKubeletConfig, "error", err)
 		return
 	}
-	r.log.Info("kubeadm has upgraded the node; its configuration of the kubelet is the new base", "path", plan.KubeadmKubeletConfig)
+	r.log.Info("kubeadm has upgraded the node; its configuration of the kubelet is the new base", "path", kubelet.KubeadmKubeletConfig)
 	machine.Facts.KubeletDefaults = &answer
 	if r.dryRun {
 		return
@@ -97,7 +99,7 @@ const annotationPatience = time.Minute
 
 // annotate gives the Node the annotations that kubeadm wants, once nothing waits for the agent.
 func (c contract) annotate(ctx context.Context, r *run, machine identity.Machine) {
-	node, annotations := plan.Annotations(c.Config, machine.Facts)
+	node, annotations := kubelet.Annotations(c.Config, machine.Facts)
 	if node == nil {
 		return
 	}

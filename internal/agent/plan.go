@@ -10,7 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/transition"
@@ -111,9 +112,9 @@ func (c contract) refused(r *run, problems []nodeconfig.Problem) error {
 
 // kubernetesVersion is the version of the node's kubelet, if the contract asks for one.
 func kubernetesVersion(read *compile.Contract, known facts.Facts) string {
-	at := read.Origin(plan.VersionPath)
-	if slices.ContainsFunc(read.Problems, func(p nodeconfig.Problem) bool { return p.Path == at || p.Path == plan.VersionPath }) {
+	at := read.Origin(setting.KubernetesVersion)
+	if slices.ContainsFunc(read.Problems, func(p nodeconfig.Problem) bool { return p.Path == at || p.Path == setting.KubernetesVersion }) {
 		return ""
 	}
-	return plan.KubernetesVersion(read.Config, known)
+	return concern.KubernetesVersion(read.Config, known)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/network"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -28,7 +28,7 @@ func (a *Agent) ServerAddress() (address string, kept bool, err error) {
 		}
 		planned, err := store.Plan(current.Number)
 		if err == nil {
-			address, kept = plan.ServerAddress(planned)
+			address, kept = network.ServerAddress(planned)
 		}
 		return err
 	})
@@ -50,7 +50,7 @@ func (a *Agent) Retag(ctx context.Context, tags facts.Tags) Changed {
 		if err != nil {
 			return transition.Change{}, err
 		}
-		desired, changed := plan.WithServerAddress(planned, tags.APIServerAddress)
+		desired, changed := network.WithServerAddress(planned, tags.APIServerAddress)
 		if !changed {
 			return transition.Change{}, errNothingToDo
 		}

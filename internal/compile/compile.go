@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -151,18 +152,18 @@ var stops = []struct {
 	path string // empty: any other
 	code int
 }{
-	{nodeconfig.Missing, plan.RestrictionPath, exitcode.NodeAddressMissing},
-	{nodeconfig.NotInstalled, plan.VersionPath, exitcode.KubeletInstallFailed},
-	{nodeconfig.NotInstalled, plan.CNIPluginPath, exitcode.CNIPluginMissing},
-	{nodeconfig.NotInstalled, plan.AzureCNIURL, exitcode.CNIPluginMissing},
-	{nodeconfig.Invalid, plan.ContainerdVersionPath, exitcode.ContainerdVersionInvalid},
-	{nodeconfig.Invalid, plan.ContainerdURLPath, exitcode.ContainerdVersionInvalid},
-	{nodeconfig.NotInstalled, plan.GPUDriverPath, exitcode.GPUDriverMissing},
-	{nodeconfig.NotInstalled, plan.GPUVendorPath, exitcode.GPUDriverMissing},
-	{nodeconfig.NotInstalled, plan.GPUManagedPath, exitcode.DCGMMissing},
-	{nodeconfig.NotInstalled, plan.DRAPath, exitcode.DCGMMissing},
-	{nodeconfig.NotInstalled, plan.LazyPullPath, exitcode.StreamingFailed},
-	{nodeconfig.Invalid, plan.DRAPath, exitcode.ManagedGPUFailed},
+	{nodeconfig.Missing, setting.MetadataRestriction, exitcode.NodeAddressMissing},
+	{nodeconfig.NotInstalled, setting.KubernetesVersion, exitcode.KubeletInstallFailed},
+	{nodeconfig.NotInstalled, setting.NetworkPlugin, exitcode.CNIPluginMissing},
+	{nodeconfig.NotInstalled, setting.AzureCNIURL, exitcode.CNIPluginMissing},
+	{nodeconfig.Invalid, setting.ContainerdVersion, exitcode.ContainerdVersionInvalid},
+	{nodeconfig.Invalid, setting.ContainerdURL, exitcode.ContainerdVersionInvalid},
+	{nodeconfig.NotInstalled, setting.GPUInstallDriver, exitcode.GPUDriverMissing},
+	{nodeconfig.NotInstalled, setting.GPUVendor, exitcode.GPUDriverMissing},
+	{nodeconfig.NotInstalled, setting.GPUManaged, exitcode.DCGMMissing},
+	{nodeconfig.NotInstalled, setting.DynamicResourceAllocation, exitcode.DCGMMissing},
+	{nodeconfig.NotInstalled, setting.LazyPull, exitcode.StreamingFailed},
+	{nodeconfig.Invalid, setting.DynamicResourceAllocation, exitcode.ManagedGPUFailed},
 	{nodeconfig.NotInstalled, "", exitcode.ImageNotBuilt},
 }
 

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/runtime"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/internal/versions"
@@ -27,9 +28,9 @@ const kataPlugins = `[plugins."io.containerd.snapshotter.v1.erofs"]
 `
 
 // kataCLI is a runtime of Kata's that only containerd 1.x has.
-const kataCLI = `[plugins."` + plan.CRI1 + `".containerd.runtimes.katacli]
+const kataCLI = `[plugins."` + concern.CRI1 + `".containerd.runtimes.katacli]
   runtime_type = "io.containerd.runc.v1"
-[plugins."` + plan.CRI1 + `".containerd.runtimes.katacli.options]
+[plugins."` + concern.CRI1 + `".containerd.runtimes.katacli.options]
   NoPivotRoot = false
   NoNewKeyring = false
   ShimCgroup = ""
@@ -101,20 +102,20 @@ func (t *containerdText) write() {
 	}
 	if t.second {
 		t.images()
-		t.registry(plan.CRI2Images)
-		t.lines(`[plugins."` + plan.CRI2Runtime + `".containerd]`)
-		t.runtimes(plan.CRI2Runtime)
-		t.cni(plan.CRI2Runtime)
+		t.registry(concern.CRI2Images)
+		t.lines(`[plugins."` + concern.CRI2Runtime + `".containerd]`)
+		t.runtimes(concern.CRI2Runtime)
+		t.cni(concern.CRI2Runtime)
 	} else {
-		t.lines(`[plugins."`+plan.CRI1+`"]`, "  sandbox_image = "+quoted(r.SandboxImage))
+		t.lines(`[plugins."`+concern.CRI1+`"]`, "  sandbox_image = "+quoted(r.SandboxImage))
 		if !t.noGPU {
 			t.lines("  enable_cdi = true")
 		}
-		t.lines(`  [plugins."` + plan.CRI1 + `".containerd]`)
+		t.lines(`  [plugins."` + concern.CRI1 + `".containerd]`)
 		t.snapshotter("    ")
-		t.runtimes(plan.CRI1)
-		t.cni(plan.CRI1)
-		t.registry(plan.CRI1)
+		t.runtimes(concern.CRI1)
+		t.cni(concern.CRI1)
+		t.registry(concern.CRI1)
 	}
 	if address := r.Containerd.MetricsAddress; address != "" {
 		t.lines("[metrics]", "  address = "+quoted(address))
@@ -138,9 +139,9 @@ func (t *containerdText) streaming() bool { return t.view.written.Runtime.LazyPu
 
 // images are what containerd 2 says of images.
 func (t *containerdText) images() {
-	t.lines(`[plugins."` + plan.CRI2Images + `"]`)
+	t.lines(`[plugins."` + concern.CRI2Images + `"]`)
 	t.snapshotter("  ")
-	t.lines(`  [plugins."`+plan.CRI2Images+`".pinned_images]`, "    sandbox = "+quoted(t.view.written.Runtime.SandboxImage))
+	t.lines(`  [plugins."`+concern.CRI2Images+`".pinned_images]`, "    sandbox = "+quoted(t.view.written.Runtime.SandboxImage))
 }
 
 // snapshotter is the default one. Kata's runtimes name their own, so the one that streams comes before theirs.
@@ -158,7 +159,7 @@ func (t *containerdText) snapshotter(indent string) {
 // runtimes are the runtime by each of its names.
 func (t *containerdText) runtimes(plugin string) {
 	family := profile.Named(nodeconfig.LayoutAKS)
-	names, binary := plan.Runtimes(family, family.Paths.Runc, t.view.gpu.Vendor == "nvidia" && !t.noGPU)
+	names, binary := runtime.Runtimes(family, family.Paths.Runc, t.view.gpu.Vendor == "nvidia" && !t.noGPU)
 	t.lines("    default_runtime_name = " + quoted(names[0]))
 	for i, name := range names {
 		at := `    [plugins."` + plugin + `".containerd.runtimes.` + name
@@ -172,9 +173,9 @@ func (t *containerdText) runtimes(plugin string) {
 
 // cni has containerd make the network's configuration.
 func (t *containerdText) cni(plugin string) {
-	if plan.Kubenet(t.view.written) {
+	if runtime.Kubenet(t.view.written) {
 		t.lines(`  [plugins."`+plugin+`".cni]`, `    bin_dir = "/opt/cni/bin"`, `    conf_dir = "/etc/cni/net.d"`,
-			"    conf_template = "+quoted(plan.NetworkTemplate))
+			"    conf_template = "+quoted(concern.KubenetFile))
 	}
 }
 
@@ -184,7 +185,7 @@ const registriesSince = 22
 // registry is how images are pulled.
 func (t *containerdText) registry(plugin string) {
 	if t.view.minorReached(registriesSince) {
-		t.lines(`  [plugins."`+plugin+`".registry]`, "    config_path = "+quoted(plan.RegistriesDir))
+		t.lines(`  [plugins."`+plugin+`".registry]`, "    config_path = "+quoted(concern.RegistriesDir))
 	}
 	headers := t.view.written.Runtime.Containerd.RegistryHeaders
 	if len(headers) > 0 {
@@ -222,9 +223,9 @@ func (t *containerdText) proxies(snapshotters ...[2]string) {
 
 // kataRuntimes are those of Kata's, below the plug-in that has the others.
 func (t *containerdText) kataRuntimes() {
-	plugin := plan.CRI1
+	plugin := concern.CRI1
 	if t.second {
-		plugin = plan.CRI2Runtime
+		plugin = concern.CRI2Runtime
 	}
 	at := `[plugins."` + plugin + `".containerd.runtimes.`
 	t.lines(at+"kata]", `  runtime_type = "io.containerd.kata.v2"`)

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/cse"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/toml"
 )
@@ -33,7 +33,7 @@ func TestContainerdIsThePlans(t *testing.T) {
 		for _, version := range []string{"1.7.28", "2.1.4"} {
 			known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: version}}}
 			planned, _ := e.contract.Plan(known)
-			file, ok := planned.ByID()[resource.IDOf(&resource.File{Path: plan.ContainerdConfig})]
+			file, ok := planned.ByID()[resource.IDOf(&resource.File{Path: concern.ContainerdConfig})]
 			if !ok {
 				continue
 			}

@@ -3,7 +3,7 @@ package cse
 import (
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/gpusize"
 )
 
 // sgxSizes have Intel's SGX; their case counts (AKS node contract, helper rules).
@@ -14,11 +14,11 @@ var sgxSizes = []string{"Standard_DC2s", "Standard_DC4s"}
 const oldCuda = "cuda-470.82.01"
 
 // driver is the kind of the driver for the machine's size.
-func (v *view) driver() string { return plan.DriverKind(v.size()) }
+func (v *view) driver() string { return gpusize.DriverKind(v.size()) }
 
 // driverVersion is the driver's version, where it is not the image's list of components that has it.
 func (v *view) driverVersion() string {
-	if v.driver() == plan.CUDADriver {
+	if v.driver() == gpusize.CUDADriver {
 		return oldCuda
 	}
 	return ""

@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
+	"github.com/slipway-dev/slipway/internal/plan/gpusize"
+	"github.com/slipway-dev/slipway/internal/plan/runtime"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -102,11 +105,11 @@ var table = []row{
 	{"HTTP_PROXY_TRUSTED_CA", func(v *view) string { return oneLine(encodedPEM(v.written.Proxy.CertificateAuthority)) }},
 	{"SHOULD_CONFIGURE_CUSTOM_CA_TRUST", text(func(v *view) any { return len(v.written.Trust.Certificates) > 0 })},
 	{"CUSTOM_CA_TRUST_COUNT", text(func(v *view) any { return len(v.written.Trust.Certificates) })},
-	{"GPU_NEEDS_FABRIC_MANAGER", text(func(v *view) any { return plan.HasFabric(v.size()) })},
+	{"GPU_NEEDS_FABRIC_MANAGER", text(func(v *view) any { return gpusize.HasFabric(v.size()) })},
 	{"IPV6_DUAL_STACK_ENABLED", (*view).dualStack},
 	{"OUTBOUND_COMMAND", func(v *view) string { return v.written.Checks.OutboundCommand }},
 	{"ENABLE_UNATTENDED_UPGRADES", text(func(v *view) any { return deref(v.written.System.UnattendedUpgrades) })},
-	{"ENSURE_NO_DUPE_PROMISCUOUS_BRIDGE", text(func(v *view) any { return plan.Kubenet(v.written) })},
+	{"ENSURE_NO_DUPE_PROMISCUOUS_BRIDGE", text(func(v *view) any { return runtime.Kubenet(v.written) })},
 
 	// custom_linux_os_config.
 	{"SHOULD_CONFIG_SWAP_FILE", text(func(v *view) any { return v.written.System.SwapMB > 0 })},
@@ -117,7 +120,7 @@ var table = []row{
 	// custom_cloud_config and cluster_config.location: the cloud's names.
 	{"TARGET_CLOUD", func(v *view) string { return v.azure.Environment }},
 	{"TARGET_ENVIRONMENT", (*view).environment},
-	{"ARM_RESOURCE_ENDPOINT", func(v *view) string { return plan.ResourceManager(&v.azure) }},
+	{"ARM_RESOURCE_ENDPOINT", func(v *view) string { return concern.ResourceManager(&v.azure) }},
 	{"CUSTOM_ENV_JSON", func(v *view) string { return encoded(v.custom().Endpoints) }},
 	{"IS_CUSTOM_CLOUD", text(func(v *view) any { return v.isCustom() })},
 	{"AKS_CUSTOM_CLOUD_CONTAINER_REGISTRY_DNS_SUFFIX", func(v *view) string { return v.custom().RegistryDNSSuffix }},
@@ -180,7 +183,7 @@ var table = []row{
 	{"KUBELET_NODE_LABELS", func(v *view) string { return akstext.Pairs(v.written.Kubelet.Labels, ",") }},
 	{"AZURE_ENVIRONMENT_FILEPATH", (*view).environmentFile},
 	{"KUBE_CA_CRT", func(v *view) string { return encodedPEM(v.written.Cluster.CertificateAuthority) }},
-	{"KUBENET_TEMPLATE", constant(encoded(plan.KubenetTemplate))},
+	{"KUBENET_TEMPLATE", constant(encoded(runtime.KubenetTemplate))},
 	{"CONTAINERD_CONFIG_CONTENT", func(v *view) string { return encoded(v.containerdConfig(false)) }},
 	{"CONTAINERD_CONFIG_NO_GPU_CONTENT", func(v *view) string { return encoded(v.containerdConfig(true)) }},
 	{"IS_KATA", text(func(v *view) any { return slices.Contains(v.written.Runtime.Sandboxes, "kata") })},
@@ -244,5 +247,5 @@ func timeout(step string) func(*view) string {
 
 // corefile is the DNS cache's configuration.
 func corefile(withHosts bool) func(*view) string {
-	return func(v *view) string { return encoded(string(plan.Corefile(v.written, withHosts))) }
+	return func(v *view) string { return encoded(string(dnscache.Corefile(v.written, withHosts))) }
 }

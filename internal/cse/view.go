@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -169,12 +169,12 @@ func (v *view) kubeletConfig() string {
 
 // dnsCPU is the DNS cache's share of a processor, as systemd has it.
 func (v *view) dnsCPU() string {
-	cpu, _ := plan.LocalDNSLimits(&v.dns)
+	cpu, _ := dnscache.Limits(&v.dns)
 	return cpu
 }
 
 func (v *view) dnsMemory() string {
-	_, memory := plan.LocalDNSLimits(&v.dns)
+	_, memory := dnscache.Limits(&v.dns)
 	return memory
 }
 

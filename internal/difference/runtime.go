@@ -1,7 +1,7 @@
 package difference
 
 import (
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -35,7 +35,7 @@ func (j *judge) runtime() {
 	}
 	for _, row := range runtimeTable {
 		if before[row.Setting] != after[row.Setting] {
-			j.add(resource.IDOf(&resource.File{Path: plan.ContainerdConfig}), Reason{row.Class, row.Setting, row.Reason, row.Source})
+			j.add(resource.IDOf(&resource.File{Path: concern.ContainerdConfig}), Reason{row.Class, row.Setting, row.Reason, row.Source})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/system"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
 )
@@ -17,7 +18,7 @@ import (
 // takes nothing away from a kubelet that has joined meanwhile. The other's contract stays, as the last resort of a machine that
 // has none of its own.
 func (m Machine) RemoveForeign(host Host) error {
-	files := append([]string{state.Status.Path, state.Authorities.Path, state.KubeletDefaults.Path, state.Commands.Path, plan.HostKeytab}, plan.KubeletIdentity().Files...)
+	files := append([]string{state.Status.Path, state.Authorities.Path, state.KubeletDefaults.Path, state.Commands.Path, system.HostKeytab}, plan.KubeletIdentity().Files...)
 	for _, dir := range plan.KubeletIdentity().Directories {
 		names, err := host.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -138,7 +138,7 @@ func (m *machine) resolve() {
 	var text strings.Builder
 	servers := m.servers
 	if _, ok := m.files[placed]; ok {
-		servers = []string{plan.HostListener}
+		servers = []string{dnscache.HostListener}
 		if !m.isReady() {
 			m.Error("the resolver asks a cache that is not ready")
 		}
@@ -158,7 +158,7 @@ func (m *machine) isReady() bool {
 func (m *machine) isSwitched() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return strings.Contains(m.files[inForce], plan.HostListener)
+	return strings.Contains(m.files[inForce], dnscache.HostListener)
 }
 
 // clean wants nothing to be left of a supervisor.
@@ -167,7 +167,7 @@ func (m *machine) clean() {
 	m.wait(10 * time.Second)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if strings.Contains(m.files[inForce], plan.HostListener) || m.files[placed] != "" || m.files[switched] != "" {
+	if strings.Contains(m.files[inForce], dnscache.HostListener) || m.files[placed] != "" || m.files[switched] != "" {
 		m.Errorf("the resolver is not as it was: %q", m.files[inForce])
 	}
 	if len(m.rules) > 0 || len(m.devices) > 0 {
@@ -320,7 +320,7 @@ func (m *machine) Exchange(ctx context.Context, server string, message []byte) (
 	m.asked = append(m.asked, fmt.Sprintf("%s %s %d", server, name, kind))
 	m.mu.Unlock()
 	switch {
-	case answers && !sick && name == plan.HealthName:
+	case answers && !sick && name == dnscache.HealthName:
 		return response(message, dnsmessage.RCodeSuccess, nil), nil
 	case !slices.Contains(listeners, asked.Addr()) && known:
 		return response(message, dnsmessage.RCodeSuccess, records), nil
@@ -365,7 +365,7 @@ func (p *process) signal(s os.Signal) error {
 
 // ends ends the cache. One that the supervisor ends is one that nobody asks any more.
 func (p *process) ends(err error) {
-	if strings.Contains(p.files[inForce], plan.HostListener) {
+	if strings.Contains(p.files[inForce], dnscache.HostListener) {
 		p.Error("the cache ends, and the resolver still asks it")
 	}
 	p.running = false

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/slipway-dev/slipway/internal/parallel"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -42,7 +42,7 @@ func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
 	for {
 		all, err := s.refreshHosts(ctx, servers)
 		if err != nil {
-			s.Log.Warn("the addresses of critical names are not renewed", "path", plan.LocalDNSHosts, "error", err)
+			s.Log.Warn("the addresses of critical names are not renewed", "path", dnscache.HostsFile, "error", err)
 		}
 		wait := s.Refresh
 		if all && err == nil {
@@ -61,7 +61,7 @@ func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
 // refreshHosts looks the names up once, and replaces the file if anything has changed. A name that nobody knows, or that
 // nobody answers for, keeps what the file has for it; then all is false.
 func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) (all bool, err error) {
-	have, err := s.Machine.ReadFile(plan.LocalDNSHosts, maxHosts)
+	have, err := s.Machine.ReadFile(dnscache.HostsFile, maxHosts)
 	if err != nil {
 		return false, err
 	}
@@ -84,7 +84,7 @@ func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) (al
 	if bytes.Equal(text.Bytes(), have) {
 		return all, nil
 	}
-	return all, s.Machine.WriteFileAtomic(&resource.File{Path: plan.LocalDNSHosts, Mode: 0o644, Content: text.Bytes()})
+	return all, s.Machine.WriteFileAtomic(&resource.File{Path: dnscache.HostsFile, Mode: 0o644, Content: text.Bytes()})
 }
 
 // parseHosts are the addresses that a file has, by name (hosts(5)).

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 )
 
 // hosts are the lines of the file of names.
@@ -14,7 +14,7 @@ func (m *machine) hosts() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var lines []string
-	for line := range strings.Lines(m.files[plan.LocalDNSHosts]) {
+	for line := range strings.Lines(m.files[dnscache.HostsFile]) {
 		if !strings.HasPrefix(line, "#") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
@@ -32,7 +32,7 @@ func (m *machine) record(name string, kind string, addresses ...string) {
 func TestHosts(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.super.Names, m.super.Refresh = []string{"b.example", "a.example", "dead.example"}, 15*time.Minute
-		m.files[plan.LocalDNSHosts] = "192.0.2.9 dead.example\n192.0.2.8 gone.example\nnonsense\n"
+		m.files[dnscache.HostsFile] = "192.0.2.9 dead.example\n192.0.2.8 gone.example\nnonsense\n"
 		m.record("a.example", "1", "192.0.2.2", "192.0.2.1", "192.0.2.1")
 		m.record("a.example", "28", "2001:db8::1")
 		m.record("b.example", "1", "192.0.2.3")
@@ -61,7 +61,7 @@ func TestHosts(t *testing.T) {
 			if strings.HasSuffix(question, " dead.example 28") {
 				asked++
 			}
-			if strings.HasPrefix(question, plan.HostListener) && !strings.Contains(question, plan.HealthName) {
+			if strings.HasPrefix(question, dnscache.HostListener) && !strings.Contains(question, dnscache.HealthName) {
 				t.Errorf("the cache itself is asked: %s", question)
 			}
 		}
@@ -97,7 +97,7 @@ func TestHostsAgain(t *testing.T) {
 func TestHostsOfOneType(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.super.Names, m.super.Refresh = []string{"a.example"}, time.Minute
-		m.files[plan.LocalDNSHosts] = "192.0.2.1 a.example\n2001:db8::1 a.example\n"
+		m.files[dnscache.HostsFile] = "192.0.2.1 a.example\n2001:db8::1 a.example\n"
 		m.record("a.example", "1", "192.0.2.2")
 		if err := m.run(time.Minute, func() {
 			if got, want := m.hosts(), []string{"192.0.2.2 a.example", "2001:db8::1 a.example"}; !slices.Equal(got, want) {
@@ -120,7 +120,7 @@ func TestHostsExist(t *testing.T) {
 		if started := slices.IndexFunc(m.events, func(e string) bool { return strings.HasPrefix(e, "start ") }); written < 0 || written > started {
 			t.Errorf("got %q", m.events)
 		}
-		m.files[plan.LocalDNSHosts] = "192.0.2.1 a.example\n"
+		m.files[dnscache.HostsFile] = "192.0.2.1 a.example\n"
 		m.events = nil
 		if m.run(time.Hour) == nil {
 			t.Error("it is ready")
@@ -137,7 +137,7 @@ func TestNoHosts(t *testing.T) {
 		if err := m.run(time.Hour); err != nil {
 			t.Error(err)
 		}
-		if _, ok := m.files[plan.LocalDNSHosts]; ok {
+		if _, ok := m.files[dnscache.HostsFile]; ok {
 			t.Error("there is a file of names")
 		}
 	})

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 )
 
 // A question is what a resolver would send (RFC 1035, 4.1): checked against the bytes of one.
@@ -71,14 +71,14 @@ func TestParseAnswer(t *testing.T) {
 // FuzzParseAnswer: whatever a server sends, it is read within its bounds, and every address is of the type asked for.
 func FuzzParseAnswer(f *testing.F) {
 	for _, kind := range types {
-		asked := query(plan.HealthName, kind)
+		asked := query(dnscache.HealthName, kind)
 		f.Add(response(asked, 0, []string{"192.0.2.1"}), uint16(kind))
 		f.Add(response(asked, 3, nil), uint16(kind))
 		f.Add(asked, uint16(kind))
 	}
 	f.Fuzz(func(t *testing.T, message []byte, number uint16) {
 		kind := types[number%2]
-		got, err := parseAnswer(plan.HealthName, kind, message)
+		got, err := parseAnswer(dnscache.HealthName, kind, message)
 		if err != nil && len(got.addresses) > 0 {
 			t.Error("an answer that cannot be read has addresses")
 		}

@@ -10,17 +10,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 const (
 	// inForce names the DNS servers that the machine asks (systemd-resolved.service(8)).
-	inForce = plan.ResolvedList
+	inForce = concern.ResolvedList
 	// remembered are the servers that were in force before the cache, and switched the path of the drop-in that makes the
 	// cache the server: what is needed to find the way back.
-	remembered = plan.LocalDNSRunDir + "/upstream-dns"
-	switched   = plan.LocalDNSRunDir + "/resolver"
+	remembered = dnscache.RunDir + "/upstream-dns"
+	switched   = dnscache.RunDir + "/resolver"
 	// dropIn is the name of that drop-in (AKS: localdns.sh).
 	dropIn = "70-localdns.conf"
 
@@ -42,7 +43,7 @@ const (
 // dropInText makes the cache the only DNS server of a network, also of one whose own files name others: an empty assignment
 // takes those of before away (systemd.network(5), DNS=).
 const dropInText = "# Written by slipway-node local-dns, which removes it when it ends.\n" +
-	"[Network]\nDNS=\nDNS=" + plan.HostListener + "\n\n[DHCP]\nUseDNS=false\n"
+	"[Network]\nDNS=\nDNS=" + dnscache.HostListener + "\n\n[DHCP]\nUseDNS=false\n"
 
 // switchResolver has the machine's resolver ask the cache, and nobody else. Where that is written is noted before, so that
 // the way back is known whatever happens.
@@ -100,7 +101,7 @@ func (s *Supervisor) settle(ctx context.Context, isCache bool) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		return bytes.Contains(text, []byte("nameserver "+plan.HostListener+"\n")) == isCache, err
+		return bytes.Contains(text, []byte("nameserver "+dnscache.HostListener+"\n")) == isCache, err
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -21,7 +21,7 @@ const (
 	// device is the interface that has the cache's addresses.
 	device = "localdns"
 	// corefile is the one in use: the planner's, with the machine's own DNS servers.
-	corefile = plan.LocalDNSRunDir + "/corefile"
+	corefile = dnscache.RunDir + "/corefile"
 
 	// readyTries is how often the cache is asked whether it is ready, once a second (AKS: localdns.sh).
 	readyTries    = 60
@@ -39,13 +39,13 @@ const (
 )
 
 var (
-	hostAddress = netip.MustParseAddr(plan.HostListener)
-	podsAddress = netip.MustParseAddr(plan.PodsListener)
+	hostAddress = netip.MustParseAddr(dnscache.HostListener)
+	podsAddress = netip.MustParseAddr(dnscache.PodsListener)
 	listeners   = []netip.Addr{hostAddress, podsAddress}
 )
 
 // readyURL is where the cache says that it is ready (CoreDNS: plugin ready).
-const readyURL = "http://" + plan.HostListener + ":8181/ready"
+const readyURL = "http://" + dnscache.HostListener + ":8181/ready"
 
 // Settings are what a supervisor is told.
 type Settings struct {
@@ -140,10 +140,10 @@ func (s *Supervisor) prepare(servers []netip.Addr) error {
 		return err
 	}
 	err = s.Machine.WriteFileAtomic(&resource.File{Path: corefile, Mode: 0o600, Content: withServers(text, servers)})
-	if err != nil || len(s.Names) == 0 || s.Machine.Exists(plan.LocalDNSHosts) {
+	if err != nil || len(s.Names) == 0 || s.Machine.Exists(dnscache.HostsFile) {
 		return err
 	}
-	return s.Machine.WriteFileAtomic(&resource.File{Path: plan.LocalDNSHosts, Mode: 0o644})
+	return s.Machine.WriteFileAtomic(&resource.File{Path: dnscache.HostsFile, Mode: 0o644})
 }
 
 // listen makes the interface of the cache, and has the kernel not follow the connections to it.
@@ -254,7 +254,7 @@ func (s *Supervisor) well(ctx context.Context) error {
 	asked.Go(func() { errs[len(listeners)] = s.ready(ctx) })
 	for i, listener := range listeners {
 		asked.Go(func() {
-			got, err := s.ask(ctx, listener, plan.HealthName, dnsmessage.TypeA)
+			got, err := s.ask(ctx, listener, dnscache.HealthName, dnsmessage.TypeA)
 			if err == nil && got.code != dnsmessage.RCodeSuccess {
 				err = fmt.Errorf("%s answers with code %d", listener, got.code)
 			}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -148,7 +148,7 @@ func (s *Supervisor) recall() ([]netip.Addr, error) {
 // withServers is a Corefile that asks the machine's own DNS servers where the planner's asks Azure's: on Azure, those of
 // the virtual network (AKS: localdns.sh).
 func withServers(text []byte, servers []netip.Addr) []byte {
-	const azure = "forward . " + plan.AzureDNS + " {"
+	const azure = "forward . " + dnscache.AzureDNS + " {"
 	return bytes.ReplaceAll(text, []byte(azure), []byte("forward . "+joined(servers)+" {"))
 }
 

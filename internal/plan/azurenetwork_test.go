@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -156,7 +157,7 @@ func TestKubenetBridge(t *testing.T) {
 	} {
 		config := aksNode(t, "kubenet", "IPv4")
 		config.Components.Layout = c.layout
-		template := string(fileAt(t, first(New(config, c.machine)), kubenetTemplate).Content)
+		template := string(fileAt(t, first(New(config, c.machine)), concern.KubenetFile).Content)
 		if strings.Contains(template, `"promiscMode": true`) != c.promisc || strings.Contains(template, `"hairpinMode": true`) == c.promisc {
 			t.Errorf("%s:\n%s", name, template)
 		}

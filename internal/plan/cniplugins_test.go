@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -110,11 +111,11 @@ func TestCNIPlugins(t *testing.T) {
 		{name: "azure", plugin: "azure", url: azure16, has: packages, want: slices.Concat(own(azure16, azure15), reference)},
 		{name: "an earlier version", plugin: "azure", url: azure15, has: packages, want: slices.Concat(own(azure15, azure16), reference)},
 		{name: "a version that is not there", plugin: "azure", url: azure17, has: packages, want: slices.Concat(brought(azure17, azure15, azure16), reference)},
-		{name: "no URL", plugin: "azure", has: packages, want: reference, reason: "wants the CNI plug-ins azure-vnet", at: CNIPluginPath, fatal: true},
+		{name: "no URL", plugin: "azure", has: packages, want: reference, reason: "wants the CNI plug-ins azure-vnet", at: setting.NetworkPlugin, fatal: true},
 		{name: "in place", plugin: "azure", url: azure16, has: &facts.CNI{Plugins: []string{"azure-vnet", "azure-vnet-ipam", "portmap"}},
 			want: brought(azure16)},
 		{name: "in place, no URL", plugin: "azure", has: &facts.CNI{Plugins: []string{"azure-vnet", "azure-vnet-ipam", "portmap"}}},
-		{name: "kubenet without anything", plugin: "kubenet", has: &facts.CNI{}, reason: "bridge, host-local, portmap", at: CNIPluginPath, fatal: true},
+		{name: "kubenet without anything", plugin: "kubenet", has: &facts.CNI{}, reason: "bridge, host-local, portmap", at: setting.NetworkPlugin, fatal: true},
 		{name: "none without anything", plugin: "none", has: &facts.CNI{}},
 		{name: "nothing known", plugin: "azure", url: azure16},
 	} {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/textfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -97,11 +99,11 @@ func TestFlagsArrive(t *testing.T) {
 // Any value of a variable is read back as it is, also one that is no list of flags.
 func TestEnvironmentFile(t *testing.T) {
 	for _, value := range hostile {
-		content := environmentFile([2]string{"A", value}, [2]string{"B", "b"})
+		content := textfile.Environment([2]string{"A", value}, [2]string{"B", "b"})
 		if got := readEnvironment(string(content)); len(got) != 2 || got["A"] != value || got["B"] != "b" {
 			t.Errorf("%q is read as %q from %q", value, got, content)
 		}
-		if words, err := splitWords(flagWords([][2]string{{"a", value}})); err != nil || !slices.Equal(words, []string{"--a=" + value}) {
+		if words, err := splitWords(textfile.Flags([][2]string{{"a", value}})); err != nil || !slices.Equal(words, []string{"--a=" + value}) {
 			t.Errorf("%q is split into %q, %v", value, words, err)
 		}
 	}
@@ -166,7 +168,7 @@ func TestCommandLine(t *testing.T) {
 		}
 		for _, want := range []string{
 			"--node-labels=" + variables["KUBELET_NODE_LABELS"],
-			"--container-runtime-endpoint=" + containerdSocket,
+			"--container-runtime-endpoint=" + concern.ContainerdSocket,
 			"--kubeconfig=" + familyOf(c).Paths.Kubeconfig,
 			"--volume-plugin-dir=" + familyOf(c).Paths.VolumePlugins,
 		} {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -27,7 +29,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		shuffled := slices.Clone(concerns)
 		for range 20 {
 			rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-			got, others := planAll(shuffled, newInput(c, ubuntu(t)))
+			got, others := planAll(shuffled, concern.NewInput(c, ubuntu(t)))
 			if again, err := json.Marshal(got); err != nil || string(again) != string(document) || !slices.Equal(problems, others) || !sameFiles(got, want) {
 				t.Errorf("%s: another plan in the order %s", name, names(shuffled))
 			}
@@ -35,10 +37,10 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-func names(concerns []*concern) string {
+func names(concerns []*concern.Concern) string {
 	var all []string
 	for _, c := range concerns {
-		all = append(all, c.name)
+		all = append(all, c.Name)
 	}
 	return strings.Join(all, ", ")
 }
@@ -48,20 +50,20 @@ func TestConcerns(t *testing.T) {
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
 	seen := make(map[string]bool)
 	for _, c := range concerns {
-		if c.name == "" || c.plan == nil || seen[c.name] {
-			t.Errorf("%q is no name for a concern, or there twice", c.name)
+		if c.Name == "" || c.Plan == nil || seen[c.Name] {
+			t.Errorf("%q is no name for a concern, or there twice", c.Name)
 		}
-		seen[c.name] = true
-		if !slices.IsSorted(c.reads) || !slices.IsSorted(c.declines) {
-			t.Errorf("%s: the settings are not in order", c.name)
+		seen[c.Name] = true
+		if !slices.IsSorted(c.Reads) || !slices.IsSorted(c.Declines) {
+			t.Errorf("%s: the settings are not in order", c.Name)
 		}
-		named := slices.Sorted(slices.Values(slices.Concat(c.reads, c.declines)))
+		named := slices.Sorted(slices.Values(slices.Concat(c.Reads, c.Declines)))
 		for i, path := range named {
 			if further[path] == nil && !slices.ContainsFunc(all, func(l leaf) bool { return reading(path, l.path) }) {
-				t.Errorf("%s names %s, and there is none", c.name, path)
+				t.Errorf("%s names %s, and there is none", c.Name, path)
 			}
 			if i > 0 && reading(named[i-1], path) || slices.Contains(readByAll, path) {
-				t.Errorf("%s: %s is said twice", c.name, path)
+				t.Errorf("%s: %s is said twice", c.Name, path)
 			}
 		}
 	}
@@ -87,7 +89,7 @@ func reading(path, setting string) bool {
 func TestReads(t *testing.T) {
 	certificates(t)
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
-	counts := make(map[*concern]map[string]bool)
+	counts := make(map[*concern.Concern]map[string]bool)
 	for _, c := range concerns {
 		counts[c] = make(map[string]bool)
 	}
@@ -101,14 +103,14 @@ func TestReads(t *testing.T) {
 				if reflect.DeepEqual(one, other) {
 					continue
 				}
-				named := slices.Concat(c.reads, c.declines)
+				named := slices.Concat(c.Reads, c.Declines)
 				i := slices.IndexFunc(named, func(path string) bool { return reading(path, setting) })
 				if i < 0 {
-					t.Errorf("%s reads %s, and does not say so", c.name, setting)
-				} else if applied := !reflect.DeepEqual(withoutDeclined(one), withoutDeclined(other)); applied || i >= len(c.reads) {
+					t.Errorf("%s reads %s, and does not say so", c.Name, setting)
+				} else if applied := !reflect.DeepEqual(withoutDeclined(one), withoutDeclined(other)); applied || i >= len(c.Reads) {
 					counts[c][named[i]] = true
-					if applied && i >= len(c.reads) {
-						t.Errorf("%s says that it declines %s, and applies it", c.name, setting)
+					if applied && i >= len(c.Reads) {
+						t.Errorf("%s says that it declines %s, and applies it", c.Name, setting)
 					}
 				}
 			}
@@ -134,16 +136,16 @@ func TestReads(t *testing.T) {
 		}
 	}
 	for _, c := range concerns {
-		for _, path := range slices.Concat(c.reads, c.declines) {
+		for _, path := range slices.Concat(c.Reads, c.Declines) {
 			if !counts[c][path] {
-				t.Errorf("%s names %s, and it changes nothing", c.name, path)
+				t.Errorf("%s names %s, and it changes nothing", c.Name, path)
 			}
 		}
 	}
 }
 
 // withoutDeclined returns an output without the problems with settings that are not applied.
-func withoutDeclined(o *output) *output {
+func withoutDeclined(o *concern.Output) *concern.Output {
 	left := *o
 	left.List = nil
 	for _, p := range o.List {
@@ -172,7 +174,7 @@ func TestReadBy(t *testing.T) {
 		"$.system.sysctls.x":         {"kernel parameters"},
 		"$.runtime.containerd":       {"containerd"},
 		"$.components.artifacts":     artifactReaders,
-		AzureCNIURL:                  {"CNI", "CNI plug-ins"},
+		setting.AzureCNIURL:          {"CNI", "CNI plug-ins"},
 		"$.components.artifacts.containerd.version": {"container runtime's packages", "containerd", "installed components"},
 		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
 		"$.components.artifacts.*.version":          artifactReaders,
@@ -197,15 +199,15 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	"$.cluster.certificateAuthorityHashes": {ofKubeadm(func(c *nodeconfig.NodeConfig) {
 		c.Cluster.CertificateAuthority, c.Cluster.CertificateAuthorityHashes = "", []string{"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
 	})},
-	skipPath:                         {ofKubeadm(acceptAnyAuthority)},
+	setting.SkipVerification:         {ofKubeadm(acceptAnyAuthority)},
 	"$.cluster.certificateAuthority": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority += "\n" })},
 	"$.kubelet.capacity": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Kubelet.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS}
 		}
 	}},
-	instanceTypePath: {func(c *nodeconfig.NodeConfig, with bool) {
-		if c.System.GPU = (&nodeconfig.GPU{Vendor: nvidia}); with {
+	setting.InstanceType: {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.System.GPU = (&nodeconfig.GPU{Vendor: concern.NVIDIA}); with {
 			c.Cloud.InstanceType = "Standard_ND96asr_v4"
 		}
 	}, func(c *nodeconfig.NodeConfig, with bool) {
@@ -214,7 +216,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		}
 	}},
 	"$.kubelet.nodeName": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Kubelet.NodeName = "other" }), func(c *nodeconfig.NodeConfig, with bool) {
-		if c.System.GPU = (&nodeconfig.GPU{Vendor: nvidia, DynamicResourceAllocation: true}); with {
+		if c.System.GPU = (&nodeconfig.GPU{Vendor: concern.NVIDIA, DynamicResourceAllocation: true}); with {
 			c.Kubelet.NodeName = "a"
 		}
 	}},
@@ -231,7 +233,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	}},
 	"$.runtime.lazyPull": {func(c *nodeconfig.NodeConfig, with bool) {
 		if c.Proxy.HTTP = nodeconfig.NewSecret("http://u:p@proxy.example:3128"); with {
-			c.Runtime.LazyPull = soci
+			c.Runtime.LazyPull = concern.SOCI
 		}
 	}},
 	"$.runtime.sandboxImage": {func(c *nodeconfig.NodeConfig, with bool) {
@@ -265,13 +267,13 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cluster.Server = "https://10.0.0.1:6443"
 		}
 	}},
-	providerPath: {func(c *nodeconfig.NodeConfig, with bool) {
+	setting.ImageCredentialProvider: {func(c *nodeconfig.NodeConfig, with bool) {
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"credential-provider": {URL: "https://x.example/v1/provider.tar.gz"}}
 		if with {
 			c.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: "/opt/bin", Config: map[string]any{"providers": []any{map[string]any{"name": "a"}}}}
 		}
 	}},
-	RegistryPath: {func(c *nodeconfig.NodeConfig, with bool) {
+	setting.ComponentsRegistry: {func(c *nodeconfig.NodeConfig, with bool) {
 		c.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: "/opt/bin", Config: map[string]any{"providers": []any{map[string]any{"name": "a"}}}}
 		c.Cluster.KubernetesVersion = "1.30.99"
 		if with {
@@ -478,98 +480,39 @@ func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 }
 
 // alone is what one concern decides.
-func alone(c *concern, config *nodeconfig.NodeConfig, known facts.Facts) *output {
-	out := &output{concern: c.name}
-	if in := newInput(config, known); !c.joins || in.joins() {
-		c.plan(in, out)
+func alone(c *concern.Concern, config *nodeconfig.NodeConfig, known facts.Facts) *concern.Output {
+	out := &concern.Output{Concern: c.Name}
+	if in := concern.NewInput(config, known); !c.Joins || in.Joins() {
+		c.Plan(in, out)
 	}
 	return out
-}
-
-// Two concerns with one place, a place where nobody writes, one below a file, and a requirement that nothing fulfils
-// are problems, at the setting that asked.
-func TestGuard(t *testing.T) {
-	const at = "$.kubelet.imageCredentialProvider.configFile"
-	file := func(path string) concern {
-		return concern{name: path, plan: func(_ *input, out *output) { out.file(resource.Base, path, 0o644, nil, "") }}
-	}
-	asking := func(path string) concern {
-		return concern{name: "asks", plan: func(_ *input, out *output) {
-			out.file(resource.Join, path, 0o644, nil, "")
-			out.askedBy(at)
-		}}
-	}
-	spec := func(s resource.Spec) concern {
-		return concern{name: string(resource.IDOf(s)), plan: func(_ *input, out *output) { out.add(resource.Resource{Phase: resource.Base, Spec: s}) }}
-	}
-	for name, c := range map[string]struct {
-		concerns []concern
-		path     string
-		left     int
-	}{
-		"fine":                   {concerns: []concern{file("/etc/a"), asking("/etc/b")}, left: 2},
-		"one path":               {[]concern{file("/etc/a"), asking("/etc/a")}, at, 1},
-		"one path, own":          {[]concern{file("/etc/a"), file("/etc/a")}, "$", 1},
-		"below a file":           {[]concern{file("/etc/a"), asking("/etc/a/b")}, at, 2},
-		"a file above another":   {[]concern{file("/etc/a/b"), asking("/etc/a")}, at, 2},
-		"nobody's":               {[]concern{asking("/etc/shadow")}, at, 1},
-		"two blocks of a file":   {concerns: []concern{spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}), spec(&resource.Block{Path: "/etc/hosts", Label: "b", Content: "x\n"})}, left: 2},
-		"one block twice":        {[]concern{spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}), spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "y\n"})}, "$", 1},
-		"a file and its block":   {[]concern{spec(&resource.Block{Path: "/etc/a", Label: "a", Content: "x\n"}), asking("/etc/a")}, at, 1},
-		"runs, and must not":     {[]concern{spec(&resource.Unit{Unit: "a.service"}), spec(&resource.UnitState{Unit: "a.service", State: resource.UnitMasked})}, "$", 1},
-		"no value of its kind":   {[]concern{spec(&resource.Swap{Path: "/mnt/swapfile"})}, "$", 1},
-		"it need not be at boot": {concerns: []concern{spec(&resource.Unit{Unit: "a.service"})}, left: 1},
-		"unfulfilled": {[]concern{{name: "x", plan: func(_ *input, out *output) {
-			out.add(resource.Resource{Requires: []resource.ID{"Unit:none.service"}, Spec: &resource.Unit{Unit: "x.service"}})
-		}}}, "$", 1},
-		"an empty group": {concerns: []concern{{name: "x", plan: func(_ *input, out *output) {
-			out.add(resource.Resource{Requires: []resource.ID{kernelGroup.all()}, Spec: &resource.Unit{Unit: "x.service"}})
-		}}}, left: 1},
-	} {
-		for range 2 {
-			var all []*concern
-			for i := range c.concerns {
-				all = append(all, &c.concerns[i])
-			}
-			plan, problems := planAll(all, newInput(contract(t, "native/minimal.yaml"), facts.Facts{}))
-			if len(plan.Resources) != c.left || (len(problems) == 0) != (c.path == "") || c.path != "" && (len(problems) != 1 || problems[0].Path != c.path || !problems[0].Fatal) {
-				t.Errorf("%s: %d resources, %v", name, len(plan.Resources), problems)
-			}
-			for _, r := range plan.Resources {
-				if slices.Contains(r.Requires, kernelGroup.all()) {
-					t.Errorf("%s: a group is required by name", name)
-				}
-			}
-			slices.Reverse(c.concerns)
-		}
-	}
 }
 
 // What an image is prepared with is still so on a machine that boots from it.
 func TestGuardOfImages(t *testing.T) {
 	unit := resource.Resource{Phase: resource.Base, Spec: &resource.Unit{Unit: "a.service"}}
 	for name, c := range map[string]struct {
-		plan func(out *output)
+		plan func(out *concern.Output)
 		want bool
 	}{
-		"enabled": {func(out *output) {
-			out.enable(resource.Base, "a.service")
-			out.add(unit)
-			out.repeatedBy(wants("a.service"))
+		"enabled": {func(out *concern.Output) {
+			out.Enable(resource.Base, "a.service")
+			out.Append(unit)
+			out.RepeatedBy(concern.Wants("a.service"))
 		}, true},
-		"not enabled":   {func(out *output) { out.add(unit); out.repeatedBy(wants("a.service")) }, false},
-		"only started":  {func(out *output) { out.add(unit) }, false},
-		"a file":        {func(out *output) { out.file(resource.Base, "/etc/a", 0o644, nil, "") }, true},
-		"with the join": {func(out *output) { out.add(resource.Resource{Phase: resource.Join, Spec: unit.Spec}) }, true},
-		"stopped": {func(out *output) {
-			out.add(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitStopped}})
+		"not enabled":   {func(out *concern.Output) { out.Append(unit); out.RepeatedBy(concern.Wants("a.service")) }, false},
+		"only started":  {func(out *concern.Output) { out.Append(unit) }, false},
+		"a file":        {func(out *concern.Output) { out.File(resource.Base, "/etc/a", 0o644, nil, "") }, true},
+		"with the join": {func(out *concern.Output) { out.Append(resource.Resource{Phase: resource.Join, Spec: unit.Spec}) }, true},
+		"stopped": {func(out *concern.Output) {
+			out.Append(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitStopped}})
 		}, false},
-		"masked": {func(out *output) {
-			out.add(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitMasked}})
+		"masked": {func(out *concern.Output) {
+			out.Append(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitMasked}})
 		}, true},
 	} {
-		in := newInput(contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }), facts.Facts{})
-		_, problems := planAll([]*concern{{name: "x", plan: func(_ *input, out *output) { c.plan(out) }}}, in)
+		in := concern.NewInput(contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }), facts.Facts{})
+		_, problems := planAll([]*concern.Concern{{Name: "x", Plan: func(_ *concern.Input, out *concern.Output) { c.plan(out) }}}, in)
 		if fatal := nodeconfig.Fatal(problems); (len(fatal) == 0) != c.want {
 			t.Errorf("%s: %v", name, fatal)
 		}

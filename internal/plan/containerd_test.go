@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -107,7 +108,7 @@ func TestContainerdConfig(t *testing.T) {
 		if len(headers) != len(hostileHeaders) {
 			t.Errorf("headers are %v", headers)
 		}
-		if got := at(t, config, "plugins", version.runtime, "cni", "conf_template"); got != kubenetTemplate {
+		if got := at(t, config, "plugins", version.runtime, "cni", "conf_template"); got != concern.KubenetFile {
 			t.Errorf("CNI's template is %q", got)
 		}
 		for _, family := range profile.All() {
@@ -137,13 +138,13 @@ func TestCgroupDriver(t *testing.T) {
 	} {
 		config := contract(t, "aks/minimal.json")
 		config.Runtime.CgroupDriver = c.driver
-		runtime := criSchemas[c.installed].runtime
+		runtime := concern.CRISchemas[c.installed].Runtime
 		plugin := strings.Trim(strings.TrimPrefix(runtime, "plugins."), `"`)
 		options := at(t, containerdTOML(t, config, c.installed), "plugins", plugin, "containerd", "runtimes", "runc", "options").(map[string]any)
 		if options["SystemdCgroup"] != c.systemd {
 			t.Errorf("%+v: SystemdCgroup is %v", c, options["SystemdCgroup"])
 		}
-		drop := planned(first(New(config, facts.Facts{})), resource.ID("File:"+kubeletDropIns+familyOf(config).Kubelet.CgroupDriver.File))
+		drop := planned(first(New(config, facts.Facts{})), resource.ID("File:"+concern.KubeletDropIns+familyOf(config).Kubelet.CgroupDriver.File))
 		if drop != (c.driver != "") {
 			t.Errorf("%+v: the kubelet is told: %v", c, drop)
 		}
@@ -163,7 +164,7 @@ func TestContainerdVersion(t *testing.T) {
 			"containerd": {Version: c.expected, URL: c.url},
 		}}}
 		known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: c.installed}}}
-		if got := newInput(config, known).schema.major; got != c.want {
+		if got := concern.NewInput(config, known).Schema.Major; got != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}
@@ -173,7 +174,7 @@ func TestLimits(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.Runtime.Containerd.Limits = map[string]string{"NOFILE": "1024:infinity", "MEMLOCK": "64M", "NPROC": "infinity"}
 	})
-	drop := fileAt(t, first(New(c, facts.Facts{})), containerdDropIns+familyOf(c).Runtime.Limits.File)
+	drop := fileAt(t, first(New(c, facts.Facts{})), concern.ContainerdDropIns+familyOf(c).Runtime.Limits.File)
 	want := [][2]string{{"LimitMEMLOCK", "64M"}, {"LimitNOFILE", "1024:infinity"}, {"LimitNPROC", "infinity"}}
 	if got := settings(string(drop.Content)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

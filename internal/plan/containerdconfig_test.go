@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -24,7 +25,7 @@ func mergedConfig(t *testing.T, text, version string, edit ...func(*nodeconfig.N
 			problems = append(problems, problem)
 		}
 	}
-	f := fileAt(t, p, ContainerdConfig)
+	f := fileAt(t, p, concern.ContainerdConfig)
 	return string(f.Content), f.Secret && f.Mode == 0o600, problems
 }
 
@@ -144,7 +145,7 @@ func TestCDI(t *testing.T) {
 	} {
 		known := facts.Facts{Instance: c.instance, Components: []components.Component{{Name: "containerd", Version: c.version}}}
 		p, _ := New(contract(t, c.example), known)
-		content := string(fileAt(t, p, ContainerdConfig).Content)
+		content := string(fileAt(t, p, concern.ContainerdConfig).Content)
 		if got := strings.Contains(content, "\nenable_cdi = true\n"); got != c.want {
 			t.Errorf("%s, containerd %s: %v, want %v:\n%s", c.example, c.version, got, c.want, content)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -200,7 +201,7 @@ func FuzzCorefile(f *testing.F) {
 			server = ips[0]
 		}
 		for _, withHosts := range []bool{false, true} {
-			text := string(Corefile(c, withHosts))
+			text := string(dnscache.Corefile(c, withHosts))
 			servers, err := parseCorefile(text)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -40,7 +41,7 @@ func TestPlacesOfTheContainerRuntime(t *testing.T) {
 			known.Components = append(known.Components, components.Component{Name: name, Version: "2.1.4", Path: at})
 		}
 		p, _ := New(contract(t, "native/minimal.yaml"), known)
-		unit, config := string(fileAt(t, p, "/etc/systemd/system/containerd.service").Content), string(fileAt(t, p, ContainerdConfig).Content)
+		unit, config := string(fileAt(t, p, "/etc/systemd/system/containerd.service").Content), string(fileAt(t, p, concern.ContainerdConfig).Content)
 		if !strings.Contains(unit, "\nExecStart="+c.containerd+"\n") || !strings.Contains(config, `BinaryName = "`+c.runc+`"`) {
 			t.Errorf("%+v with %q: want %s and %s, got\n%s\n%s", c.os, c.has, c.containerd, c.runc, unit, config)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -82,7 +83,7 @@ func TestUnits(t *testing.T) {
 		{Name: "stopped.service", State: nodeconfig.UnitStopped, DropIns: []nodeconfig.DropIn{{Name: "10-a.conf", Content: service}}},
 		{Name: "disabled.service", State: nodeconfig.UnitDisabled},
 		{Name: "masked.service", State: nodeconfig.UnitMasked},
-		{Name: kubeletUnit, DropIns: []nodeconfig.DropIn{{Name: "90-a.conf", Content: service}}},
+		{Name: concern.KubeletUnit, DropIns: []nodeconfig.DropIn{{Name: "90-a.conf", Content: service}}},
 	})
 	p, problems := New(c, ubuntu(t))
 	if len(problems) > 0 {
@@ -114,7 +115,7 @@ func TestUnits(t *testing.T) {
 		"File:" + dir + "stopped.service.d/10-a.conf":              {resource.Base, nil, true},
 		"UnitState:disabled.service":                               {resource.Base, nil, true},
 		"UnitState:masked.service":                                 {resource.Base, nil, true},
-		"File:" + dir + "kubelet.service.d/90-a.conf":              {resource.Base, []string{kubeletUnit}, true},
+		"File:" + dir + "kubelet.service.d/90-a.conf":              {resource.Base, []string{concern.KubeletUnit}, true},
 	} {
 		r, there := p.ByID()[id]
 		if there != want.there || there && (r.Phase != want.phase || !slices.Equal(r.Restarts, want.restarts)) {
@@ -174,9 +175,9 @@ func TestFilesAndUnitsOfSlipway(t *testing.T) {
 		return []nodeconfig.Unit{{Name: unit, DropIns: []nodeconfig.DropIn{{Name: name, Content: "[Service]\nNice=1\n"}}}}
 	}
 	for name, c := range map[string]*nodeconfig.NodeConfig{
-		"$.files[0].path":            ofUser(t, []nodeconfig.File{{Path: ContainerdConfig, Content: "x"}}, nil),
+		"$.files[0].path":            ofUser(t, []nodeconfig.File{{Path: concern.ContainerdConfig, Content: "x"}}, nil),
 		"$.files[0].path, below":     ofUser(t, []nodeconfig.File{{Path: "/etc/a/b"}, {Path: "/etc/a"}}, nil),
-		"$.units[0].dropIns[0].name": ofUser(t, nil, drop(kubeletUnit, familyOf(contract(t, "native/minimal.yaml")).Kubelet.Config.File)),
+		"$.units[0].dropIns[0].name": ofUser(t, nil, drop(concern.KubeletUnit, familyOf(contract(t, "native/minimal.yaml")).Kubelet.Config.File)),
 	} {
 		_, problems := New(c, known)
 		path, _, _ := strings.Cut(name, ",")
@@ -187,7 +188,7 @@ func TestFilesAndUnitsOfSlipway(t *testing.T) {
 	// The planner relies on nobody: it is right for a config that was not validated too.
 	unchecked := contract(t, "native/minimal.yaml")
 	unchecked.Files = []nodeconfig.File{{Path: "/etc/hosts", Mode: "0644"}, {Path: "/etc/a", Mode: "x"}, {Path: "/etc/b", Mode: "0644", Base64: "?"}}
-	unchecked.Units = []nodeconfig.Unit{{Name: kubeletUnit, Content: "[Unit]\n"}, {Name: containerdUnit, State: nodeconfig.UnitMasked}}
+	unchecked.Units = []nodeconfig.Unit{{Name: concern.KubeletUnit, Content: "[Unit]\n"}, {Name: concern.ContainerdUnit, State: nodeconfig.UnitMasked}}
 	_, problems := New(unchecked, known)
 	var paths []string
 	for _, p := range nodeconfig.Fatal(problems) {

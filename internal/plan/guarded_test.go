@@ -3,6 +3,7 @@ package plan
 import (
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -18,14 +19,14 @@ func TestCredentialsInMaps(t *testing.T) {
 		secret     bool
 		edit       func(*nodeconfig.NodeConfig)
 	}{
-		{"no header", ContainerdConfig, false, func(*nodeconfig.NodeConfig) {}},
-		{"AKS's own header", ContainerdConfig, false, func(c *nodeconfig.NodeConfig) {
+		{"no header", concern.ContainerdConfig, false, func(*nodeconfig.NodeConfig) {}},
+		{"AKS's own header", concern.ContainerdConfig, false, func(c *nodeconfig.NodeConfig) {
 			c.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("azure/aks")}
 		}},
-		{"AKS's own header with another value", ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
+		{"AKS's own header with another value", concern.ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("x")}
 		}},
-		{"a registry's header", ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
+		{"a registry's header", concern.ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"Authorization": nodeconfig.NewSecret("x")}
 		}},
 		{"a static pod's header", standard.KubeletConfig, true, func(c *nodeconfig.NodeConfig) {

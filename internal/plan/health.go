@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -33,19 +36,19 @@ const (
 func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	h := &health{}
 	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime runs",
-		&resource.Check{Label: "health-containerd-active", Timeout: unitPatience, UnitActive: containerdUnit})
+		&resource.Check{Label: "health-containerd-active", Timeout: unitPatience, UnitActive: concern.ContainerdUnit})
 	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime answers the kubelet's calls",
 		&resource.Check{Label: "health-runtime-ready", Timeout: answerPatience, RuntimeReady: containerdReady()})
 	if c.Join.Method == nodeconfig.JoinNone {
 		return h.checks
 	}
 	h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet runs",
-		&resource.Check{Label: "health-kubelet-active", Timeout: unitPatience, UnitActive: kubeletUnit, Steady: kubeletSteady})
-	if healthz := kubeletHealthz(c.Kubelet); healthz != nil {
+		&resource.Check{Label: "health-kubelet-active", Timeout: unitPatience, UnitActive: concern.KubeletUnit, Steady: kubeletSteady})
+	if healthz := kubelet.Healthz(c.Kubelet); healthz != nil {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet is healthy",
 			&resource.Check{Label: "health-kubelet-healthz", Timeout: answerPatience, Healthz: healthz})
 	}
-	if credentials := kubeletCredentials(c); credentials != nil {
+	if credentials := concern.KubeletCredentials(c); credentials != nil {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet renews its Node's lease, so the cluster sees the node",
 			&resource.Check{
 				Label:   "health-node-lease",
@@ -61,7 +64,7 @@ func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 					Server:               c.Cluster.Server,
 					CertificateAuthority: c.Cluster.CertificateAuthority,
 					Credentials:          credentials,
-					Node:                 nodeName(c.Kubelet),
+					Node:                 kubeletsetting.NodeName(c.Kubelet),
 				},
 			})
 	}
@@ -70,7 +73,7 @@ func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 
 // containerdReady asks containerd as the kubelet does.
 func containerdReady() *resource.RuntimeReady {
-	return &resource.RuntimeReady{Socket: strings.TrimPrefix(containerdSocket, "unix://")}
+	return &resource.RuntimeReady{Socket: strings.TrimPrefix(concern.ContainerdSocket, "unix://")}
 }
 
 // RuntimeCheck asks the container runtime whether it answers. It is for a kubelet that has failed: one whose runtime

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -158,7 +159,7 @@ func TestHealthzURL(t *testing.T) {
 		{nil, flags("healthz-bind-address", "127.0.0.9"), "http://127.0.0.9:10248/healthz"},
 	} {
 		got := ""
-		if healthz := kubeletHealthz(nodeconfig.Kubelet{Config: test.config, Flags: test.flags}); healthz != nil {
+		if healthz := kubelet.Healthz(nodeconfig.Kubelet{Config: test.config, Flags: test.flags}); healthz != nil {
 			got = healthz.URL
 		}
 		if got != test.want {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/runtime"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -130,7 +132,7 @@ func TestResolver(t *testing.T) {
 }
 
 func TestCNI(t *testing.T) {
-	const conflist, template = "File:/etc/cni/net.d/10-azure.conflist", "File:" + kubenetTemplate
+	const conflist, template = "File:/etc/cni/net.d/10-azure.conflist", "File:" + concern.KubenetFile
 	for _, c := range []struct {
 		plugin, policy string
 		azure, kubenet bool
@@ -149,7 +151,7 @@ func TestCNI(t *testing.T) {
 		if got := planned(p, template); got != c.kubenet {
 			t.Errorf("%+v: template: %v", c, got)
 		}
-		if got := strings.Contains(string(fileAt(t, p, "/etc/containerd/config.toml").Content), kubenetTemplate); got != c.kubenet {
+		if got := strings.Contains(string(fileAt(t, p, "/etc/containerd/config.toml").Content), concern.KubenetFile); got != c.kubenet {
 			t.Errorf("%+v: containerd knows the template: %v", c, got)
 		}
 		if got := planned(p, conflist); got != c.azure {
@@ -162,7 +164,7 @@ func TestCNI(t *testing.T) {
 	// What containerd makes of the template is JSON, for one range and for two.
 	for _, ranges := range []int{1, 2} {
 		subnets := strings.Repeat(`, [{"subnet": "10.0.0.0/24"}]`, ranges)[2:]
-		before, rest, _ := strings.Cut(KubenetTemplate, "[{{range $i, $range")
+		before, rest, _ := strings.Cut(runtime.KubenetTemplate, "[{{range $i, $range")
 		_, rest, _ = strings.Cut(rest, "}]{{end}}")
 		between, after, _ := strings.Cut(rest, "{{range $i, $route")
 		_, after, _ = strings.Cut(after, "}{{end}}")

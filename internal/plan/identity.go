@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
@@ -33,9 +34,9 @@ func KubeletIdentity() Identity {
 		files = append(files, family.Paths.Kubeconfig)
 	}
 	slices.Sort(files)
-	return Identity{Files: slices.Compact(files), Directories: []string{kubeletCertDir}}
+	return Identity{Files: slices.Compact(files), Directories: []string{concern.KubeletCertDir}}
 }
 
 // ServingCertificate is the certificate that a kubelet has signed for itself, for its host's name, with its key; without
 // them it makes others (Kubernetes: cmd/kubelet/app/server.go, InitializeTLS).
-func ServingCertificate() []string { return servingPair(kubeletCertDir) }
+func ServingCertificate() []string { return concern.ServingPair(concern.KubeletCertDir) }

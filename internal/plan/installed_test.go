@@ -7,6 +7,8 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -16,7 +18,7 @@ func TestSupportedVersions(t *testing.T) {
 		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cluster.KubernetesVersion = version })
 		_, problems := New(config, facts.Facts{})
 		if got := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
-			return p.Path == VersionPath && !p.Fatal && strings.Contains(p.Reason, "supports Kubernetes 1.26 to 1.37")
+			return p.Path == setting.KubernetesVersion && !p.Fatal && strings.Contains(p.Reason, "supports Kubernetes 1.26 to 1.37")
 		}); got != warned {
 			t.Errorf("%s: %v", version, problems)
 		}
@@ -51,11 +53,11 @@ func TestInstalledVersion(t *testing.T) {
 	} {
 		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cluster.KubernetesVersion = nodeconfig.InstalledVersion })
 		known := facts.Facts{OS: c.os, Components: c.have}
-		if got := KubernetesVersion(config, known); got != c.want {
+		if got := concern.KubernetesVersion(config, known); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		_, problems := New(config, known)
-		at := slices.IndexFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == VersionPath })
+		at := slices.IndexFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == setting.KubernetesVersion })
 		switch {
 		case c.says == "":
 			if at >= 0 {
@@ -85,7 +87,7 @@ func TestKubeletOfAnotherMinor(t *testing.T) {
 		}
 		_, problems := New(config, known)
 		if got := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
-			return p.Path == MinorPath && !p.Fatal && strings.Contains(p.Reason, "wants Kubernetes "+c.minor)
+			return p.Path == setting.KubernetesMinor && !p.Fatal && strings.Contains(p.Reason, "wants Kubernetes "+c.minor)
 		}); got != c.warned {
 			t.Errorf("%+v: %v", c, problems)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -89,7 +90,7 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		fail("has exit code %d, which the table does not have", r.ExitCode)
 	}
 	for _, unit := range r.Restarts {
-		own := []string{kubeletUnit, familyOf(c).Kubelet.Prepare, containerdUnit, "slipway-retire-credential" + ".path"}
+		own := []string{concern.KubeletUnit, familyOf(c).Kubelet.Prepare, concern.ContainerdUnit, "slipway-retire-credential" + ".path"}
 		if !slices.Contains(own, unit) && !slices.Contains(affected(c), unit) {
 			fail("restarts %s", unit)
 		}
@@ -244,7 +245,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 			"/opt/slipway/bin/slipway-node", "/etc/slipway/config.yaml", "/opt/azure/containers/aks-node-controller", "/etc/shadow", "/etc/ld.so.preload",
 			"/etc/kubernetes/manifests/pod.yaml", "/var/lib/slipway/x", "/var/lib/slipway/generations/index.json", "/run/slipway/x", "/run/x",
 			"/opt/cni/bin/bridge", "/etc/cni/net.d/00.conf", "/etc/kubernetes/volumeplugins/x/y", "/var/lib/kubelet/pods/x", "/var/lib/kubelet/cpu_manager_state",
-			l.KubeletEnv, resource.UnitDir + "/" + kubeletUnit, resource.UnitDir + "/multi-user.target.wants/" + kubeletUnit,
+			l.KubeletEnv, resource.UnitDir + "/" + concern.KubeletUnit, resource.UnitDir + "/multi-user.target.wants/" + concern.KubeletUnit,
 		} {
 			cases[name] = refused
 		}

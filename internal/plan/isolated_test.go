@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -51,7 +53,7 @@ func TestIsolated(t *testing.T) {
 					pulls++
 					pulled = r.ID()
 					waits := slices.Contains(r.Requires, resource.IDOf(&resource.Check{Label: "registry"}))
-					if waits != (c.check != "") || !slices.Contains(r.Requires, resource.IDOf(&resource.Unit{Unit: containerdUnit})) {
+					if waits != (c.check != "") || !slices.Contains(r.Requires, resource.IDOf(&resource.Unit{Unit: concern.ContainerdUnit})) {
 						t.Errorf("the pull of %s requires %q", spec.Image, r.Requires)
 					}
 				}
@@ -62,10 +64,12 @@ func TestIsolated(t *testing.T) {
 			if c.registry == "" {
 				return
 			}
-			if hosts := string(fileAt(t, p, RegistriesDir+"/"+c.host+"/hosts.toml").Content); !strings.HasPrefix(hosts, `[host."`+c.url+`"]`) {
+			if hosts := string(fileAt(t, p, concern.RegistriesDir+"/"+c.host+"/hosts.toml").Content); !strings.HasPrefix(hosts, `[host."`+c.url+`"]`) {
 				t.Errorf("images come from\n%s", hosts)
 			}
-			kubelet := slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == resource.IDOf(&resource.Unit{Unit: kubeletUnit}) })
+			kubelet := slices.IndexFunc(p.Resources, func(r resource.Resource) bool {
+				return r.ID() == resource.IDOf(&resource.Unit{Unit: concern.KubeletUnit})
+			})
 			if kubelet < 0 || !slices.Contains(p.Resources[kubelet].Requires, pulled) {
 				t.Error("the kubelet starts before its sandbox image is there")
 			}
@@ -79,7 +83,7 @@ func TestIsolatedElsewhere(t *testing.T) {
 		c.Components.Layout, c.Components.Registry = nodeconfig.LayoutEksctl, "r.example"
 	}), ubuntu(t))
 	for _, p := range problems {
-		if p.Path == RegistryPath && p.Fatal && p.Kind == nodeconfig.NotApplied && strings.Contains(p.Reason, "runtime.registries") {
+		if p.Path == setting.ComponentsRegistry && p.Fatal && p.Kind == nodeconfig.NotApplied && strings.Contains(p.Reason, "runtime.registries") {
 			return
 		}
 	}
@@ -133,14 +137,14 @@ func TestTokenAttributes(t *testing.T) {
 		}), known)
 		var got []string
 		for _, p := range problems {
-			if strings.HasPrefix(p.Path, providerPath+".config") {
+			if strings.HasPrefix(p.Path, setting.ImageCredentialProvider+".config") {
 				got = append(got, p.Path+": "+p.Reason)
 			}
 		}
 		switch {
 		case c.want == "" && len(got) > 0, c.want != "" && len(got) != 1:
 			t.Errorf("%s: %q", name, got)
-		case c.want != "" && !strings.HasPrefix(got[0], providerPath+".config.providers[0].tokenAttributes"+c.want):
+		case c.want != "" && !strings.HasPrefix(got[0], setting.ImageCredentialProvider+".config.providers[0].tokenAttributes"+c.want):
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

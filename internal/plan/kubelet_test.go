@@ -12,6 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -106,7 +108,7 @@ func TestKubeletConfig(t *testing.T) {
 func TestMergeChangesNeither(t *testing.T) {
 	base := map[string]any{"a": map[string]any{"x": 1}, "b": 2}
 	over := map[string]any{"a": map[string]any{"y": 3}, "c": 4}
-	got := merge(base, over)
+	got := kubeletsetting.Merge(base, over)
 	if want := map[string]any{"a": map[string]any{"x": 1, "y": 3}, "b": 2, "c": 4}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
 	}
@@ -240,7 +242,7 @@ func TestKubeletBinary(t *testing.T) {
 		for _, r := range p.Resources {
 			if s, ok := r.Spec.(*resource.Symlink); ok && s.Path == familyOf(config).Paths.Kubelet {
 				link = s.Target
-				if !slices.Equal(r.Restarts, []string{kubeletUnit}) {
+				if !slices.Equal(r.Restarts, []string{concern.KubeletUnit}) {
 					t.Errorf("restarts %v", r.Restarts)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -84,7 +85,7 @@ func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 // What a contract says that is so anyway, or that is nothing, is in nobody's way.
 func TestFieldsThatAreNoConflict(t *testing.T) {
 	for field, value := range map[string]any{
-		"containerRuntimeEndpoint": containerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
+		"containerRuntimeEndpoint": concern.ContainerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
 		"runtimeRequestTimeout": "0s", "streamingConnectionIdleTimeout": "0s", "imageServiceEndpoint": nil, "logging": map[string]any{"format": "json"},
 	} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
@@ -115,7 +116,7 @@ func TestFieldsThatAreNoConflict(t *testing.T) {
 
 // A snapshotter that the kubelet asks for images is asked, and not another service that the contract names besides.
 func TestImageServiceOfASnapshotter(t *testing.T) {
-	for _, lazyPull := range []string{"", soci} {
+	for _, lazyPull := range []string{"", concern.SOCI} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Runtime.LazyPull = lazyPull
 			n.Kubelet.Config = map[string]any{"imageServiceEndpoint": "unix:///run/other.sock"}
@@ -135,7 +136,7 @@ func TestImageServiceOfASnapshotter(t *testing.T) {
 func saysAll(t *testing.T, layout, version string) *nodeconfig.NodeConfig {
 	t.Helper()
 	return contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
-		n.Components.Layout, n.Cluster.KubernetesVersion, n.Runtime.LazyPull = layout, version, soci
+		n.Components.Layout, n.Cluster.KubernetesVersion, n.Runtime.LazyPull = layout, version, concern.SOCI
 		n.Kubelet = nodeconfig.Kubelet{
 			NodeName: "node-1.example", NodeIPs: []string{"10.1.2.3", "fd00::1"},
 			Labels: map[string]string{"team": "storage", "empty": ""},
@@ -240,8 +241,8 @@ func TestFieldsThatSayWhatSlipwayGives(t *testing.T) {
 		return map[string]any{"key": key, "value": value, "effect": effect}
 	}
 	for field, values := range map[string]struct{ same, other []any }{
-		"containerRuntimeEndpoint": {same: texts(sockets(containerdSocket)), other: []any{"unix:///run/crio/crio.sock", "/run/containerd"}},
-		"imageServiceEndpoint":     {same: texts(sockets("unix://" + sociSocket)), other: []any{"unix:///run/crio/crio.sock"}},
+		"containerRuntimeEndpoint": {same: texts(sockets(concern.ContainerdSocket)), other: []any{"unix:///run/crio/crio.sock", "/run/containerd"}},
+		"imageServiceEndpoint":     {same: texts(sockets("unix://" + concern.SOCISocket)), other: []any{"unix:///run/crio/crio.sock"}},
 		"registerWithTaints": {
 			same:  []any{[]any{taint("b", "c", "NoExecute"), taint("a", "", "NoSchedule")}},
 			other: []any{[]any{taint("a", "", "NoSchedule")}, []any{taint("b", "c", "NoExecute"), taint("a", "x", "NoSchedule")}, []any{"a:NoSchedule,b=c:NoExecute"}},

@@ -10,6 +10,9 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -46,7 +49,7 @@ func answered(t testing.TB, c *nodeconfig.NodeConfig, text string) facts.Facts {
 	t.Helper()
 	known := ubuntu(t)
 	known.ClusterAuthority = authorityOf(t)
-	answer, err := ReadDefaults(WithFetchedAuthority(c, known), []byte(text))
+	answer, err := kubelet.ReadDefaults(concern.WithFetchedAuthority(c, known), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,7 @@ func TestClusterSetsKubeletDefaults(t *testing.T) {
 		config := plannedKubelet(t, with, c)
 		for field, want := range map[string]any{
 			"clusterDNS": []any{"10.96.0.10"}, "maxPods": 64.0, "cgroupDriver": "systemd", "clusterDomain": "cluster.local", "shutdownGracePeriod": "0s",
-			"resolvConf": ResolvedList, "containerRuntimeEndpoint": nil, "streamingConnectionIdleTimeout": nil,
+			"resolvConf": concern.ResolvedList, "containerRuntimeEndpoint": nil, "streamingConnectionIdleTimeout": nil,
 		} {
 			if got := config[field]; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %s is %v, want %v", name, field, got, want)
@@ -163,7 +166,7 @@ func TestHostileKubeletDefaults(t *testing.T) {
 		}
 		p, problems := New(c, known)
 		if len(nodeconfig.Fatal(problems)) > 0 || !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
-			return p.Path == kubeadmPath && strings.Contains(p.Reason, "without "+field+":")
+			return p.Path == setting.Kubeadm && strings.Contains(p.Reason, "without "+field+":")
 		}) {
 			t.Errorf("%s: got %v", field, problems)
 		}
@@ -186,7 +189,7 @@ func TestHostileKubeletDefaults(t *testing.T) {
 func TestNoKubeletConfiguration(t *testing.T) {
 	c := contract(t, "kubeadm/kubeconfig.yaml")
 	for _, text := range []string{"", "{", "[]", "x", "kind: KubeletConfiguration", "apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration", strings.Repeat("[", 1000)} {
-		if got, err := ReadDefaults(c, []byte(text)); err == nil || len(got.Config) > 0 {
+		if got, err := kubelet.ReadDefaults(c, []byte(text)); err == nil || len(got.Config) > 0 {
 			t.Errorf("%q: got %+v", text, got)
 		}
 	}
@@ -245,7 +248,7 @@ func TestNoClusterDNS(t *testing.T) {
 		config := contract(t, "native/minimal.yaml", c.change)
 		known := ubuntu(t)
 		if c.answer != "" {
-			known.KubeletDefaults = &facts.KubeletDefaults{Cluster: clusterName(config), Unanswered: c.answer}
+			known.KubeletDefaults = &facts.KubeletDefaults{Cluster: concern.ClusterName(config), Unanswered: c.answer}
 		}
 		planner := New
 		if c.agentless {
@@ -275,7 +278,7 @@ func FuzzKubeletDefaults(f *testing.F) {
 	known := ubuntu(f)
 	base, _ := New(c, known)
 	f.Fuzz(func(t *testing.T, text string) {
-		answer, err := ReadDefaults(c, []byte(text))
+		answer, err := kubelet.ReadDefaults(c, []byte(text))
 		if err != nil {
 			return
 		}

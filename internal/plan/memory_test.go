@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -91,7 +92,7 @@ func TestSwap(t *testing.T) {
 			if got := r.Spec.(*resource.Swap).Bytes; got != bytes || got%(64<<10) != 0 {
 				t.Errorf("%d is %d bytes", megabytes, got)
 			}
-			if r.ExitCode != exitcode.SwapFailed || r.Spec.(*resource.Swap).ExitCodes[resource.CauseNoRoom] != exitcode.SwapNoRoom || r.Class != resource.Restart || !slices.Equal(r.Restarts, []string{kubeletUnit}) {
+			if r.ExitCode != exitcode.SwapFailed || r.Spec.(*resource.Swap).ExitCodes[resource.CauseNoRoom] != exitcode.SwapNoRoom || r.Class != resource.Restart || !slices.Equal(r.Restarts, []string{concern.KubeletUnit}) {
 				t.Errorf("%+v", r)
 			}
 			precedes(t, p, r.ID())
@@ -101,7 +102,7 @@ func TestSwap(t *testing.T) {
 					t.Errorf("no %s in\n%s", line, unit)
 				}
 			}
-			for _, name := range []string{kubeletUnit, familyOf(c).Agent.Unit} {
+			for _, name := range []string{concern.KubeletUnit, familyOf(c).Agent.Unit} {
 				if !slices.ContainsFunc(settings(unit), func(s [2]string) bool {
 					return s[0] == "Before" && slices.Contains(strings.Fields(s[1]), name)
 				}) {
@@ -241,11 +242,11 @@ func TestKubeletData(t *testing.T) {
 				t.Errorf("no %s in %s", want, unit)
 			}
 		}
-		dropIn := settings(string(fileAt(t, p, kubeletDropIns+"10-data-disk.conf").Content))
+		dropIn := settings(string(fileAt(t, p, concern.KubeletDropIns+"10-data-disk.conf").Content))
 		if !slices.Equal(dropIn, [][2]string{{"Requires", "var-lib-kubelet.mount"}, {"After", "var-lib-kubelet.mount"}}) {
 			t.Errorf("the kubelet's drop-in is %s", dropIn)
 		}
-		if !planned(p, resource.IDOf(wants("var-lib-kubelet.mount"))) {
+		if !planned(p, resource.IDOf(concern.Wants("var-lib-kubelet.mount"))) {
 			t.Error("it is not mounted at boot")
 		}
 	})

@@ -2,6 +2,9 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
+	"github.com/slipway-dev/slipway/internal/plan/network"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -30,54 +33,54 @@ const (
 // its own addresses, one of each family that the contract wants, and planned before the machine's network is up, would be
 // another one at the next boot.
 func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
-	in := newInput(c, f)
-	if !in.joins() {
+	in := concern.NewInput(c, f)
+	if !in.Joins() {
 		return nil
 	}
-	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) < len(c.Network.IPFamilies)
-	wantsIPv4 := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
+	told := len(c.Kubelet.NodeIPs) == 0 && in.NeedsAddress() && len(concern.AddressesOf(c, f)) < len(c.Network.IPFamilies)
+	wantsIPv4 := (c.Network.MetadataRestriction != nil || concern.CanExportDNS(in)) && concern.NodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
-	for variable := range in.wanted {
-		undescribed = undescribed || variable != addressVariable && in.known(variable) == ""
+	for variable := range in.Wanted {
+		undescribed = undescribed || variable != concern.AddressVariable && in.Known(variable) == ""
 	}
-	undescribed = undescribed || in.capacity != nil && in.known(typeVariable) == ""
+	undescribed = undescribed || in.Capacity != nil && in.Known(concern.TypeVariable) == ""
 	if told || wantsIPv4 {
 		needs = append(needs, NeedAddress)
 	}
-	if undescribed || in.needsTags() {
+	if undescribed || needsTags(in) {
 		needs = append(needs, NeedDescription)
 	}
-	if in.trustsCloud() {
+	if in.TrustsCloud() {
 		needs = append(needs, NeedAuthorities)
 	}
-	if in.awaited {
+	if in.Awaited {
 		needs = append(needs, NeedClusterAuthority)
 	}
-	if in.lacksDefaults {
+	if in.LacksDefaults {
 		needs = append(needs, NeedKubeletDefaults)
 	}
 	return needs
 }
 
 // tagMatters says of each tag in which contracts it changes the plan.
-var tagMatters = map[string]func(in *input) bool{
-	facts.ServerAddressTag: func(in *input) bool { return in.keepsServer() != "" },
-	facts.ServingTag:       (*input).servingTagMatters,
-	facts.SkipGPUTag: func(in *input) bool {
-		return in.family.Runtime.CDI && in.schema.cdi || in.family.GPU.Tagged && in.gpu().Vendor == nvidia
+var tagMatters = map[string]func(in *concern.Input) bool{
+	facts.ServerAddressTag: func(in *concern.Input) bool { return network.KeepsServer(in) != "" },
+	facts.ServingTag:       kubelet.ServingTagMatters,
+	facts.SkipGPUTag: func(in *concern.Input) bool {
+		return in.Family.Runtime.CDI && in.Schema.CDI || in.Family.GPU.Tagged && in.GPU().Vendor == concern.NVIDIA
 	},
-	facts.ManagedGPUTag: func(in *input) bool { return in.family.GPU.Tagged && in.gpu().Vendor == nvidia },
+	facts.ManagedGPUTag: func(in *concern.Input) bool { return in.Family.GPU.Tagged && in.GPU().Vendor == concern.NVIDIA },
 }
 
 // needsTags reports whether the machine is to be asked for its tags: one could change the plan, and they are not known, or
 // the one without which the API server has no address was not there yet.
-func (in *input) needsTags() bool {
-	switch i := in.facts.Instance; {
-	case in.facts.Platform != facts.Azure:
+func needsTags(in *concern.Input) bool {
+	switch i := in.Facts.Instance; {
+	case in.Facts.Platform != facts.Azure:
 		return false
 	case i != nil && i.Tagged:
-		return in.keepsServer() != "" && i.APIServerAddress == ""
+		return network.KeepsServer(in) != "" && i.APIServerAddress == ""
 	}
 	for _, matters := range tagMatters {
 		if matters(in) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -18,7 +19,7 @@ func TestNodeValues(t *testing.T) {
 		c.Kubelet.Config = map[string]any{"systemReserved": map[string]any{"memory": "1Gi", "cpu": "100m"}, "staticPodURLHeader": map[string]any{"A": nodeconfig.NewSecret("hidden")}}
 	})
 	node := first(New(c, ubuntu(t))).Node
-	dropIns := resource.ID("File:" + kubeletDropIns)
+	dropIns := resource.ID("File:" + concern.KubeletDropIns)
 	for name, want := range map[string]resource.Argument{
 		"v":                          {Value: "2", In: "File:" + "/etc/systemd/system/kubelet.service"},
 		"node-labels":                {Value: "a=b,c=d", In: "File:/etc/default/kubelet"},

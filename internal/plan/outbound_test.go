@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/textfile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -84,7 +85,7 @@ func TestOutboundScript(t *testing.T) {
 		}
 	}
 	hostile := `http://u:p&$(touch pwned)"` + "`touch pwned`" + `\ '!#;~<x>@h:1`
-	if err := os.WriteFile(filepath.Join(dir, "proxy.env"), shellFile([2]string{"HTTPS_PROXY", hostile}, [2]string{"NO_PROXY", "*.x,[::1],a b;touch pwned"}, [2]string{"http_proxy", "http://p:1"}), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "proxy.env"), textfile.Shell([2]string{"HTTPS_PROXY", hostile}, [2]string{"NO_PROXY", "*.x,[::1],a b;touch pwned"}, [2]string{"http_proxy", "http://p:1"}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

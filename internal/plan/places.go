@@ -1,13 +1,15 @@
 package plan
 
+import "github.com/slipway-dev/slipway/internal/plan/concern"
+
 // KubeletUnit is the unit that makes a machine a node; ContainerdUnit is the one that its pods run under.
 const (
-	KubeletUnit    = kubeletUnit
-	ContainerdUnit = containerdUnit
+	KubeletUnit    = concern.KubeletUnit
+	ContainerdUnit = concern.ContainerdUnit
 )
 
 // Where networks of pods are configured, in every family.
 const (
-	NetworkDir      = cniConfDir
-	NetworkTemplate = kubenetTemplate
+	NetworkDir      = concern.CNIConfDir
+	NetworkTemplate = concern.KubenetFile
 )

@@ -11,6 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/machine"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -19,33 +21,33 @@ import (
 // it had to drop; they are warnings, but for one without which no node joins. They are in
 // nodeconfig.SortProblems' order.
 func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
-	return planAll(concerns, newInput(c, f))
+	return planAll(concerns, concern.NewInput(c, f))
 }
 
 // WithoutAgent plans a node that has no agent: what only the machine knows is found out by the machine itself, at each boot,
 // unless the config or the facts say it. Facts that do not name the machine's instance are those of its image.
 func WithoutAgent(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
-	return planAll(agentlessConcerns(), newInput(c, f, withoutAgent))
+	return planAll(agentlessConcerns(), concern.NewInput(c, f, withoutAgent))
 }
 
-func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Problem) {
-	out := &output{}
-	if !in.takesInstalled && in.minor != newest {
-		out.node.Version, out.node.Minor = in.config.Cluster.KubernetesVersion, in.minor
+func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []nodeconfig.Problem) {
+	out := &concern.Output{}
+	if !in.TakesInstalled && in.Minor != concern.Newest {
+		out.Node.Version, out.Node.Minor = in.Config.Cluster.KubernetesVersion, in.Minor
 	}
 	for _, c := range concerns {
-		if !c.joins || in.joins() {
-			out.concern = c.name
-			c.plan(in, out)
+		if !c.Joins || in.Joins() {
+			out.Concern = c.Name
+			c.Plan(in, out)
 		}
 	}
-	out.reach(in)
-	out.guard(in.family.Paths.KubeletEnv, in.joins())
-	out.Add(unread(in.config)...)
+	out.Reach(in)
+	out.Guard(in.Family.Paths.KubeletEnv, in.Joins())
+	out.Add(unread(in.Config)...)
 	nodeconfig.SortProblems(out.List)
-	plan := resource.Plan{Config: nodeconfig.Digest(in.given), Resources: out.resources, Health: healthChecks(in.config)}
-	if in.joins() {
-		plan.Node = out.node
+	plan := resource.Plan{Config: nodeconfig.Digest(in.Given), Resources: out.Resources, Health: healthChecks(in.Config)}
+	if in.Joins() {
+		plan.Node = out.Node
 	}
 	return plan, out.List
 }
@@ -82,10 +84,10 @@ func ImageScripts(config *nodeconfig.NodeConfig, argv []string, variables map[st
 // Capacity is how the numbers came to be that a config has computed for a machine; nil for none, and where the machine's type
 // is not known.
 func Capacity(c *nodeconfig.NodeConfig, f facts.Facts) []capacity.Step {
-	return newInput(c, f).steps()
+	return concern.NewInput(c, f).Steps()
 }
 
 // withoutAgent makes an input that of a node without an agent.
-func withoutAgent(in *input) {
-	in.agentless, in.asksCloud = true, metadataServiceOf(in.config.Cloud.Provider) != nil
+func withoutAgent(in *concern.Input) {
+	in.Agentless, in.AsksCloud = true, machine.MetadataServiceOf(in.Config.Cloud.Provider) != nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/network"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -41,7 +43,7 @@ func TestWithServerAddress(t *testing.T) {
 		})
 		for _, from := range addresses {
 			before, _ := New(c, tagged(ubuntu(t), facts.ServerAddressTag, from))
-			had, kept := ServerAddress(before)
+			had, kept := network.ServerAddress(before)
 			if joins := c.Join.Method != nodeconfig.JoinNone; kept != joins || joins && had != from {
 				t.Errorf("%s: the address is %q, %t, want %q", name, had, kept, from)
 			}
@@ -51,7 +53,7 @@ func TestWithServerAddress(t *testing.T) {
 					want, _ = New(c, tagged(ubuntu(t), facts.ServerAddressTag, to))
 				}
 				unchanged := slices.Clone(before.Resources)
-				got, changed := WithServerAddress(before, to)
+				got, changed := network.WithServerAddress(before, to)
 				if changed != (kept && to != "" && to != from) || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: from %q to %q: changed is %t, and the plan is not the planner's", name, from, to, changed)
 				}
@@ -69,12 +71,12 @@ func TestServerAddressIsChecked(t *testing.T) {
 	known := tagged(ubuntu(t), facts.ServerAddressTag, "10.0.0.4")
 	good, _ := New(c, known)
 	for _, text := range []string{"x", "10.0.0.5\n10.0.0.6 other", "10.0.0.5 other", "fe80::1%eth0", "::", "127.0.0.1"} {
-		if _, changed := WithServerAddress(good, text); changed {
+		if _, changed := network.WithServerAddress(good, text); changed {
 			t.Errorf("the address is changed to %q", text)
 		}
 		known.Instance.APIServerAddress = text
 		p, problems := New(c, known)
-		if address, kept := ServerAddress(p); address != "" || !kept {
+		if address, kept := network.ServerAddress(p); address != "" || !kept {
 			t.Errorf("%q is planned as %q", text, address)
 		}
 		if !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == "$.network.hostsAgent" && !p.Fatal }) {
@@ -94,7 +96,7 @@ func TestOtherServersHaveNoAddress(t *testing.T) {
 		for _, agent := range []bool{true, false} {
 			c := contract(t, "aks/minimal.json", func(c *nodeconfig.NodeConfig) { c.Network.HostsAgent, c.Cluster.Server = agent, server })
 			p, _ := New(c, known)
-			if address, kept := ServerAddress(p); kept != (keeps && agent) || kept && address != "10.0.0.4" {
+			if address, kept := network.ServerAddress(p); kept != (keeps && agent) || kept && address != "10.0.0.4" {
 				t.Errorf("%s, %t: %q, %t", server, agent, address, kept)
 			}
 		}
@@ -125,7 +127,7 @@ func TestWatcherIsPlanned(t *testing.T) {
 	}
 }
 
-func withGPU(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: nvidia} }
+func withGPU(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: concern.NVIDIA} }
 
 // A machine's tags are asked for where one of them changes the plan, and only there.
 func TestTagsAreNeeded(t *testing.T) {
@@ -171,7 +173,7 @@ func TestTagsAreNeeded(t *testing.T) {
 				if slices.Contains(Needs(c, tagged(known, facts.ServerAddressTag, "10.0.0.4")), NeedDescription) {
 					t.Errorf("%s: tags that are known are asked for", name)
 				}
-				if keeps := newInput(c, known).keepsServer() != "" && c.Join.Method != nodeconfig.JoinNone; slices.Contains(Needs(c, tagged(known, "", "")), NeedDescription) != keeps {
+				if keeps := network.KeepsServer(concern.NewInput(c, known)) != "" && c.Join.Method != nodeconfig.JoinNone; slices.Contains(Needs(c, tagged(known, "", "")), NeedDescription) != keeps {
 					t.Errorf("%s: a tag that was not there is asked for again: %t, want %t", name, !keeps, keeps)
 				}
 				if known.Platform = facts.EC2; slices.Contains(Needs(c, known), NeedDescription) {
@@ -225,7 +227,7 @@ func FuzzHosts(f *testing.F) {
 		c.Cluster.Server = server
 		p, _ := New(&c, tagged(known, facts.ServerAddressTag, tag))
 		again, _ := New(&c, known)
-		if other, changed := WithServerAddress(again, tag); changed {
+		if other, changed := network.WithServerAddress(again, tag); changed {
 			again = other
 		}
 		i, j := serverBlockAt(p), serverBlockAt(again)
@@ -247,7 +249,7 @@ func FuzzHosts(f *testing.F) {
 		if left, found := block.OutOf(content); !found || string(left) != string(rest) {
 			t.Fatalf("others' lines are %q, and were %q", left, rest)
 		}
-		name, now, others := newInput(&c, known).keepsServer(), hostsOf(content), hostsOf(rest)
+		name, now, others := network.KeepsServer(concern.NewInput(&c, known)), hostsOf(content), hostsOf(rest)
 		for host, addresses := range now {
 			if host != name && !slices.Equal(addresses, others[host]) {
 				t.Fatalf("%q has %q", host, addresses)

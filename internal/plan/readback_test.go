@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -67,7 +68,7 @@ func FuzzReadBack(f *testing.F) {
 func readProxy(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) {
 	t.Helper()
 	want := make(map[string]string)
-	direct := strings.Join(noProxy(newInput(c, facts.Facts{})), ",")
+	direct := strings.Join(concern.NoProxy(concern.NewInput(c, facts.Facts{})), ",")
 	for _, v := range [][2]string{{"HTTP_PROXY", c.Proxy.HTTP.Reveal()}, {"HTTPS_PROXY", c.Proxy.HTTPS.Reveal()}, {"NO_PROXY", direct}} {
 		if v[1] != "" {
 			want[v[0]], want[strings.ToLower(v[0])] = v[1], v[1]
@@ -78,7 +79,7 @@ func readProxy(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) {
 			t.Errorf("%s has %q, want %q", where, have, want)
 		}
 	}
-	equal(proxyEnv, readEnvironment(string(fileAt(t, p, proxyEnv).Content)))
+	equal(concern.ProxyEnv, readEnvironment(string(fileAt(t, p, concern.ProxyEnv).Content)))
 	if file := fileIn(p, "/etc/systemd/system.conf.d/"+"10-slipway-proxy.conf"); file != nil {
 		equal(file.Path, assigned(t, string(file.Content)))
 	}
@@ -109,7 +110,7 @@ func readVariables(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) {
 		if service == nodeconfig.AllServices {
 			have = assigned(t, string(fileAt(t, p, "/etc/systemd/system.conf.d/"+"20-slipway-environment.conf").Content))
 		} else {
-			have = readEnvironment(string(fileAt(t, p, environmentDir+service+".env").Content))
+			have = readEnvironment(string(fileAt(t, p, concern.EnvironmentDir+service+".env").Content))
 		}
 		for name, value := range variables {
 			if have[name] != value.Reveal() || len(have) != len(variables) {

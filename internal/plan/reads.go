@@ -42,7 +42,7 @@ func ReadBy(path string) []string {
 func Concerns() []string {
 	var names []string
 	for _, c := range concerns {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	slices.Sort(names)
 	return names
@@ -132,11 +132,11 @@ var allReaders = sync.OnceValue(func() *readers {
 		top.at(path).by = Concerns()
 	}
 	for _, c := range concerns {
-		for _, path := range c.reads {
+		for _, path := range c.Reads {
 			r := top.at(path)
-			r.by = append(r.by, c.name)
+			r.by = append(r.by, c.Name)
 		}
-		for _, path := range c.declines {
+		for _, path := range c.Declines {
 			top.at(path)
 		}
 	}

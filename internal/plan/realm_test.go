@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/plan/system"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -33,7 +34,7 @@ func TestRealmOfAnotherMachine(t *testing.T) {
 	if !slices.Contains(joined.After, left.ID()) {
 		t.Errorf("it joins after %v", joined.After)
 	}
-	if argv := leave.Done.Argv; argv[len(argv)-1] != HostKeytab || !leave.Done.In([]byte(HostKeytab+"\n")) || leave.Done.In(nil) {
+	if argv := leave.Done.Argv; argv[len(argv)-1] != system.HostKeytab || !leave.Done.In([]byte(system.HostKeytab+"\n")) || leave.Done.In(nil) {
 		t.Errorf("it stays where %q prints %q", argv, leave.Done.Lines)
 	}
 	if !leave.Optional || join.Optional {

@@ -7,6 +7,7 @@ import (
 	reader "github.com/BurntSushi/toml"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -57,7 +58,7 @@ ca = "/etc/containerd/certs.d/registry.example_5000_/server.crt"
 capabilities = ["pull", "resolve"]
 `[1:],
 	} {
-		f := fileAt(t, p, RegistriesDir+"/"+path)
+		f := fileAt(t, p, concern.RegistriesDir+"/"+path)
 		if string(f.Content) != want {
 			t.Errorf("%s is\n%s\nwant\n%s", path, f.Content, want)
 		}
@@ -70,7 +71,7 @@ capabilities = ["pull", "resolve"]
 	}
 	count := 0
 	for _, r := range p.Resources {
-		if strings.HasPrefix(r.Spec.Name(), RegistriesDir+"/") {
+		if strings.HasPrefix(r.Spec.Name(), concern.RegistriesDir+"/") {
 			count++
 			if r.Phase != resource.Base || len(r.Units()) > 0 || r.Class != resource.None || r.Why == "" {
 				t.Errorf("%s: phase %v, effects %+v", r.ID(), r.Phase, r.Effects)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -17,7 +19,7 @@ func reserving(t *testing.T, example string, config map[string]any, flags []node
 	t.Helper()
 	return contract(t, example, func(c *nodeconfig.NodeConfig) {
 		// A kubelet enforces no reservation that is empty.
-		c.Kubelet.Config = merge(map[string]any{"kubeReserved": map[string]any{"cpu": "100m"}, "systemReserved": map[string]any{"cpu": "100m"}}, config)
+		c.Kubelet.Config = kubeletsetting.Merge(map[string]any{"kubeReserved": map[string]any{"cpu": "100m"}, "systemReserved": map[string]any{"cpu": "100m"}}, config)
 		c.Kubelet.Flags = append(c.Kubelet.Flags, flags...)
 	})
 }
@@ -74,10 +76,10 @@ func reservations() []reservationCase {
 		{example: native, config: kube("/podruntime.slice"), in: "podruntime.slice", made: "podruntime.slice"},
 		{example: native, config: kube("/system.slice"), in: "system.slice"},
 		{example: native, config: system("/daemons.slice"), in: "system.slice", made: "daemons.slice"},
-		{example: native, config: merge(merge(kube("/a_b.slice"), system("/c.slice")), enforced), in: "a_b.slice", made: "a_b.slice c.slice"},
-		{example: native, config: merge(merge(kube("/a.slice"), system("a.slice")), enforced), in: "a.slice", made: "a.slice"},
+		{example: native, config: kubeletsetting.Merge(kubeletsetting.Merge(kube("/a_b.slice"), system("/c.slice")), enforced), in: "a_b.slice", made: "a_b.slice c.slice"},
+		{example: native, config: kubeletsetting.Merge(kubeletsetting.Merge(kube("/a.slice"), system("a.slice")), enforced), in: "a.slice", made: "a.slice"},
 		{example: native, config: kube("/kube-reserved.slice"), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
-		{example: native, config: merge(merge(kube("/kube-reserved"), system("/system")), enforced), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
+		{example: native, config: kubeletsetting.Merge(kubeletsetting.Merge(kube("/kube-reserved"), system("/system")), enforced), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
 		{example: native, config: kube("a-b-c"), in: "a-b-c.slice", below: "a.slice/a-b.slice/", made: "a-b-c.slice"},
 		{example: native, config: kube("/kube.slice/reserved.slice"), in: "reserved.slice", made: "reserved.slice"},
 		{example: native, config: kube("/kubelet"), in: "kubelet.slice", made: "kubelet.slice"},
@@ -96,11 +98,11 @@ func reservations() []reservationCase {
 		// What is not enforced is where it can be, and in no way elsewhere.
 		{example: native, config: only(kube("/kube-reserved")), in: "system.slice"},
 		{example: native, config: only(kube("/kube-reserved.slice")), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
-		{example: native, config: merge(kube("/kube-reserved"), map[string]any{"enforceNodeAllocatable": []any{"none"}}), in: "system.slice"},
-		{example: native, config: only(merge(kube("/kube+let"), system("/user.slice"))), in: "system.slice"},
+		{example: native, config: kubeletsetting.Merge(kube("/kube-reserved"), map[string]any{"enforceNodeAllocatable": []any{"none"}}), in: "system.slice"},
+		{example: native, config: only(kubeletsetting.Merge(kube("/kube+let"), system("/user.slice"))), in: "system.slice"},
 		{example: native, config: only(kube("/podruntime.slice")), in: "podruntime.slice", made: "podruntime.slice"},
-		{example: native, config: merge(only(kube("/podruntime.slice")), map[string]any{"failCgroupV1": false}), version: 1, in: "podruntime.slice", made: "podruntime.slice"},
-		{example: native, config: merge(kube("/kube+let"), map[string]any{"enforceNodeAllocatable": []any{"system-reserved"}}), in: "system.slice", refused: "enforceNodeAllocatable"},
+		{example: native, config: kubeletsetting.Merge(only(kube("/podruntime.slice")), map[string]any{"failCgroupV1": false}), version: 1, in: "podruntime.slice", made: "podruntime.slice"},
+		{example: native, config: kubeletsetting.Merge(kube("/kube+let"), map[string]any{"enforceNodeAllocatable": []any{"system-reserved"}}), in: "system.slice", refused: "enforceNodeAllocatable"},
 		{example: native, config: only(kube("/kube+let")), flags: flag("enforce-node-allocatable", "pods,kube-reserved"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: only(kube("/podruntime.slice")), in: "system.slice"},
 		{example: aks, config: only(system("/system.slice/x")), version: 1, in: "system.slice"},
@@ -138,9 +140,9 @@ func TestReservedControlGroups(t *testing.T) {
 		if err != nil || !slices.Contains(argv, "--runtime-cgroups=/"+c.below+c.in+"/containerd.service") {
 			t.Errorf("%s, %v, %v: %v, the kubelet's arguments are %q", c.example, c.config, c.flags, err, argv)
 		}
-		for _, unit := range []string{containerdUnit, kubeletUnit} {
+		for _, unit := range []string{concern.ContainerdUnit, concern.KubeletUnit} {
 			f := fileIn(p, resource.UnitDir+"/"+unit+".d/"+familyOf(config).Runtime.Reserved.File)
-			if placed := f != nil && strings.Contains(string(f.Content), "\n[Service]\nSlice="+c.in+"\n"); placed != (c.in != systemSlice) {
+			if placed := f != nil && strings.Contains(string(f.Content), "\n[Service]\nSlice="+c.in+"\n"); placed != (c.in != concern.SystemSlice) {
 				t.Errorf("%s, %v, %v: %s is placed: %v", c.example, c.config, c.flags, unit, placed)
 			}
 		}
@@ -171,7 +173,7 @@ func TestReservedControlGroupOfASnap(t *testing.T) {
 		}
 		p, problems := New(contract(t, "eksctl/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Kubelet.Config = config }), facts.Facts{OS: facts.OS{ID: "ubuntu"}})
 		refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == "$.kubelet.config.kubeReservedCgroup" && p.Fatal })
-		if refused != enforced || planned(p, "Unit:podruntime.slice") || planned(p, resource.ID("File:"+containerdDropIns+"20-reserved.conf")) {
+		if refused != enforced || planned(p, "Unit:podruntime.slice") || planned(p, resource.ID("File:"+concern.ContainerdDropIns+"20-reserved.conf")) {
 			t.Errorf("enforced: %t: %v", enforced, problems)
 		}
 	}
@@ -186,12 +188,12 @@ func TestSliceForKubernetes(t *testing.T) {
 	if slice.ExitCode != exitcode.KubeletStartFailed || slice.Phase != resource.Base {
 		t.Errorf("%+v", slice)
 	}
-	for unit, want := range map[resource.ID]string{"Unit:" + containerdUnit: "Unit:podruntime.slice", "Unit:" + kubeletUnit: "Unit:daemons.slice"} {
+	for unit, want := range map[resource.ID]string{"Unit:" + concern.ContainerdUnit: "Unit:podruntime.slice", "Unit:" + concern.KubeletUnit: "Unit:daemons.slice"} {
 		if requires := resourceAt(p, unit).Requires; !slices.Contains(requires, resource.ID(want)) {
 			t.Errorf("%s requires %q, and not %s", unit, requires, want)
 		}
 	}
-	for _, unit := range []string{containerdUnit, kubeletUnit} {
+	for _, unit := range []string{concern.ContainerdUnit, concern.KubeletUnit} {
 		r := resourceAt(p, resource.ID("File:"+resource.UnitDir+"/"+unit+".d/10-reserved.conf"))
 		if r.Effects.Class != resource.Reboot || !slices.Equal(r.Effects.Restarts, []string{unit}) {
 			t.Errorf("%s: %+v", unit, r.Effects)

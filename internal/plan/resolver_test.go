@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -38,16 +39,16 @@ func TestPodsGetServersBehindStub(t *testing.T) {
 		change     func(*nodeconfig.NodeConfig)
 		want       any
 	}{
-		"active":                   {"standard", "ubuntu", yes, nil, ResolvedList},
-		"active on any":            {"standard", "alpine", yes, nil, ResolvedList},
-		"active on Debian":         {"standard", "debian", yes, nil, ResolvedList},
+		"active":                   {"standard", "ubuntu", yes, nil, concern.ResolvedList},
+		"active on any":            {"standard", "alpine", yes, nil, concern.ResolvedList},
+		"active on Debian":         {"standard", "debian", yes, nil, concern.ResolvedList},
 		"not active":               {"standard", "ubuntu", no, nil, nil},
-		"unknown on Ubuntu":        {"standard", "ubuntu", nil, nil, ResolvedList},
-		"unknown on Flatcar":       {"standard", "flatcar", nil, nil, ResolvedList},
+		"unknown on Ubuntu":        {"standard", "ubuntu", nil, nil, concern.ResolvedList},
+		"unknown on Flatcar":       {"standard", "flatcar", nil, nil, concern.ResolvedList},
 		"unknown on Debian":        {"standard", "debian", nil, nil, nil},
 		"unknown":                  {"standard", "", nil, nil, nil},
-		"eksctl's Ubuntu":          {"eksctl", "ubuntu", yes, nil, ResolvedList},
-		"eksctl's Ubuntu, unknown": {"eksctl", "ubuntu", nil, nil, ResolvedList},
+		"eksctl's Ubuntu":          {"eksctl", "ubuntu", yes, nil, concern.ResolvedList},
+		"eksctl's Ubuntu, unknown": {"eksctl", "ubuntu", nil, nil, concern.ResolvedList},
 		"eksctl's Ubuntu, without": {"eksctl", "ubuntu", no, nil, nil},
 		"eksctl's Amazon Linux":    {"eksctl", "amzn", yes, nil, nil},
 		"AKS":                      {"aks", "ubuntu", yes, nil, nil},
@@ -60,8 +61,8 @@ func TestPodsGetServersBehindStub(t *testing.T) {
 		"contract disables": {"standard", "ubuntu", yes, unit(nodeconfig.Unit{State: nodeconfig.UnitDisabled}), nil},
 		"contract masks":    {"standard", "ubuntu", yes, unit(nodeconfig.Unit{State: nodeconfig.UnitMasked}), nil},
 		"contract stops":    {"standard", "ubuntu", yes, unit(nodeconfig.Unit{State: nodeconfig.UnitStopped}), nil},
-		"contract starts":   {"standard", "debian", no, unit(nodeconfig.Unit{State: nodeconfig.UnitStarted}), ResolvedList},
-		"contract enables":  {"standard", "debian", no, unit(nodeconfig.Unit{Enabled: true, State: nodeconfig.UnitNone}), ResolvedList},
+		"contract starts":   {"standard", "debian", no, unit(nodeconfig.Unit{State: nodeconfig.UnitStarted}), concern.ResolvedList},
+		"contract enables":  {"standard", "debian", no, unit(nodeconfig.Unit{Enabled: true, State: nodeconfig.UnitNone}), concern.ResolvedList},
 		"contract's drop-in": {"standard", "debian", no, unit(nodeconfig.Unit{State: nodeconfig.UnitNone,
 			DropIns: []nodeconfig.DropIn{{Name: "10-x.conf", Content: "[Service]\n"}}}), nil},
 	} {
@@ -83,7 +84,7 @@ func TestPodsGetServersBehindStub(t *testing.T) {
 // The agent waits for the servers in the file that the kubelet reads.
 func TestNetworkWaitsForKubeletsResolver(t *testing.T) {
 	config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Kubelet.NodeIPs = []string{"10.0.0.5"} })
-	for resolved, want := range map[bool]string{true: ResolvedList, false: "/etc/resolv.conf"} {
+	for resolved, want := range map[bool]string{true: concern.ResolvedList, false: "/etc/resolv.conf"} {
 		p, _ := New(config, facts.Facts{OS: facts.OS{ID: "ubuntu"}, Resolved: &resolved})
 		check, _ := resourceAt(p, "Check:kubelet-network").Spec.(*resource.Check)
 		if check == nil || check.Network.Resolver != want {

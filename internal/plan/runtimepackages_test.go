@@ -8,6 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -72,7 +74,7 @@ func TestRuntimePackages(t *testing.T) {
 			!strings.Contains(unit, path) || path == "" && strings.Contains(unit, "PATH") {
 			t.Errorf("%s: brings %q, with the unit\n%s", c.name, brings, unit)
 		}
-		if config := string(fileAt(t, p, ContainerdConfig).Content); !strings.Contains(config, runs) {
+		if config := string(fileAt(t, p, concern.ContainerdConfig).Content); !strings.Contains(config, runs) {
 			t.Errorf("%s: want %s in\n%s", c.name, runs, config)
 		}
 	}
@@ -90,14 +92,14 @@ func TestContainerdPackageVersion(t *testing.T) {
 		{artifact: nodeconfig.Artifact{URL: silent, Version: "1"}},
 		{artifact: nodeconfig.Artifact{URL: named, Version: "2.1.0"}},
 		{artifact: nodeconfig.Artifact{URL: "https://x.example/containerd_20240101_amd64.deb", Version: "2.0.4"}},
-		{nodeconfig.Artifact{URL: silent}, ContainerdURLPath, "name the version"},
-		{nodeconfig.Artifact{URL: silent, File: "/opt/containerd.deb"}, ContainerdURLPath, "name the version"},
-		{nodeconfig.Artifact{URL: "https://x.example/containerd_20240101_amd64.deb"}, ContainerdURLPath, "is of containerd 20240101"},
-		{nodeconfig.Artifact{URL: "https://x.example/containerd-3.0.0-linux-amd64.tar.gz"}, ContainerdURLPath, "is of containerd 3.0.0"},
-		{nodeconfig.Artifact{URL: named, Version: "0.2.9"}, ContainerdVersionPath, "is of containerd 0.2.9"},
-		{nodeconfig.Artifact{URL: named, Version: "latest"}, ContainerdVersionPath, "name the version, such as 2.0.4"},
-		{nodeconfig.Artifact{URL: named, Version: "1.7.28"}, ContainerdVersionPath, "a name of the package says 2.0.4"},
-		{nodeconfig.Artifact{URL: named, File: "/opt/containerd_1.7.28_amd64.deb"}, ContainerdURLPath, "a name of the package says 1.7.28"},
+		{nodeconfig.Artifact{URL: silent}, setting.ContainerdURL, "name the version"},
+		{nodeconfig.Artifact{URL: silent, File: "/opt/containerd.deb"}, setting.ContainerdURL, "name the version"},
+		{nodeconfig.Artifact{URL: "https://x.example/containerd_20240101_amd64.deb"}, setting.ContainerdURL, "is of containerd 20240101"},
+		{nodeconfig.Artifact{URL: "https://x.example/containerd-3.0.0-linux-amd64.tar.gz"}, setting.ContainerdURL, "is of containerd 3.0.0"},
+		{nodeconfig.Artifact{URL: named, Version: "0.2.9"}, setting.ContainerdVersion, "is of containerd 0.2.9"},
+		{nodeconfig.Artifact{URL: named, Version: "latest"}, setting.ContainerdVersion, "name the version, such as 2.0.4"},
+		{nodeconfig.Artifact{URL: named, Version: "1.7.28"}, setting.ContainerdVersion, "a name of the package says 2.0.4"},
+		{nodeconfig.Artifact{URL: named, File: "/opt/containerd_1.7.28_amd64.deb"}, setting.ContainerdURL, "a name of the package says 1.7.28"},
 	} {
 		n := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Components.Artifacts = map[string]nodeconfig.Artifact{"containerd": c.artifact}
@@ -118,7 +120,7 @@ func TestRuntimePackageEffects(t *testing.T) {
 		})
 		p, _ := New(n, facts.Facts{})
 		for _, r := range p.Resources {
-			if r.Spec.Name() == "/etc/systemd/system/containerd.service" && (r.Effects.Class != want || !slices.Equal(r.Effects.Restarts, []string{containerdUnit})) {
+			if r.Spec.Name() == "/etc/systemd/system/containerd.service" && (r.Effects.Class != want || !slices.Equal(r.Effects.Restarts, []string{concern.ContainerdUnit})) {
 				t.Errorf("%q: %+v", url, r.Effects)
 			}
 		}

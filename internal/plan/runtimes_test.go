@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -45,7 +46,7 @@ func tree(t *testing.T, content []byte, keys ...string) any {
 func TestRuntimes(t *testing.T) {
 	kata := func(c *nodeconfig.NodeConfig) { c.Runtime.Sandboxes = []string{"kata"} }
 	lazy := func(c *nodeconfig.NodeConfig) { c.Runtime.LazyPull = "overlaybd" }
-	devices := func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: nvidia} }
+	devices := func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: concern.NVIDIA} }
 	both := func(c *nodeconfig.NodeConfig) { kata(c); lazy(c) }
 	all := []string{"containerd-shim-kata-v2", "containerd-shim-kata-cc-v2", "kata-runtime", "mkfs.erofs", "nvidia-smi", "nvidia-modprobe", "nvidia-container-runtime", "acr-mirror-setup"}
 	for _, c := range []struct {
@@ -65,10 +66,10 @@ func TestRuntimes(t *testing.T) {
 	} {
 		for version, want := range map[string][]string{"1.7.35": c.first, "2.2.9": c.second} {
 			p, _ := New(contract(t, c.example, c.change), onImage(version, c.programs...))
-			content := fileAt(t, p, ContainerdConfig).Content
-			runtime, images := []string{"plugins", CRI1}, []string{"plugins", CRI1, "containerd"}
+			content := fileAt(t, p, concern.ContainerdConfig).Content
+			runtime, images := []string{"plugins", concern.CRI1}, []string{"plugins", concern.CRI1, "containerd"}
 			if version[0] == '2' {
-				runtime, images = []string{"plugins", CRI2Runtime}, []string{"plugins", CRI2Images}
+				runtime, images = []string{"plugins", concern.CRI2Runtime}, []string{"plugins", concern.CRI2Images}
 			}
 			at := append(runtime, "containerd")
 			if got := tree(t, content, append(at, "default_runtime_name")...); got != want[0] {
@@ -93,7 +94,7 @@ func TestRuntimes(t *testing.T) {
 					t.Errorf("%s, %s: images of %s are for %v, and it has %v", c.name, version, name, platform, own)
 				}
 			}
-			if strings.Contains(string(content), CRI1) == (version[0] == '2') {
+			if strings.Contains(string(content), concern.CRI1) == (version[0] == '2') {
 				t.Errorf("%s, %s: is in the other's plug-ins\n%s", c.name, version, content)
 			}
 		}
@@ -115,11 +116,13 @@ func TestImageLacks(t *testing.T) {
 	for want, change := range map[string]func(*nodeconfig.NodeConfig){
 		"$.runtime.sandboxes: wants Kata, and the image has no containerd-shim-kata-v2": func(c *nodeconfig.NodeConfig) { c.Runtime.Sandboxes = []string{"kata"} },
 		"$.runtime.lazyPull: needs overlaybd-tcmu.service":                              func(c *nodeconfig.NodeConfig) { c.Runtime.LazyPull = "overlaybd" },
-		"$.system.gpu.vendor: needs nvidia-smi":                                         func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: nvidia} },
-		"$.system.gpu.installDriver: needs nvidia-smi":                                  func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: nvidia, InstallDriver: true} },
-		"$.system.gpu.managed: needs nvidia-dcgm.service":                               func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: nvidia, Managed: true} },
+		"$.system.gpu.vendor: needs nvidia-smi":                                         func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: concern.NVIDIA} },
+		"$.system.gpu.installDriver: needs nvidia-smi": func(c *nodeconfig.NodeConfig) {
+			c.System.GPU = &nodeconfig.GPU{Vendor: concern.NVIDIA, InstallDriver: true}
+		},
+		"$.system.gpu.managed: needs nvidia-dcgm.service": func(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: concern.NVIDIA, Managed: true} },
 		"$.system.gpu.vendor: needs nvidia-fabricmanager.service": func(c *nodeconfig.NodeConfig) {
-			c.System.GPU, c.Cloud.InstanceType = &nodeconfig.GPU{Vendor: nvidia}, "Standard_ND96asr_v4"
+			c.System.GPU, c.Cloud.InstanceType = &nodeconfig.GPU{Vendor: concern.NVIDIA}, "Standard_ND96asr_v4"
 		},
 	} {
 		known := onImage("2.2.9")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -67,7 +68,7 @@ func TestTrust(t *testing.T) {
 			f := resourceAt(p, resource.IDOf(&resource.File{Path: name}))
 			content := string(f.Spec.(*resource.File).Content)
 			if !strings.HasPrefix(name, c.dir+"/") || !command.Reads(name) || !store.Reads(name) || strings.Count(content, "BEGIN CERTIFICATE") != 1 || strings.Contains(content, "\r") ||
-				!slices.Contains(f.Restarts, containerdUnit) {
+				!slices.Contains(f.Restarts, concern.ContainerdUnit) {
 				t.Errorf("%s: %+v\n%s", id, f, content)
 			}
 		}
@@ -113,7 +114,7 @@ func TestProxy(t *testing.T) {
 		}
 		want := map[string]string{"HTTP_PROXY": address, "http_proxy": address, "NO_PROXY": direct, "no_proxy": direct}
 		for name, have := range map[string]map[string]string{
-			"file":   readEnvironment(string(fileAt(t, p, proxyEnv).Content)),
+			"file":   readEnvironment(string(fileAt(t, p, concern.ProxyEnv).Content)),
 			"block":  readEnvironment(resourceAt(p, "Block:/etc/environment#proxy").Spec.(*resource.Block).Content),
 			"system": assigned(t, string(fileAt(t, p, "/etc/systemd/system.conf.d/"+"10-slipway-proxy.conf").Content)),
 		} {
@@ -126,7 +127,7 @@ func TestProxy(t *testing.T) {
 				}
 			}
 		}
-		if got := resourceAt(p, resource.IDOf(&resource.File{Path: proxyEnv})).Restarts; !slices.Equal(got, []string{containerdUnit, kubeletUnit}) {
+		if got := resourceAt(p, resource.IDOf(&resource.File{Path: concern.ProxyEnv})).Restarts; !slices.Equal(got, []string{concern.ContainerdUnit, concern.KubeletUnit}) {
 			t.Errorf("restarts %q", got)
 		}
 		if got := string(fileAt(t, p, "/etc/apt/apt.conf.d/90-slipway-proxy").Content); got != "Acquire::http::Proxy \""+address+"\";\n" {
@@ -161,7 +162,7 @@ func TestProxyWithPassword(t *testing.T) {
 	if len(problems) != 1 || problems[0].Path != "$.proxy.https" || problems[0].Kind != nodeconfig.NotApplied || problems[0].Fatal {
 		t.Error(problems)
 	}
-	if got := readEnvironment(string(fileAt(t, p, proxyEnv).Content)); got["HTTPS_PROXY"] != address || got["https_proxy"] != address {
+	if got := readEnvironment(string(fileAt(t, p, concern.ProxyEnv).Content)); got["HTTPS_PROXY"] != address || got["https_proxy"] != address {
 		t.Errorf("%q", got)
 	}
 	for _, r := range p.Resources {
@@ -198,11 +199,11 @@ func TestProxyLeftOut(t *testing.T) {
 	if planned(p, "Block:/etc/environment#proxy") || len(problems) != 1 || problems[0].Path != "$.proxy.noProxy" {
 		t.Error(problems)
 	}
-	if got := readEnvironment(string(fileAt(t, p, proxyEnv).Content)); !strings.HasPrefix(got["NO_PROXY"], long) {
+	if got := readEnvironment(string(fileAt(t, p, concern.ProxyEnv).Content)); !strings.HasPrefix(got["NO_PROXY"], long) {
 		t.Errorf("%q", got)
 	}
 	p, problems = New(contract(t, "native/minimal.yaml", withProxy(nodeconfig.Proxy{NoProxy: []string{"10.0.0.0/8"}})), ubuntu(t))
-	if fileIn(p, proxyEnv) != nil || len(problems) > 0 {
+	if fileIn(p, concern.ProxyEnv) != nil || len(problems) > 0 {
 		t.Error(problems)
 	}
 }
@@ -226,9 +227,9 @@ func TestEnvironment(t *testing.T) {
 		read     func(string) map[string]string
 		restarts []string
 	}{
-		system:                         {func(content string) map[string]string { return assigned(t, content) }, []string{containerdUnit, kubeletUnit}},
-		environmentDir + "kubelet.env": {readEnvironment, []string{kubeletUnit}},
-		environmentDir + "example.env": {readEnvironment, []string{"example.service"}},
+		system:                                 {func(content string) map[string]string { return assigned(t, content) }, []string{concern.ContainerdUnit, concern.KubeletUnit}},
+		concern.EnvironmentDir + "kubelet.env": {readEnvironment, []string{concern.KubeletUnit}},
+		concern.EnvironmentDir + "example.env": {readEnvironment, []string{"example.service"}},
 	} {
 		f := fileAt(t, p, path)
 		have := want.read(string(f.Content))
@@ -241,7 +242,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s is secret: %v, of mode %04o, restarts %q", path, f.Secret, f.Mode, resourceAt(p, resource.IDOf(f)).Restarts)
 		}
 	}
-	if fileIn(p, environmentDir+"empty.env") != nil {
+	if fileIn(p, concern.EnvironmentDir+"empty.env") != nil {
 		t.Error("a file without variables")
 	}
 	// The agent's own units are nobody else's.

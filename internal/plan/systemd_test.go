@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/test/unitfile"
 )
@@ -14,5 +15,5 @@ var (
 
 // kubeletCommand is the kubelet's command line as systemd makes it of a plan's files.
 func kubeletCommand(p resource.Plan) (argv []string, variables map[string]string, err error) {
-	return unitfile.Command(p, kubeletUnit)
+	return unitfile.Command(p, concern.KubeletUnit)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -68,7 +69,7 @@ func TestRemovedFlags(t *testing.T) {
 func TestGates(t *testing.T) {
 	aks := profile.Of(nodeconfig.LayoutAKS).Kubelet
 	dropIn := func(d profile.DropIn) func(resource.Plan) bool {
-		return func(p resource.Plan) bool { return planned(p, resource.ID("File:"+kubeletDropIns+d.File)) }
+		return func(p resource.Plan) bool { return planned(p, resource.ID("File:"+concern.KubeletDropIns+d.File)) }
 	}
 	argument := func(prefix string) func(resource.Plan) bool {
 		return func(p resource.Plan) bool {
@@ -109,10 +110,10 @@ func TestImageForAnyVersion(t *testing.T) {
 			c.Join.Method, c.Cluster.KubernetesVersion = nodeconfig.JoinNone, version
 		})
 		p, _ := New(c, ubuntu(t))
-		if got := planned(p, resource.ID("File:"+kubeletDropIns+familyOf(c).Kubelet.Watchdog.File)); got != (version == "1.34.1") {
+		if got := planned(p, resource.ID("File:"+concern.KubeletDropIns+familyOf(c).Kubelet.Watchdog.File)); got != (version == "1.34.1") {
 			t.Errorf("%q: watchdog: %v", version, got)
 		}
-		if planned(p, resource.ID("File:"+kubeletDropIns+familyOf(c).Kubelet.RuntimeKind.File)) {
+		if planned(p, resource.ID("File:"+concern.KubeletDropIns+familyOf(c).Kubelet.RuntimeKind.File)) {
 			t.Errorf("%q: a flag that newer kubelets refuse", version)
 		}
 	}
@@ -120,9 +121,9 @@ func TestImageForAnyVersion(t *testing.T) {
 
 func TestMinor(t *testing.T) {
 	for version, want := range map[string]int{
-		"1.34.2": 34, "1.4.0": 4, "1.36.0-rc.1": 36, "1.34.2+build": 34, "": newest, "1": newest, "1.x.2": newest, "1.": newest,
+		"1.34.2": 34, "1.4.0": 4, "1.36.0-rc.1": 36, "1.34.2+build": 34, "": concern.Newest, "1": concern.Newest, "1.x.2": concern.Newest, "1.": concern.Newest,
 	} {
-		if got := minorOf(version); got != want {
+		if got := concern.MinorOf(version); got != want {
 			t.Errorf("%q: got %d, want %d", version, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -34,7 +35,7 @@ func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
 		return
 	case r == nil && w.at.Depth() > 1 || !hasParts(v):
 		if given(v, byDefault) {
-			w.problems = append(w.problems, notApplied(w.at.String()))
+			w.problems = append(w.problems, concern.NotApplied(w.at.String()))
 		}
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/generation"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -29,7 +29,7 @@ const maxBackups = 16
 func Upgraded(host Host, p resource.Plan) []byte {
 	i := slices.IndexFunc(p.Resources, func(res resource.Resource) bool {
 		file, ok := res.Spec.(*resource.File)
-		return ok && file.Path == plan.KubeadmKubeletConfig
+		return ok && file.Path == kubelet.KubeadmKubeletConfig
 	})
 	if i < 0 {
 		return nil
@@ -74,7 +74,7 @@ func withoutUpgraded(host Host, p resource.Plan) resource.Plan {
 	}
 	p.Resources = slices.DeleteFunc(slices.Clone(p.Resources), func(res resource.Resource) bool {
 		file, ok := res.Spec.(*resource.File)
-		return ok && file.Path == plan.KubeadmKubeletConfig
+		return ok && file.Path == kubelet.KubeadmKubeletConfig
 	})
 	return p
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
@@ -108,7 +108,7 @@ var kubeletRule = launch.Rule{
 		}
 		if d.Node.Network.LocalDNS != nil {
 			// The cache asks the cluster's DNS, and pods ask the cache.
-			d.Node.Cluster.DNSServiceIPs, dns = d.Machine.Network.DNS, []any{plan.PodsListener}
+			d.Node.Cluster.DNSServiceIPs, dns = d.Machine.Network.DNS, []any{dnscache.PodsListener}
 		}
 		p := new(problems)
 		if len(dns) == 0 { // AKS's clusters have a usual one

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/gpusize"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -23,7 +23,7 @@ var driverRows = []driverRow{
 
 // driverOf is the driver for a size.
 func driverOf(size string) driverRow {
-	kind := plan.DriverKind(strings.TrimSuffix(strings.ToLower(size), "_promo"))
+	kind := gpusize.DriverKind(strings.TrimSuffix(strings.ToLower(size), "_promo"))
 	return driverRows[slices.IndexFunc(driverRows, func(r driverRow) bool { return r.kind == kind })]
 }
 

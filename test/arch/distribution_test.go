@@ -15,11 +15,11 @@ import (
 
 // releases may read what os-release(5) says of a machine, and why.
 var releases = map[string]string{
-	"internal/plan/deniedmodules.go": "a kernel belongs to a version",
-	"internal/plan/distribution.go":  "names the machine's system in a problem, and finds its row",
-	"internal/plan/customcloud.go":   "a copy of an archive has a directory for each version",
-	"internal/plan/downloads.go":     "a registry has an artifact for each system, by its name",
-	"cmd/slipway-node/facts.go":      "prints it",
+	"internal/plan/system/deniedmodules.go": "a kernel belongs to a version",
+	"internal/plan/concern/machine.go":      "names the machine's system in a problem, and finds its row",
+	"internal/plan/azure/customcloud.go":    "a copy of an archive has a directory for each version",
+	"internal/plan/kubelet/source.go":       "a registry has an artifact for each system, by its name",
+	"cmd/slipway-node/facts.go":             "prints it",
 }
 
 // TestOneTableOfDistributions: nothing but internal/distro decides by the ID of a distribution.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
@@ -103,7 +103,7 @@ func placeSpec(t *testing.T, config *toml.Table, spec []byte) {
 	if err := os.WriteFile(path, spec, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, plugin := range []string{plan.CRI1, plan.CRI2Runtime} {
+	for _, plugin := range []string{concern.CRI1, concern.CRI2Runtime} {
 		runtimes, _ := config.Get("plugins", plugin, "containerd", "runtimes").(*toml.Table)
 		if runtimes == nil {
 			continue

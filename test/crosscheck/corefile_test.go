@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -35,7 +35,7 @@ func TestCorefiles(t *testing.T) {
 		nodeconfig.Default(c)
 		nodeconfig.Repair(c) // what a contract lacks beside is no matter here
 		path := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.WriteFile(path, plan.Corefile(c, random.IntN(2) == 0), 0o600); err != nil {
+		if err := os.WriteFile(path, dnscache.Corefile(c, random.IntN(2) == 0), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)

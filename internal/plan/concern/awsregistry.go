@@ -1,0 +1,107 @@
+package concern
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// awsRegistry is a region's registry of EKS's system images.
+type awsRegistry struct{ Account, Domain string }
+
+// awsRegistries are the accounts of the registries by region (Amazon EKS User Guide, "View Amazon container image registries
+// for Amazon EKS add-ons", and Amazon EKS AMI: get-ecr-uri.sh, for the regions that the guide does not list).
+var awsRegistries = []struct{ region, account string }{
+	{"af-south-1", "877085696533"},
+	{"ap-east-1", "800184023465"},
+	{"ap-east-2", "533267051163"},
+	{"ap-northeast-1", "602401143452"},
+	{"ap-northeast-2", "602401143452"},
+	{"ap-northeast-3", "602401143452"},
+	{"ap-south-1", "602401143452"},
+	{"ap-south-2", "900889452093"},
+	{"ap-southeast-1", "602401143452"},
+	{"ap-southeast-2", "602401143452"},
+	{"ap-southeast-3", "296578399912"},
+	{"ap-southeast-4", "491585149902"},
+	{"ap-southeast-5", "151610086707"},
+	{"ap-southeast-6", "333609536671"},
+	{"ap-southeast-7", "121268973566"},
+	{"ca-central-1", "602401143452"},
+	{"ca-west-1", "761377655185"},
+	{"cn-north-1", "918309763551"},
+	{"cn-northwest-1", "961992271922"},
+	{"eu-central-1", "602401143452"},
+	{"eu-central-2", "900612956339"},
+	{"eu-isoe-west-1", "249663109785"},
+	{"eu-north-1", "602401143452"},
+	{"eu-south-1", "590381155156"},
+	{"eu-south-2", "455263428931"},
+	{"eu-west-1", "602401143452"},
+	{"eu-west-2", "602401143452"},
+	{"eu-west-3", "602401143452"},
+	{"il-central-1", "066635153087"},
+	{"me-central-1", "759879836304"},
+	{"me-south-1", "558608220178"},
+	{"mx-central-1", "730335286997"},
+	{"sa-east-1", "602401143452"},
+	{"us-east-1", "602401143452"},
+	{"us-east-2", "602401143452"},
+	{"us-gov-east-1", "151742754352"},
+	{"us-gov-west-1", "013241004608"},
+	{"us-iso-east-1", "725322719131"},
+	{"us-iso-west-1", "608367168043"},
+	{"us-isob-east-1", "187977181151"},
+	{"us-isof-south-1", "676585237158"},
+	{"us-west-1", "602401143452"},
+	{"us-west-2", "602401143452"},
+}
+
+// awsDomains are the domains of partitions other than the first, by how their regions' names begin (AWS General Reference,
+// service endpoints).
+var awsDomains = []struct{ region, domain string }{
+	{"cn-", "amazonaws.com.cn"},
+	{"us-isob-", "sc2s.sgov.gov"},
+	{"us-isof-", "csp.hci.ic.gov"},
+	{"us-iso-", "c2s.ic.gov"},
+	{"eu-isoe-", "cloud.adc-e.uk"},
+}
+
+// Region is the cluster's, in AWS; empty where nobody says it.
+func (in *Input) Region() string {
+	if a := in.Config.Cloud.AWS; a != nil && a.Region != "" {
+		return a.Region
+	}
+	if a := in.Config.Join.AWS; a != nil {
+		return a.Region
+	}
+	return ""
+}
+
+// Registry is the region's registry of system images; own says that the sandbox image is from there: the family has its own,
+// and the contract names none.
+func (in *Input) Registry() (registry awsRegistry, own bool) {
+	region := in.Region()
+	registry.Domain = "amazonaws.com"
+	for _, r := range awsRegistries {
+		if r.region == region {
+			registry.Account = r.account
+		}
+	}
+	for _, d := range awsDomains {
+		if strings.HasPrefix(region, d.region) {
+			registry.Domain = d.domain
+		}
+	}
+	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage
+	return registry, own
+}
+
+// SandboxImage is the image of pods' sandboxes.
+func (in *Input) SandboxImage() string {
+	registry, own := in.Registry()
+	if !own {
+		return in.Config.Runtime.SandboxImage
+	}
+	return registry.Account + ".dkr.ecr." + in.Region() + "." + registry.Domain + "/" + in.Family.Command.SandboxImage
+}

@@ -1,0 +1,82 @@
+package concern
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/distro"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// NewInput decides what all concerns decide from. Each line may look at what the lines before it have decided. Functions in set make it the input of
+// another node, such as one without an agent.
+func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Input {
+	given := c
+	takesInstalled := c.Cluster.KubernetesVersion == nodeconfig.InstalledVersion
+	if takesInstalled {
+		planned := *c
+		planned.Cluster.KubernetesVersion = KubernetesVersion(c, f)
+		c = &planned
+	}
+	c, awaited := withAuthority(c, f)
+	in := &Input{
+		TakesInstalled: takesInstalled,
+		Awaited:        awaited,
+		Config:         c,
+		Given:          given,
+		Facts:          f,
+		Family:         profile.Of(c.Components.Layout),
+		Minor:          MinorOf(c.Cluster.KubernetesVersion),
+		Starter:        starterOf(c),
+	}
+	for _, set := range set {
+		set(in)
+	}
+	in.Distro, in.Like = distro.Of(f.OS)
+	in.Defaults, in.LacksDefaults = knownDefaults(in)
+	paths, usual := &in.Family.Paths, &in.Distro.Programs
+	in.Containerd = in.programPlace(ContainerdName, paths.Containerd, usual.Containerd)
+	in.Containerd, in.ContainerdPackage = in.runtimeProgram(ContainerdName, in.Containerd, containerdFiles, exitcode.ContainerdInstallFailed)
+	in.Runc = in.programPlace(RuncName, paths.Runc, usual.Runc)
+	in.Runc, in.RuncPackage = in.runtimeProgram(RuncName, in.Runc, runcFiles, exitcode.RuncInstallFailed)
+	in.Schema = CRISchemas[in.containerdMajor()]
+	in.Driver = runtimeDriver(c, in.Schema)
+	if in.Slice, _ = ForKubernetes.Slice(in); in.Slice == "" {
+		in.Slice = SystemSlice
+	}
+	in.Client = clientOf(c, f, in.Family.Attested.Client)
+	in.CoreDNS = ProgramOf(f, in.Family.LocalDNS.Program)
+	in.Method = joinMethod(c, in.Client)
+	if in.Method == nodeconfig.JoinBootstrapToken || in.Method == nodeconfig.JoinAttested {
+		in.Certificate = RetiringCertificate(c.Kubelet)
+	}
+	in.Capacity = newCapacity(in)
+	in.Wanted = wantedFacts(in)
+	in.Resolver, in.ResolverAssumed = podResolver(in)
+	return in
+}
+
+// wantedFacts are the variables of the facts that the node cannot be made without, each with the setting that wants it.
+func wantedFacts(in *Input) map[string]string {
+	wanted := make(map[string]string)
+	if !in.Joins() {
+		return wanted
+	}
+	if in.NeedsAddress() && len(in.Config.Kubelet.NodeIPs) == 0 && kubeletsetting.Value(in.Config.Kubelet, "node-ip", "", "") == "" {
+		wanted[AddressVariable] = "$.kubelet.nodeIPs"
+	}
+	if in.GivesProviderID() {
+		wanted[IDVariable], wanted[ZoneVariable] = "$.cloud.provider", "$.cloud.provider"
+	}
+	for _, label := range in.Config.Kubelet.MachineLabels {
+		if f := Labelled(label); f != nil {
+			wanted[f.Variable] = "$.kubelet.machineLabels"
+		}
+	}
+	if in.LooksUpPods() {
+		wanted[TypeVariable] = setting.KubeletCapacity
+	}
+	return wanted
+}

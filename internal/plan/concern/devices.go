@@ -1,0 +1,44 @@
+package concern
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/gpusize"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The vendors.
+const (
+	NVIDIA = "nvidia"
+)
+
+// GPU is what the contract says of graphics processors; nothing where it says nothing.
+func (in *Input) GPU() *nodeconfig.GPU { return cmp.Or(in.Config.System.GPU, &nodeconfig.GPU{}) }
+
+// UsesNVIDIA reports whether the node uses NVIDIA's devices.
+func (in *Input) UsesNVIDIA() bool {
+	return in.GPU().Vendor == NVIDIA && !(in.Family.GPU.Tagged && SkipsGPU(in.Facts))
+}
+
+// SkipsGPU reports whether the machine is one whose GPU is left alone (AKS: the configuration's no-GPU variant).
+func SkipsGPU(f facts.Facts) bool { return f.Instance != nil && f.Instance.SkipGPUDriver }
+
+// ManagesGPU reports whether the device plug-in and the exporter of metrics are services of the node, and SharesGPU whether the
+// driver for dynamic resource allocation is one, which takes the place of the plug-in.
+func (in *Input) ManagesGPU() bool {
+	return in.UsesNVIDIA() && (in.GPU().Managed || in.Family.GPU.Tagged && in.Instance().ManagedGPU)
+}
+
+func (in *Input) SharesGPU() bool { return in.UsesNVIDIA() && in.GPU().DynamicResourceAllocation }
+
+// Size is the machine's, in small letters: what its cloud says, or else the contract.
+func (in *Input) Size() string {
+	return strings.ToLower(cmp.Or(in.Instance().Type, in.Config.Cloud.InstanceType))
+}
+
+func (in *Input) ObservesGPU() bool { return in.ManagesGPU() || in.SharesGPU() }
+
+// Transcodes reports whether the machine has AMD's accelerator for video: its size says so, and nobody has to ask for it.
+func (in *Input) Transcodes() bool { return gpusize.HasTranscoder(in.Size()) }

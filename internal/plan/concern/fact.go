@@ -1,0 +1,162 @@
+package concern
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// machineFact is one of them.
+type machineFact struct {
+	// Variable is its name in the environment file, What is its name for people.
+	Variable, What string
+	// label is what a contract calls it as the value of a label; empty where it cannot be one.
+	label string
+	// of is its value; empty where it is not known.
+	of func(in *Input) string
+}
+
+const (
+	AddressVariable = "NODE_IP"
+	IDVariable      = "INSTANCE_ID"
+	TypeVariable    = "INSTANCE_TYPE"
+	ZoneVariable    = "AVAILABILITY_ZONE"
+	LifeVariable    = "INSTANCE_LIFECYCLE"
+	PodsVariable    = "MAX_PODS"
+)
+
+// ownFacts are all there are.
+var ownFacts = []machineFact{
+	{AddressVariable, "address", "", func(in *Input) string { return strings.Join(AddressesOf(in.Config, in.Facts), ",") }},
+	{IDVariable, "instance ID", nodeconfig.MachineInstanceID, func(in *Input) string { return in.Instance().ID }},
+	{TypeVariable, "instance type", nodeconfig.MachineInstanceType, func(in *Input) string { return in.Instance().Type }},
+	{ZoneVariable, "zone", nodeconfig.MachineZone, func(in *Input) string { return in.Instance().Zone }},
+	{LifeVariable, "lifecycle", nodeconfig.MachineLifecycle, func(in *Input) string { return in.Instance().Lifecycle }},
+}
+
+// FactOf is the fact of a variable.
+func FactOf(variable string) *machineFact {
+	return &ownFacts[slices.IndexFunc(ownFacts, func(f machineFact) bool { return f.Variable == variable })]
+}
+
+// Labelled is the fact that a contract calls by a name as the value of a label; nil for none.
+func Labelled(name string) *machineFact {
+	i := slices.IndexFunc(ownFacts, func(f machineFact) bool { return f.label == name && name != "" })
+	if i < 0 {
+		return nil
+	}
+	return &ownFacts[i]
+}
+
+// Known is the value of a fact; empty where it is not known. Facts that do not name the machine's instance are of its image:
+// where the machine itself can be asked, it is.
+func (in *Input) Known(variable string) string {
+	if in.AsksCloud && in.Instance().ID == "" {
+		return ""
+	}
+	value := FactOf(variable).of(in)
+	if variable == AddressVariable {
+		for address := range strings.SplitSeq(value, ",") {
+			if _, err := netip.ParseAddr(address); err != nil {
+				return ""
+			}
+		}
+		return value
+	}
+	if !isPlain(value) {
+		return ""
+	}
+	return value
+}
+
+// isPlain reports whether a fact can be a label's value, and so stand in any file as it is.
+func isPlain(s string) bool {
+	const ends = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return s != "" && len(s) <= 63 && strings.Trim(s, ends+"-_.") == "" && strings.Trim(s[:1]+s[len(s)-1:], ends) == ""
+}
+
+// Refers reports whether the kubelet's unit refers to the fact by its variable, and does not have its value.
+func (in *Input) Refers(variable string) bool {
+	if in.Agentless {
+		return in.Known(variable) == ""
+	}
+	return in.Family.Command.Local != ""
+}
+
+// Referred are the variables that the unit refers to, sorted.
+func (in *Input) Referred() []string {
+	var all []string
+	for _, variable := range slices.Sorted(maps.Keys(in.Wanted)) {
+		if in.Refers(variable) {
+			all = append(all, variable)
+		}
+	}
+	return all
+}
+
+// UnknownFact reports a fact that is not known. On a workstation, without facts, it need not be.
+func UnknownFact(in *Input, out *Output, path, what string) {
+	if what == FactOf(AddressVariable).What && in.Family.Command.Local == "" {
+		return // a kubelet that is told none finds one, and the agent has said so
+	}
+	if !in.Seen() && len(in.Facts.Components) == 0 {
+		out.Warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
+		return
+	}
+	out.Fatal(nodeconfig.Missing, path, "the kubelet is told the machine's %s, and neither the cloud's metadata service nor the facts say it", what)
+}
+
+// GivesProviderID reports whether the kubelet is told its machine's name in the cloud, which a cloud provider of its own
+// would tell it (Kubernetes: cloud-provider-aws, node names).
+func (in *Input) GivesProviderID() bool {
+	const flag, field = "provider-id", "providerID"
+	return in.Family.Command.DropIn.File != "" && in.Config.Cloud.Provider == "aws" && kubeletsetting.Value(in.Config.Kubelet, "cloud-provider", "", in.commandFlag("cloud-provider")) == "external" &&
+		kubeletsetting.Value(in.Config.Kubelet, flag, field, "") == ""
+}
+
+// commandFlag is the value of one of the family's own flags on this node; empty where its version does not have it.
+func (in *Input) commandFlag(name string) string {
+	for _, f := range in.Family.Command.Flags {
+		if f.Name == name && f.GivenTo(in.Minor) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// AddressesOf are the machine's addresses of the families that the contract wants.
+func AddressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
+	var ips []string
+	for _, ip := range f.NodeIPs {
+		if v6 := strings.Contains(ip, ":"); slices.Contains(c.Network.IPFamilies, map[bool]string{false: "IPv4", true: "IPv6"}[v6]) {
+			ips = append(ips, ip)
+		}
+	}
+	return ips
+}
+
+// NeedsAddress reports whether the kubelet needs the machine's address in a flag.
+func (in *Input) NeedsAddress() bool {
+	return in.Family.Kubelet.NodeIP && (in.Reached(nodeIPNeeded) || in.Family.Command.Local != "")
+}
+
+// NodeIPv4 is the machine's IPv4 address: of the interface with the default route, or else what the contract says.
+func NodeIPv4(in *Input) string {
+	own := in.Facts.NodeIPs
+	if in.Agentless && in.Known(AddressVariable) == "" {
+		own = nil // it is not this machine's
+	}
+	for _, ips := range [][]string{own, in.Config.Kubelet.NodeIPs} {
+		for _, ip := range ips {
+			if addr, err := netip.ParseAddr(ip); err == nil && addr.Is4() && !addr.IsUnspecified() {
+				return ip
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,24 @@
+package concern
+
+import "github.com/slipway-dev/slipway/internal/plan/setting"
+
+// NoLocalDNS is why a node can have no DNS cache; empty where it can.
+func NoLocalDNS(in *Input) string {
+	switch {
+	case in.Family.LocalDNS.Program == "":
+		return "nodes of this layout have no DNS cache"
+	case in.CoreDNS == "":
+		return "it needs CoreDNS, and the machine has none; use an image that has it"
+	case len(in.Config.Network.Nameservers) > 0:
+		return "the resolver asks the contract's own DNS servers, and nobody else; set " + setting.Nameservers + " or this"
+	}
+	return ""
+}
+
+// CanExportDNS reports whether the image's exporter is to show the numbers of the node's DNS cache, and ExportsDNS whether the
+// node's address is known as well, at which it does.
+func CanExportDNS(in *Input) bool {
+	return in.Facts.DNSExporter && in.Config.Network.LocalDNS != nil && NoLocalDNS(in) == ""
+}
+
+func ExportsDNS(in *Input) bool { return CanExportDNS(in) && NodeIPv4(in) != "" }

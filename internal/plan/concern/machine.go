@@ -1,0 +1,80 @@
+package concern
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/facts"
+)
+
+// Seen reports whether the facts are of a machine or an image. Otherwise the node can be on any distribution.
+func (in *Input) Seen() bool { return in.Facts.OS.ID != "" }
+
+// SystemName is the name of the machine's operating system in a problem.
+func SystemName(in *Input) string {
+	if !in.Seen() {
+		return "this machine, whose operating system is not known,"
+	}
+	return fmt.Sprintf("the operating system %q", in.Facts.OS.ID)
+}
+
+// ProgramOf is where a program of the family's images is, or would be if nothing is known of the image; empty where it is
+// known that there is none.
+func ProgramOf(known facts.Facts, program string) string {
+	for _, c := range known.Components {
+		if c.Name == path.Base(program) && IsPlainPath(c.Path) {
+			return c.Path
+		}
+	}
+	if len(known.Components) > 0 {
+		return ""
+	}
+	return program
+}
+
+// Has reports whether the image has a program, which it is taken to have where nobody has looked: the list of an image's
+// components names what its maker wanted to name.
+func (in *Input) Has(program string) bool {
+	return !in.Seen() || ProgramOf(in.Facts, program) != ""
+}
+
+// IsPlainPath is a path that means the same wherever it is written.
+func IsPlainPath(path string) bool {
+	return len(path) > 1 && path[0] == '/' && strings.IndexFunc(path, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._/-", r)
+	}) < 0
+}
+
+// CloudName is the name that the machine is given; empty where somebody else gives it one.
+func (in *Input) CloudName() string {
+	if in.Facts.Instance == nil || in.Facts.CloudInit {
+		return ""
+	}
+	return in.Facts.Instance.Hostname
+}
+
+// Snapped reports whether the machine's kubelet is a snap.
+func (in *Input) Snapped() bool {
+	snap := &in.Family.Command.Snap
+	if snap.Name == "" || !in.Distro.Packages.Snaps {
+		return false
+	}
+	return !slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == "kubelet" && c.Path == in.Family.Paths.Kubelet })
+}
+
+// TemporaryDisk is where cloud-init mounts the machine's temporary disk (cloud-init docs, Mounts: ephemeral0), and TemporaryUnit the
+// unit of that name, which systemd makes of fstab. It is not mounted yet when a plan is made: the facts say that there is the disk,
+// and how large it is.
+const TemporaryDisk, TemporaryUnit = "/mnt", "mnt.mount"
+
+// CgroupVersion is the version of the machine's control groups, 0 if it is not known; assumed says that no fact has it, and that it
+// is the one with which the distribution's release starts.
+func (in *Input) CgroupVersion() (version int, assumed bool) {
+	if in.Facts.CgroupVersion != 0 {
+		return in.Facts.CgroupVersion, false
+	}
+	return in.Distro.CgroupVersion(in.Facts.OS.VersionID), true
+}

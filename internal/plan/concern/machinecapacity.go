@@ -1,0 +1,136 @@
+package concern
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/capacity"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// newCapacity computes what the contract's rule says.
+func newCapacity(in *Input) *machineCapacity {
+	wanted := in.Config.Kubelet.Capacity
+	if wanted == nil || wanted.Rule != nodeconfig.RuleEKS {
+		return nil
+	}
+	c := &machineCapacity{Pods: make(map[string]int), Problems: make(map[int]error)}
+	described := in.Instance().Type // the facts are of a machine of this type
+	types := slices.Clone(wanted.InstanceTypes)
+	if described != "" && (!in.Agentless || len(types) == 0) {
+		types = append(types, described)
+	}
+	for i, name := range types {
+		n, err := eksNode(name, 1)
+		if err != nil {
+			if i >= len(wanted.InstanceTypes) {
+				i = -1
+			}
+			c.Problems[i] = err
+			continue
+		}
+		c.Pods[name] = n.MaxPods
+		c.Types = append(c.Types, name)
+	}
+	slices.Sort(c.Types)
+	c.Types = slices.Compact(c.Types)
+	own := in.Known(TypeVariable)
+	if own == "" && len(c.Types) == 1 {
+		own = c.Types[0]
+	}
+	if _, ok := c.Pods[own]; ok {
+		c.Sized = own == described && in.Facts.CPUs > 0
+		c.Node, _ = eksNode(own, max(1, in.Facts.CPUs))
+	}
+	return c
+}
+
+// eksNode is a machine of a type of EC2's.
+func eksNode(name string, processors int) (*capacity.Node, error) {
+	return capacity.EKS{InstanceType: name, VCPUs: processors}.Node()
+}
+
+// SetsPods reports whether the contract itself sets the number of pods.
+func (in *Input) SetsPods() bool {
+	return kubeletsetting.Value(in.Config.Kubelet, MaxPodsFlag, MaxPodsField, "") != ""
+}
+
+// LooksUpPods reports whether the number of pods depends on the machine's type, and the kubelet's unit refers to it.
+func (in *Input) LooksUpPods() bool {
+	return in.Capacity != nil && in.Joins() && !in.SetsPods() && in.Refers(TypeVariable)
+}
+
+// PodsMap is where the table of instance types is.
+func (in *Input) PodsMap() string {
+	if own := in.Family.Command.MaxPods; own != "" {
+		return own
+	}
+	return podsTable
+}
+
+// config are the kubelet's settings of a capacity that the contract does not have itself, under what it has.
+func (in *Input) CapacityConfig() map[string]any {
+	c, k := in.Capacity, in.Config.Kubelet
+	if c == nil || c.Node == nil && len(c.Types) == 0 {
+		return nil
+	}
+	config := make(map[string]any)
+	node := c.Node
+	if node == nil {
+		node, _ = eksNode(c.Types[0], 1) // for what is the same for all
+	} else if !in.SetsPods() && !in.LooksUpPods() && in.Family.Command.DropIn.File == "" {
+		config[MaxPodsField] = json.Number(c.Count())
+	}
+	if c.Sized && kubeletsetting.Value(k, KubeReservedFlag, KubeReserved, "") == "" {
+		config[KubeReserved] = anyMap(node.KubeReserved)
+	}
+	if kubeletsetting.Value(k, evictionHardFlag, evictionField, "") == "" {
+		config[evictionField] = anyMap(node.EvictionHard)
+	}
+	return config
+}
+
+func anyMap(from map[string]string) map[string]any {
+	to := make(map[string]any, len(from))
+	for name, value := range from {
+		to[name] = value
+	}
+	return to
+}
+
+// Steps are the calculations of the numbers that the kubelet gets.
+func (in *Input) Steps() []capacity.Step {
+	if in.Capacity == nil || in.Capacity.Node == nil {
+		return nil
+	}
+	config := in.CapacityConfig()
+	var steps []capacity.Step
+	for _, step := range in.Capacity.Node.Derivation {
+		field, _, _ := strings.Cut(step.Name, ".")
+		if _, ok := config[field]; ok || field == MaxPodsField && !in.SetsPods() {
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// Derivation is the calculation in words, for whoever reads the plan.
+func (in *Input) Derivation() string {
+	var b strings.Builder
+	for _, step := range in.Steps() {
+		b.WriteString("; " + step.Name + " " + step.Value + " = " + step.How + " (" + step.Source + ")")
+	}
+	return b.String()
+}
+
+// podsTable is where the table of instance types is in a family that has no place of its own for it.
+const podsTable = "/etc/slipway/max_pods.map"
+
+// The settings of the kubelet that a capacity has.
+const (
+	MaxPodsFlag, MaxPodsField       = "max-pods", "maxPods"
+	KubeReservedFlag, KubeReserved  = "kube-reserved", "kubeReserved"
+	evictionHardFlag, evictionField = "eviction-hard", "evictionHard"
+)

@@ -1,0 +1,137 @@
+package concern
+
+import (
+	"github.com/slipway-dev/slipway/internal/problem"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Output is what the concerns have decided.
+type Output struct {
+	// Concern is the name of the one whose turn it is.
+	Concern   string
+	Resources []resource.Resource
+	// owners are the resources' concerns, one for each; asked are the settings that named their places, by index.
+	owners []string
+	asked  map[int]string
+	groups map[Group][]resource.ID
+	// atBoot is what makes a resource so again at each boot, by the resource's index.
+	atBoot map[int]resource.ID
+	// Node is what was decided of the node, besides what it is written into.
+	Node resource.Node
+	// What it collects is what the contract's author should know.
+	problem.Collector
+}
+
+// Append adds a resource.
+func (o *Output) Append(r resource.Resource) {
+	o.Resources = append(o.Resources, r)
+	o.owners = append(o.owners, o.Concern)
+}
+
+// AppendTo adds a resource to a group, if any.
+func (o *Output) AppendTo(g Group, r resource.Resource) {
+	o.Append(r)
+	if g != "" {
+		o.Belong(g)
+	}
+}
+
+// Belong puts the last resource into one more group.
+func (o *Output) Belong(g Group) { o.Member(g, o.Resources[len(o.Resources)-1].ID()) }
+
+// Member puts what has an ID into a group.
+func (o *Output) Member(g Group, id resource.ID) {
+	if o.groups == nil {
+		o.groups = make(map[Group][]resource.ID)
+	}
+	o.groups[g] = append(o.groups[g], id)
+}
+
+// Join adds what only a node has that joins, to a group, if any. It returns it for what there is to say besides, until the next is
+// added.
+func (o *Output) Join(g Group, spec resource.Spec, code int, reason string) *resource.Resource {
+	o.AppendTo(g, resource.Resource{Phase: resource.Join, ExitCode: code, Reason: reason, Spec: spec})
+	return &o.Resources[len(o.Resources)-1]
+}
+
+// AskedBy says which setting of the contract named the last resource's place.
+func (o *Output) AskedBy(path string) {
+	if o.asked == nil {
+		o.asked = make(map[int]string)
+	}
+	o.asked[len(o.Resources)-1] = path
+}
+
+// RepeatedBy says what makes the last resource so again at each boot: a file, or a link that enables it. Who prepares an
+// image needs that of everything that does not last by itself.
+func (o *Output) RepeatedBy(spec resource.Spec) {
+	if o.atBoot == nil {
+		o.atBoot = make(map[int]resource.ID)
+	}
+	o.atBoot[len(o.Resources)-1] = resource.IDOf(spec)
+}
+
+// File adds a file of root's.
+func (o *Output) File(phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
+	o.Append(resource.Resource{
+		Phase:   phase,
+		Effects: resource.Restarting(restarts...),
+		Reason:  reason,
+		Spec:    &resource.File{Path: path, Mode: mode, Content: content},
+	})
+}
+
+// Secret adds a file that only root reads and nobody is shown.
+func (o *Output) Secret(phase resource.Phase, path string, content []byte, reason string, restarts ...string) {
+	o.Append(resource.Resource{
+		Phase:   phase,
+		Effects: resource.Restarting(restarts...),
+		Reason:  reason,
+		Spec:    &resource.File{Path: path, Mode: 0o600, Content: content, Secret: true},
+	})
+}
+
+// Guarded adds a file that is secret where it may hold a credential.
+func (o *Output) Guarded(secret bool, phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
+	if secret {
+		o.Secret(phase, path, content, reason, restarts...)
+	} else {
+		o.File(phase, path, mode, content, reason, restarts...)
+	}
+}
+
+// Sourced is a reason with its source, in the family's own terms.
+func Sourced(reason, source string) string {
+	if source == "" {
+		return reason
+	}
+	return reason + " (" + source + ")"
+}
+
+// Directory adds a directory.
+func (o *Output) Directory(path string, mode uint32, reason string) {
+	o.Append(resource.Resource{
+		Phase:  resource.Base,
+		Reason: reason,
+		Spec:   &resource.Directory{Path: path, Mode: mode},
+	})
+}
+
+// Enable makes a unit start at boot: the link that "systemctl enable" makes, as a resource, so that
+// it works on a directory too.
+func (o *Output) Enable(phase resource.Phase, unit string) {
+	o.Append(resource.Resource{Phase: phase, Reason: "starts at boot", Spec: Wants(unit)})
+}
+
+// Wants is the link by which a unit starts at boot.
+func Wants(unit string) *resource.Symlink {
+	return &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + unit, Target: resource.UnitDir + "/" + unit}
+}
+
+// NotApplied reports a setting that this version does not apply.
+func (o *Output) NotApplied(path string) { o.Add(NotApplied(path)) }
+
+func NotApplied(path string) nodeconfig.Problem {
+	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}
+}

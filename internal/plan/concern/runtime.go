@@ -1,0 +1,162 @@
+package concern
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The CRI plug-ins in containerd's configuration (containerd: docs/cri/config.md): version 2 has one for images and one for
+// runtimes.
+const (
+	CRI1        = "io.containerd.grpc.v1.cri"
+	CRI2Images  = "io.containerd.cri.v1.images"
+	CRI2Runtime = "io.containerd.cri.v1.runtime"
+)
+
+// CRISchemas by main version (containerd: docs/cri/config.md; AKS node contract, containerd
+// configuration rules).
+var CRISchemas = map[string]CRISchema{
+	"1": {
+		Major:        "1",
+		Version:      2,
+		Images:       CRI1,
+		Runtime:      CRI1,
+		Sandbox:      []string{"sandbox_image"},
+		Snapshotters: []string{"plugins", CRI1, "containerd"},
+		CDI:          true,
+	},
+	"2": {
+		Major:         "2",
+		Version:       3,
+		Images:        CRI2Images,
+		Runtime:       CRI2Runtime,
+		Sandbox:       []string{"pinned_images", "sandbox"},
+		Snapshotters:  []string{"plugins", CRI2Images},
+		Platforms:     "runtime_platforms",
+		systemdCgroup: true,
+	},
+}
+
+// runtimeDriver is containerd's cgroup driver.
+func runtimeDriver(c *nodeconfig.NodeConfig, schema CRISchema) string {
+	switch driver := c.Runtime.CgroupDriver; {
+	case driver != "":
+		return driver
+	case schema.systemdCgroup:
+		return "systemd"
+	}
+	return "cgroupfs"
+}
+
+// containerdMajor is the main version of the containerd that the node runs: of the package that is brought, or else of the installed
+// one, or the one that the contract expects, or the current one.
+func (in *Input) containerdMajor() string {
+	artifact := in.Config.Components.Artifacts[ContainerdName]
+	versions := []string{in.Facts.Version(ContainerdName), artifact.Version}
+	if in.ContainerdPackage != nil {
+		versions = ReleasesOf(&artifact)
+	}
+	for _, version := range versions {
+		if major := MajorOf(version); CRISchemas[major].Major != "" {
+			return major
+		}
+	}
+	return "2"
+}
+
+// MajorOf is the main version of a release.
+func MajorOf(version string) string {
+	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	return major
+}
+
+// runtimeProgram is where a program of the container runtime is, and what is brought of it in the place of the image's own; nil for
+// nothing. Where the image has this version nothing is brought, unless the contract says otherwise.
+func (in *Input) runtimeProgram(name, own string, files []resource.Unpacked, unpackCode int) (string, *resource.Download) {
+	artifact := in.Config.Components.Artifacts[name]
+	from, version := Places(artifact), ""
+	if said := ReleasesOf(&artifact); len(said) > 0 {
+		version = said[0]
+	}
+	if len(from) == 0 || !artifact.Force && version != "" && hasRelease(in.Facts.Components, name, own, version) {
+		return own, nil
+	}
+	codes := map[resource.Cause]int{resource.CauseUnpack: unpackCode}
+	if slices.ContainsFunc(from, in.isolatedPlace) {
+		maps.Copy(codes, RegistryCodes)
+	}
+	d := &resource.Download{Component: name, Version: version, From: from, SHA256: artifact.SHA256, Files: files, ExitCodes: codes}
+	return d.Path(name), d
+}
+
+// ReleasesOf are the releases that are said of an artifact: by the contract, by its URL, and by its file's name. The first counts.
+func ReleasesOf(a *nodeconfig.Artifact) (said []string) {
+	for _, release := range []string{ReleaseIn(a.Version), packageRelease(a.URL), packageRelease(a.File)} {
+		if release != "" {
+			said = append(said, release)
+		}
+	}
+	return said
+}
+
+// hasRelease reports whether the image has a program of a release in its own place.
+func hasRelease(has []components.Component, name, own, version string) bool {
+	for i := range has {
+		if c := &has[i]; c.Name == name && c.Path == own && ReleaseIn(c.Version) == version {
+			return true
+		}
+	}
+	return false
+}
+
+// programPlace is the path of a program of the container runtime: where the facts have it, if that is a usual place of the distribution.
+// Otherwise it is the family's place if that is a usual one, or else the first usual one.
+func (in *Input) programPlace(name, family string, usual []string) string {
+	known := slices.DeleteFunc(slices.Clone(in.Facts.Components), func(c components.Component) bool { return c.Name != name })
+	switch {
+	case slices.ContainsFunc(known, func(c components.Component) bool { return c.Path == family }):
+	case len(known) > 0 && slices.Contains(usual, known[0].Path):
+		return known[0].Path
+	case in.Seen() && !slices.Contains(usual, family):
+		return usual[0]
+	}
+	return family
+}
+
+// Debian's and RPM's packages have their programs in usr/bin, runc's of Debian in usr/sbin; the archives of containerd's releases have
+// them in bin, and a release of runc is the program alone.
+var (
+	containerdFiles = []resource.Unpacked{
+		{Name: ContainerdName, Members: []string{"usr/bin/containerd", "bin/containerd", "usr/local/bin/containerd"}},
+		{Name: runcShim, Members: []string{"usr/bin/" + runcShim, "bin/" + runcShim, "usr/local/bin/" + runcShim}},
+		{Name: "ctr", Members: []string{"usr/bin/ctr", "bin/ctr", "usr/local/bin/ctr"}, Optional: true},
+	}
+	runcFiles = []resource.Unpacked{
+		{Name: RuncName, Members: []string{"usr/bin/runc", "usr/sbin/runc", "bin/runc", "usr/local/bin/runc", "usr/local/sbin/runc", "runc", "runc.*"}},
+	}
+)
+
+// runcShim is between containerd and runc. It is of one release with containerd, which looks for it in PATH first, and beside its
+// own program after that (containerd: core/runtime/v2/shim_manager.go, resolveRuntimePath).
+const runcShim = "containerd-shim-runc-v2"
+
+// Overlaybd is the snapshotter that starts containers before their image has arrived.
+const Overlaybd = "overlaybd"
+
+const (
+	SOCI       = "soci"
+	SOCISocket = "/run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock"
+)
+
+func (in *Input) UsesSOCI() bool { return in.Config.Runtime.LazyPull == SOCI }
+
+// Streams reports whether overlaybd starts containers before their image has arrived.
+func (in *Input) Streams() bool { return in.Config.Runtime.LazyPull == Overlaybd }
+
+// Mirrors reports whether they are read through a mirror on the machine.
+func (in *Input) Mirrors() bool { return in.Streams() && in.Family.Runtime.Mirror }

@@ -1,0 +1,88 @@
+package concern
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/versions"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// gate is a change of behaviour at a Kubernetes 1.x minor version.
+type gate int
+
+// The gates, each with its source.
+const (
+	// ContainerRuntimeFlag: before it, --container-runtime=remote is needed; from it on, the flag
+	// is gone (Kubernetes 1.27 removal; AKS: 10-container-runtime-flag.conf).
+	ContainerRuntimeFlag gate = 27
+	// Encipherless: from it on, a kubelet asks for no certificate to encipher keys with (kubernetes/kubernetes#111660).
+	Encipherless gate = 27
+	// SandboxFlagGone: from it on, there is no --pod-infra-container-image (kubernetes/kubernetes#133779).
+	SandboxFlagGone gate = 35
+	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address
+	// registers without one (Kubernetes 1.29; AKS: --node-ip).
+	nodeIPNeeded gate = 29
+	// WatchdogSupported: from it on, the kubelet answers systemd's watchdog (SystemdWatchdog, on by
+	// default from 1.32; AKS: 10-watchdog.conf).
+	WatchdogSupported gate = 32
+	// InstanceConfig: from it on, kubeadm keeps the container runtime's socket in a file on the node, and no more in an annotation
+	// of the Node (k8s.io/kubernetes v1.34.4 cmd/kubeadm/app/features/features.go, NodeLocalCRISocket).
+	InstanceConfig gate = 34
+	// IdleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout nowhere.
+	IdleTimeoutIgnored gate = akstext.IdleTimeoutIgnored
+	// CgroupV2Needed: from it on, the kubelet does not start with control groups of version 1, unless it is told to
+	// (KubeletConfiguration, failCgroupV1; KEP-5573).
+	CgroupV2Needed gate = 35
+)
+
+// Reached reports whether the node's version is at or beyond a gate.
+func (in *Input) Reached(g gate) bool { return in.Minor >= int(g) }
+
+// Newest stands for a version that is not known: an image is baked for what comes.
+const Newest = 1 << 10
+
+// MinorOf returns the minor of a Kubernetes 1.x version.
+func MinorOf(version string) int {
+	if minor, ok := versions.Minor(version); ok {
+		return minor
+	}
+	return Newest
+}
+
+// KubernetesVersion is the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet
+// where the contract takes what is installed. It is empty where none is known. Of several kubelets it is the one at the
+// family's own path.
+func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
+	if c.Cluster.KubernetesVersion != nodeconfig.InstalledVersion {
+		return c.Cluster.KubernetesVersion
+	}
+	own := profile.Of(c.Components.Layout).Paths.Kubelet
+	all := make(map[string]bool)
+	for _, component := range f.Components {
+		version := Release(component.Version)
+		switch {
+		case component.Name != "kubelet" || strings.Count(version, ".") < 2:
+		case component.Path == own:
+			return version
+		default:
+			all[version] = true
+		}
+	}
+	if len(all) == 1 {
+		return slices.Collect(maps.Keys(all))[0]
+	}
+	return ""
+}
+
+// Release is a version without what its builder has added, such as "v1.30.4-eks-1fbb135": 1.30.4. What is no version stays as it is.
+func Release(version string) string {
+	if v, ok := versions.Parse(version); ok {
+		return v.String()
+	}
+	return version
+}

@@ -1,0 +1,70 @@
+package join
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// retireUnit watches for the kubelet's own certificate and kubeconfig, and removes the credential that it
+// joined with.
+const retireUnit = "slipway-retire-credential"
+
+// retireCredential sees to it that the bootstrap credential is gone as soon as the kubelet has a
+// certificate and a kubeconfig of its own, whether an agent is at work then or not: it is a cluster's
+// credential and not the node's, and whoever reads it can add nodes. The kubelet asks for it again only
+// when it has not both (Kubernetes: TLS bootstrapping; k8s.io/kubernetes v1.36.3
+// pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig).
+func retireCredential(in *concern.Input, out *concern.Output) {
+	certificate, kubeconfig := in.Certificate, in.Family.Paths.Kubeconfig
+	if certificate == "" {
+		out.Warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
+		return
+	}
+	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
+	// not sync what it writes: a file is empty for a while, is so for ever where the power has gone meanwhile,
+	// and must be durable before the credential goes. An empty kubeconfig is written again, with the credential.
+	out.File(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Remove the credential that the node joined with"),
+		unitfile.Set("StartLimitIntervalSec", "0"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		unitfile.Set("Restart", "on-failure"),
+		unitfile.Set("RestartSec", "2"),
+		unitfile.Set("ExecStart", "test -s "+unitfile.Quote(certificate)),
+		unitfile.Set("ExecStart", "test -s "+unitfile.Quote(kubeconfig)),
+		unitfile.Set("ExecStart", "sync -f "+unitfile.Quote(certificate)+" "+unitfile.Quote(kubeconfig)),
+		unitfile.Set("ExecStart", "rm -f "+unitfile.Quote(in.Family.Paths.BootstrapConfig)),
+	), "removes the bootstrap credential")
+	out.File(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Wait for the kubelet's own certificate"),
+		unitfile.Section("Path"),
+		unitfile.Set("PathExists", unitfile.Quote(certificate)),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "multi-user.target"),
+	), "waits for the kubelet's certificate", retireUnit+".path")
+	out.Enable(resource.Join, retireUnit+".path")
+	out.Append(resource.Resource{
+		Phase:    resource.Join,
+		Requires: []resource.ID{concern.StartGroup.All()},
+		// The certificate can be there already, and removing takes four programs and a sync: not while the kubelet starts.
+		After:    []resource.ID{resource.IDOf(&resource.Check{Label: concern.KubeletActive})},
+		ExitCode: exitcode.UnitStartFailed,
+		Reason:   "the bootstrap credential is removed when the kubelet has a certificate",
+		Spec:     &resource.Unit{Unit: retireUnit + ".path"},
+	})
+}
+
+// ownCredentials are the certificate and the kubeconfig of a kubelet that has joined; nil if it is not known where the
+// certificate is.
+func ownCredentials(in *concern.Input) []string {
+	if in.Certificate == "" {
+		return nil
+	}
+	return []string{in.Certificate, in.Family.Paths.Kubeconfig}
+}

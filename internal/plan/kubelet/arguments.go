@@ -1,0 +1,324 @@
+package kubelet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/internal/problem"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// argument is a flag of the kubelet's that a node has.
+type argument struct {
+	// name is without dashes.
+	name string
+	// value is what the kubelet gets, as far as it is known where the plan is made.
+	value string
+	// line is how a line of a unit has it, with variables of systemd's in it; empty where it is the value itself.
+	line unitfile.Text
+	// from is the file that has the variables' values; empty for none.
+	from string
+	// at is the contract's path of it; empty for what Slipway gives.
+	at     string
+	secret bool
+}
+
+// inUnit is how a line of a unit has it.
+func (a *argument) inUnit() unitfile.Text { return cmp.Or(a.line, unitfile.Quote(a.value)) }
+
+// argumentRow is what Slipway does about one of the kubelet's flags. A second flag of the contract's would go before the first,
+// as the kubelet takes the last; and any flag goes before the field of the same setting (Kubernetes: set kubelet parameters via a
+// configuration file). So where a flag is Slipway's to give, the contract may say the same, and a different value is an error.
+type argumentRow struct {
+	flag string
+	// field is the same setting in the kubelet's configuration, with dots between names; empty for none.
+	field string
+	// gives is what Slipway gives on this node; nothing has neither a value nor a line.
+	gives func(in *concern.Input) argument
+	// when reports whether a node gets it; nil where each does that there is a value for.
+	when func(in *concern.Input) bool
+	// same reports whether two values mean the same. It is nil where the contract may say what it wants: its flag goes before
+	// Slipway's, and Slipway does not give what the contract's configuration sets.
+	same func(a, b string) bool
+	// ours reports whether the contract must not say anything else; nil where it must not if there is a value.
+	ours func(in *concern.Input) bool
+	// instead is what a contract is to use.
+	instead string
+	// late says that it is among the contract's own flags, where the kubelet's command line is in one place.
+	late bool
+}
+
+// kubeletArguments are the flags that Slipway gives, in the order of a command line that is in one place.
+var kubeletArguments = []argumentRow{
+	{flag: "node-ip", gives: addressArgument, ours: func(in *concern.Input) bool { return len(in.Config.Kubelet.NodeIPs) > 0 }, same: sameAddresses, instead: "kubelet.nodeIPs"},
+	{flag: "node-labels", gives: labelsArgument, ours: func(in *concern.Input) bool { return len(in.Config.Kubelet.Labels) > 0 }, same: hasLabels, instead: "kubelet.labels"},
+	{flag: concern.MaxPodsFlag, gives: podsArgument},
+	{flag: "register-with-taints", field: "registerWithTaints", gives: taintsArgument, same: sameTaints, instead: "kubelet.taints"},
+	{}, // the family's own
+	{flag: "provider-id", gives: providerArgument, when: (*concern.Input).GivesProviderID},
+	{flag: "pod-infra-container-image", gives: sandboxArgument, when: func(in *concern.Input) bool { return oneLine(in) && !in.Reached(concern.SandboxFlagGone) }},
+	{flag: "cgroup-driver", gives: always(func(in *concern.Input) string { return in.Config.Runtime.CgroupDriver }), when: func(in *concern.Input) bool { return !in.Family.Kubelet.ConfigDefaults }},
+	{flag: "container-runtime", gives: always(func(in *concern.Input) string {
+		if in.Reached(concern.ContainerRuntimeFlag) {
+			return ""
+		}
+		return remoteRuntime
+	}), same: sameText, instead: "none: Slipway's nodes have containerd"},
+	{flag: "container-runtime-endpoint", field: "containerRuntimeEndpoint", gives: always(func(*concern.Input) string { return concern.ContainerdSocket }), same: place.SameSocket,
+		instead: "none: Slipway names containerd's socket"},
+	{flag: "image-service-endpoint", field: "imageServiceEndpoint", gives: always(imageService), same: place.SameSocket,
+		instead: "none: the snapshotter of runtime.lazyPull is asked for images"},
+	{flag: "runtime-cgroups", gives: always(func(in *concern.Input) string { return concern.SlicePath(in.Slice) + "/" + concern.ContainerdUnit })},
+	{flag: "runtime-request-timeout", field: "runtimeRequestTimeout", gives: always(func(*concern.Input) string { return "15m" })},
+	{flag: "v", field: "logging.verbosity", gives: always(func(*concern.Input) string { return "2" })},
+	{flag: "volume-plugin-dir", field: "volumePluginDir", gives: always(func(in *concern.Input) string { return in.Family.Paths.VolumePlugins }),
+		when: func(in *concern.Input) bool { return !oneLine(in) }},
+	// The two kubeconfigs count where the node joins without them too: other programs write them there.
+	{flag: "kubeconfig", gives: always(func(in *concern.Input) string { return in.Family.Paths.Kubeconfig }), same: kubeletsetting.SamePath, instead: "join"},
+	{flag: "bootstrap-kubeconfig", gives: always(func(in *concern.Input) string { return in.Family.Paths.BootstrapConfig }), when: bootstraps, same: kubeletsetting.SamePath, instead: "join"},
+	{flag: "config", gives: always(kubeletConfigFile), ours: func(*concern.Input) bool { return true }, same: kubeletsetting.SamePath, instead: "kubelet.config"},
+	{flag: "hostname-override", gives: always(func(in *concern.Input) string { return in.Config.Kubelet.NodeName }), same: sameHost, instead: "kubelet.nodeName", late: true},
+	{flag: "image-credential-provider-bin-dir", gives: always(func(in *concern.Input) string {
+		return cmp.Or(in.Config.Kubelet.ImageCredentialProvider, &nodeconfig.ImageCredentialProvider{}).BinDir
+	}), when: configuresProvider, ours: namesProvider, same: kubeletsetting.SamePath, instead: "kubelet.imageCredentialProvider.binDir", late: true},
+	{flag: "image-credential-provider-config", gives: always(credentialPlace),
+		when: configuresProvider, ours: namesProvider, same: kubeletsetting.SamePath, instead: "kubelet.imageCredentialProvider", late: true},
+}
+
+// always gives a value that no variable has.
+func always(value func(in *concern.Input) string) func(in *concern.Input) argument {
+	return func(in *concern.Input) argument { return argument{value: value(in)} }
+}
+
+func credentialPlace(in *concern.Input) string { at, _ := credentialConfig(in); return at }
+
+func configuresProvider(in *concern.Input) bool { return credentialPlace(in) != "" }
+func namesProvider(in *concern.Input) bool      { return in.Config.Kubelet.ImageCredentialProvider != nil }
+
+// oneLine reports whether the kubelet's command line is in one place.
+func oneLine(in *concern.Input) bool { return in.Family.Command.DropIn.File != "" }
+
+// kubeletConfigFile is where the kubelet's configuration is; empty for a kubelet that has none.
+func kubeletConfigFile(in *concern.Input) string {
+	if in.Family.Kubelet.ConfigDefaults || in.Config.Kubelet.Config != nil || len(in.CapacityConfig()) > 0 {
+		return in.Family.Paths.KubeletConfig
+	}
+	return ""
+}
+
+func addressArgument(in *concern.Input) argument {
+	if in.Wanted[concern.AddressVariable] != "" && in.Refers(concern.AddressVariable) {
+		return argument{value: in.Known(concern.AddressVariable), line: inUnit(in, concern.AddressVariable), from: profile.NodeEnvironment}
+	}
+	return argument{value: nodeIP(in)}
+}
+
+// labelsArgument are the node's labels: those that the contract decides are in a variable.
+func labelsArgument(in *concern.Input) argument {
+	a := argument{value: labelsOf(in)}
+	if a.value != "" || !oneLine(in) {
+		a.line, a.from = unitfile.Braced(in.Family.Kubelet.Variable(profile.Labels)), in.Family.Paths.KubeletEnv
+	}
+	if line, value := referredLabels(in); line != "" {
+		a.line, a.value, a.from = listed(a.line, line), listed(a.value, value), profile.NodeEnvironment
+	}
+	return a
+}
+
+func taintsArgument(in *concern.Input) argument {
+	a := argument{value: taintsOf(in.Config.Kubelet)}
+	if variable := in.Family.Kubelet.Variable(profile.Taints); variable != "" && a.value != "" {
+		a.line, a.from = unitfile.Braced(variable), in.Family.Paths.KubeletEnv
+	}
+	return a
+}
+
+// podsArgument is the number of pods, in a family that gives it with a flag, and where it depends on the machine's type.
+func podsArgument(in *concern.Input) argument {
+	var count string
+	if in.Capacity != nil && in.Capacity.Node != nil {
+		count = in.Capacity.Count()
+	}
+	variable := in.Family.Kubelet.Variable(profile.MaxPods)
+	switch {
+	case in.LooksUpPods():
+		return argument{value: count, line: unitfile.Braced(cmp.Or(variable, concern.PodsVariable)), from: profile.NodeEnvironment}
+	case variable == "":
+		return argument{}
+	case in.SetsPods():
+		return argument{value: kubeletsetting.Value(in.Config.Kubelet, concern.MaxPodsFlag, concern.MaxPodsField, ""), line: unitfile.Braced(variable), from: in.Family.Paths.KubeletEnv}
+	}
+	return argument{value: count}
+}
+
+func providerArgument(in *concern.Input) argument {
+	return argument{
+		value: "aws:///" + in.Known(concern.ZoneVariable) + "/" + in.Known(concern.IDVariable),
+		line:  "aws:///" + inUnit(in, concern.ZoneVariable) + "/" + inUnit(in, concern.IDVariable),
+		from:  profile.NodeEnvironment,
+	}
+}
+
+func sandboxArgument(in *concern.Input) argument {
+	a := argument{value: in.SandboxImage()}
+	if _, own := in.Registry(); own {
+		a.line = "${AWS_EKS_ECR_ACCOUNT}.dkr.ecr.${AWS_DEFAULT_REGION}.${AWS_SERVICES_DOMAIN}/" + unitfile.Quote(in.Family.Command.SandboxImage)
+		a.from = in.Family.Command.Metadata
+	}
+	return a
+}
+
+// argumentsOf are the kubelet's arguments: Slipway's own, those that are late after the others, and the contract's, sorted by name
+// with the late ones; flags of one name keep their order.
+func argumentsOf(in *concern.Input, out *concern.Output) (own, late []argument) {
+	for i := range kubeletArguments {
+		row := &kubeletArguments[i]
+		if row.flag == "" {
+			own = append(own, familyArguments(in)...)
+			continue
+		}
+		if row.when != nil && !row.when(in) || row.same == nil && kubeletsetting.Field(in.Config.Kubelet, row.field) != nil {
+			continue
+		}
+		a := row.gives(in)
+		a.name = row.flag
+		switch {
+		case a.value == "" && a.line == "":
+		case row.late:
+			late = append(late, a)
+		default:
+			own = append(own, a)
+		}
+	}
+	if in.Joins() { // an image has no flags of one contract
+		late = append(late, contractArguments(in, out)...)
+	}
+	return own, late
+}
+
+// byName sorts arguments; those of one name keep their order.
+func byName(arguments []argument) []argument {
+	slices.SortStableFunc(arguments, func(a, b argument) int { return cmp.Compare(a.name, b.name) })
+	return arguments
+}
+
+// familyArguments are the family's own flags.
+func familyArguments(in *concern.Input) []argument {
+	var all []argument
+	for _, f := range in.Family.Command.Flags {
+		if f.GivenTo(in.Minor) {
+			all = append(all, argument{name: f.Name, value: f.Value})
+		}
+	}
+	return all
+}
+
+// contractFlags are the contract's flags, without those that Slipway gives itself and those that no kubelet reads; the problems are of these.
+func contractFlags(in *concern.Input) (flags []argument, problems []nodeconfig.Problem) {
+	var left problem.Collector
+	for i, flag := range in.Config.Kubelet.Flags {
+		at := document.IndexPath("$.kubelet.flags", i)
+		row, own := gives(in, flag.Name)
+		switch {
+		case isSelfSigned(in, flag.Name, flag.Value) || row != nil && row.same(flag.Value, own):
+		case row != nil:
+			left.Fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, row.instead)
+		case flag.Name == idleTimeoutFlag && in.Reached(concern.IdleTimeoutIgnored):
+			left.Warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
+		default:
+			flags = append(flags, argument{name: flag.Name, value: flag.Value, at: at, secret: flag.IsSecret()})
+		}
+	}
+	return flags, left.List
+}
+
+// contractArguments are the contract's flags that a kubelet of this version has.
+func contractArguments(in *concern.Input, out *concern.Output) []argument {
+	var all []argument
+	flags, problems := contractFlags(in)
+	out.Add(problems...)
+	for _, a := range flags {
+		switch {
+		case a.name == rotationFlag && servingOff(in):
+			a.value = "false"
+			all = append(all, a)
+			warnServingOff(out, a.at)
+		case in.Minor == concern.Newest || !kubeletapi.LeftOut(in.Minor, a.name):
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// gives returns the row of a flag that is Slipway's to give on this node, and its value; nil for another flag.
+func gives(in *concern.Input, flag string) (row *argumentRow, own string) {
+	i := slices.IndexFunc(kubeletArguments, func(row argumentRow) bool { return row.flag == flag })
+	if i < 0 || kubeletArguments[i].same == nil {
+		return nil, ""
+	}
+	row = &kubeletArguments[i]
+	own = row.gives(in).value
+	if row.ours != nil && !row.ours(in) || row.ours == nil && own == "" {
+		return nil, ""
+	}
+	return row, own
+}
+
+// checkManagedFields reports fields that a flag of Slipway's would go before.
+func checkManagedFields(in *concern.Input, out *concern.Output, at string) {
+	for i := range kubeletArguments {
+		row := &kubeletArguments[i]
+		value := kubeletsetting.Field(in.Config.Kubelet, row.field)
+		if value == nil {
+			continue
+		}
+		if row, own := gives(in, row.flag); row != nil && !row.same(kubeletsetting.AsFlag(value), own) {
+			out.Fatal(nodeconfig.Invalid, at+"."+row.field, "is Slipway's to give, with --%s; use %s", row.flag, row.instead)
+		}
+	}
+}
+
+// written says which file arguments are in.
+func written(in *concern.Input, out *concern.Output, file string, arguments []argument) []argument {
+	for _, a := range arguments {
+		if !a.secret { // a secret is kept in the file alone
+			out.Node.Argue(a.name, a.value, resource.IDOf(&resource.File{Path: cmp.Or(a.from, file)}))
+		}
+	}
+	return arguments
+}
+
+// nodeIP is the address the node registers: the contract's, or the primary interface's where the
+// family and the version need it in a flag.
+func nodeIP(in *concern.Input) string {
+	ips := in.Config.Kubelet.NodeIPs
+	if len(ips) == 0 && in.Wanted[concern.AddressVariable] != "" && !(in.Agentless && in.Refers(concern.AddressVariable)) {
+		ips = concern.AddressesOf(in.Config, in.Facts)
+	}
+	return strings.Join(ips, ",")
+}
+
+// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
+const remoteRuntime = "remote"
+
+// bootstraps reports whether the kubelet has a credential that it only joins with.
+func bootstraps(in *concern.Input) bool {
+	return in.Method == nodeconfig.JoinBootstrapToken || in.Method == nodeconfig.JoinAttested && in.FallsBack()
+}
+
+// imageService is where the kubelet asks for images, where that is not containerd's own socket.
+func imageService(in *concern.Input) string {
+	if in.UsesSOCI() {
+		return "unix://" + concern.SOCISocket
+	}
+	return ""
+}

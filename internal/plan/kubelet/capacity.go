@@ -1,0 +1,67 @@
+package kubelet
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// capacities computes what a machine can hold, by the rule that the contract names (package capacity): as much of it as the
+// contract does not say itself. Nothing is guessed: a type that the table does not have is an error, and what depends on a
+// number of processors that is not known is left out, with a warning.
+var capacities = concern.Concern{
+	Name:  "capacity",
+	Joins: true,
+	Reads: []string{"$.kubelet.capacity", "$.kubelet.config", "$.kubelet.flags"},
+	Plan:  planCapacity,
+}
+
+const ()
+
+func planCapacity(in *concern.Input, out *concern.Output) {
+	c := in.Capacity
+	if c == nil {
+		return
+	}
+	for i, err := range c.Problems {
+		at := setting.KubeletCapacity
+		if i >= 0 {
+			at = document.IndexPath(setting.KubeletCapacity+".instanceTypes", i)
+		}
+		out.Fatal(nodeconfig.Invalid, at, "%s", err)
+	}
+	k := in.Config.Kubelet
+	reserves := kubeletsetting.Value(k, concern.KubeReservedFlag, concern.KubeReserved, "") == ""
+	described := in.Instance().Type
+	switch {
+	case len(c.Problems) > 0:
+	case in.Agentless && described != "" && len(k.Capacity.InstanceTypes) > 0 && in.Known(concern.TypeVariable) != "" && c.Node == nil:
+		out.Fatal(nodeconfig.Invalid, setting.KubeletCapacity+".instanceTypes", "does not have %s, which the machine of these facts is", described)
+	case len(c.Types) == 0 && in.Agentless:
+		out.Fatal(nodeconfig.Missing, setting.KubeletCapacity+".instanceTypes", "is missing, and the facts do not say the machine's type: name those that it can be of")
+	case c.Node == nil && !in.LooksUpPods() && !in.SetsPods():
+		concern.UnknownFact(in, out, setting.KubeletCapacity, concern.FactOf(concern.TypeVariable).What)
+	case reserves && !c.Sized:
+		out.Warn(nodeconfig.Dropped, setting.KubeletCapacity, "kubeReserved is left out: it is computed from the machine's type and processors, and no facts say both. "+
+			"Give the facts of such a machine, with its instance.type, or set kubelet.config.kubeReserved")
+	}
+	if len(c.Types) == 0 || in.SetsPods() || !in.LooksUpPods() && in.Family.Command.MaxPods == "" {
+		return
+	}
+	var rows strings.Builder
+	for _, name := range c.Types {
+		rows.WriteString(name + " " + strconv.Itoa(c.Pods[name]) + "\n")
+	}
+	out.Append(resource.Resource{
+		Phase:   resource.Join,
+		Effects: resource.Restarting(concern.KubeletUnit),
+		Reason:  "how many pods each type of machine holds that this one can be of" + in.Derivation(),
+		Spec:    &resource.File{Path: in.PodsMap(), Mode: 0o644, Content: []byte(rows.String())},
+	})
+}

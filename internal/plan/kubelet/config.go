@@ -1,0 +1,140 @@
+package kubelet
+
+import (
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/plan/textfile"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// kubeletConfig writes the kubelet's configuration file. The contract's fields pass through as they
+// are; what they do not say is Slipway's default, in a family that has any.
+var kubeletConfig = concern.Concern{
+	Name:  "kubelet configuration",
+	Joins: true,
+	Reads: []string{
+		"$.cluster.dnsDomain",
+		"$.cluster.dnsServiceIPs",
+		setting.Kubeadm,
+		"$.cluster.serviceCIDRs",
+		"$.kubelet.capacity",
+		"$.kubelet.config",
+		"$.kubelet.flags",
+		"$.kubelet.taints",
+		"$.runtime.cgroupDriver",
+		"$.units",
+	},
+	Plan: planKubeletConfig,
+}
+
+func planKubeletConfig(in *concern.Input, out *concern.Output) {
+	checkKubeletConfig(in, out)
+	if in.Config.Cluster.Kubeadm && !in.TakesDefaults() {
+		out.NotApplied(setting.Kubeadm)
+	}
+	if !in.Family.Kubelet.ConfigDefaults {
+		notInKubeletConfig(in.Config, out)
+	}
+	config := in.Config.Kubelet.Config
+	if computed := in.CapacityConfig(); len(computed) > 0 {
+		config = kubeletsetting.Merge(computed, config)
+	}
+	if in.Family.Kubelet.ConfigDefaults {
+		// What the contract says goes before what the host decides, which goes before what the cluster says, and that before Slipway's defaults.
+		settings := defaultKubeletConfig(in)
+		for _, over := range []map[string]any{clusterDefaults(in, out), hostSettings(in), contractSettings(in), config} {
+			settings = kubeletsetting.Merge(settings, over)
+		}
+		config = settings
+		assumedResolver(in, out)
+	}
+	checkClusterDNS(in, out, config)
+	if config == nil {
+		checkSettings(in, out, nil)
+		return
+	}
+	config = kubeletsetting.Merge(map[string]any{
+		"apiVersion": nodeconfig.KubeletConfigVersion,
+		"kind":       nodeconfig.KubeletConfigKind,
+	}, config)
+	reason := "the kubelet's configuration"
+	if in.TakesDefaults() {
+		reason = "the kubelet's configuration, over the cluster's kubelet-config (kubeadm: cmd/phases/join/kubelet.go)"
+	}
+	config = without(in, out, withServingOff(in, out, config))
+	out.Node.Kubelet, out.Node.In = make(map[string]string), resource.IDOf(&resource.File{Path: in.Family.Paths.KubeletConfig})
+	addFields(out.Node.Kubelet, "", config)
+	plain, secret := nodeconfig.Revealed(config)
+	checkSettings(in, out, plain)
+	out.Guarded(secret, resource.Join, in.Family.Paths.KubeletConfig, 0o600, textfile.JSON(plain), reason+in.Derivation(), concern.KubeletUnit)
+}
+
+// addFields adds the fields of a configuration, and those within them, as flags of the same settings would have them. What is secret
+// is redacted.
+func addFields(fields map[string]string, prefix string, config map[string]any) {
+	for name, value := range config {
+		fields[prefix+name] = kubeletsetting.AsFlag(value)
+		if below, ok := value.(map[string]any); ok {
+			addFields(fields, prefix+name+".", below)
+		}
+	}
+}
+
+// notInKubeletConfig reports what only Slipway's defaults would bring into the kubelet's configuration, but for the
+// cluster's DNS service, which the node's DNS cache may ask (planLocalDNS).
+func notInKubeletConfig(c *nodeconfig.NodeConfig, out *concern.Output) {
+	if c.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
+		out.NotApplied("$.cluster.dnsDomain")
+	}
+}
+
+// defaultKubeletConfig is what kubeadm would write: only the API server and who it authorises may
+// talk to the kubelet, and certificates renew themselves (kubeadm: componentconfigs, kubelet).
+func defaultKubeletConfig(in *concern.Input) map[string]any {
+	c := in.Config
+	config := map[string]any{
+		"authentication": map[string]any{
+			"anonymous": map[string]any{"enabled": false},
+			"webhook":   map[string]any{"enabled": true},
+			"x509":      map[string]any{"clientCAFile": in.Family.Paths.CA},
+		},
+		"authorization":      map[string]any{"mode": "Webhook"},
+		"clusterDomain":      c.Cluster.DNSDomain,
+		"cgroupDriver":       c.Runtime.CgroupDriver,
+		"rotateCertificates": rotatesCertificate(in),
+		"staticPodPath":      in.Family.Paths.Manifests,
+	}
+	if settings := in.Family.Kubelet.Settings; settings != nil {
+		config = kubeletsetting.Merge(config, settings())
+	}
+	return config
+}
+
+// hostSettings are what the host decides, whatever the cluster says.
+func hostSettings(in *concern.Input) map[string]any {
+	if in.Resolver != "" {
+		return map[string]any{concern.ResolverField: in.Resolver}
+	}
+	return nil
+}
+
+// rotatesCertificate reports whether the kubelet is to renew its client certificate. One that has a credential plug-in has
+// none. If it rotates, it connects with a certificate alone, and does not join before somebody approves one (Kubernetes:
+// cmd/kubelet/app/server.go, buildKubeletClientConfig; Amazon EKS AMI: kubelet-config.json).
+func rotatesCertificate(in *concern.Input) bool {
+	method := in.Config.Join.Method
+	return method != nodeconfig.JoinExec && method != nodeconfig.JoinAWS
+}
+
+// assumedResolver reports what a node without an agent has, because no machine was looked at. An agent looks at its own.
+func assumedResolver(in *concern.Input, out *concern.Output) {
+	if in.ResolverAssumed && in.Agentless {
+		reason := "is left to the kubelet, which reads /etc/resolv.conf"
+		if in.Resolver != "" {
+			reason = "is " + in.Resolver
+		}
+		out.Warn(nodeconfig.Missing, "$.kubelet.config."+concern.ResolverField, "%s: no fact says whether systemd-resolved runs, so the distribution decides; name the file, or give the machine's facts", reason)
+	}
+}

@@ -1,0 +1,155 @@
+package kubelet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Needed are the components that every node has, and that facts know to be missing where they do not list them.
+var Needed = []string{"containerd", "kubelet"}
+
+// artifactComponents are the components by the artifacts that bring them, where the names differ.
+var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-client": "aks-secure-tls-bootstrap-client"}
+
+// installed compares the versions that the contract states with those of the machine. The contract changes no
+// component, but for a kubelet of which the image holds several: with any other version than the one that is
+// there, the node would be another than the contract says, and everything that depends on the version would be
+// planned for a kubelet that is not there.
+var installed = concern.Concern{
+	Name:  "installed components",
+	Reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version", setting.Artifact(concern.KubernetesName), setting.ComponentsRegistry},
+	Plan:  planInstalled,
+}
+
+func planInstalled(in *concern.Input, out *concern.Output) {
+	if in.TakesInstalled && in.Config.Cluster.KubernetesVersion == "" && in.Joins() {
+		planNoVersion(in, out)
+	}
+	planMinor(in, out)
+	if len(in.Facts.Components) == 0 {
+		return // nothing is known
+	}
+	source := kubeletSource(in)
+	if version := in.Config.Cluster.KubernetesVersion; version != "" && !source.brings() {
+		wantInstalled(in, out, "kubelet", version, setting.KubernetesVersion)
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Config.Components.Artifacts)) {
+		artifact := in.Config.Components.Artifacts[name]
+		if slices.Contains(brought, name) && len(concern.Places(artifact)) > 0 {
+			continue // it is not looked for
+		}
+		if version := artifact.Version; version != "" {
+			component := name
+			if other, ok := artifactComponents[name]; ok {
+				component = other
+			}
+			wantInstalled(in, out, component, strings.TrimPrefix(version, "v"), document.FieldPath("$.components.artifacts", name)+".version")
+		}
+	}
+}
+
+// planNoVersion says that it is not known which kubelet is installed. On a workstation, without facts, it need not be.
+func planNoVersion(in *concern.Input, out *concern.Output) {
+	var have []string
+	for _, c := range in.Facts.Components {
+		if c.Name == "kubelet" && c.Version != "" {
+			have = append(have, c.Version)
+		}
+	}
+	slices.Sort(have)
+	switch {
+	case !in.Seen() && len(in.Facts.Components) == 0:
+		out.Warn(nodeconfig.NotInstalled, setting.KubernetesVersion, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
+			kubeletapi.NewestSupported)
+	case len(have) > 1:
+		out.Fatal(nodeconfig.NotInstalled, setting.KubernetesVersion, "the machine has several kubelets (%s), and none at %s; name the version that is wanted",
+			strings.Join(slices.Compact(have), ", "), in.Family.Paths.Kubelet)
+	default:
+		out.Fatal(nodeconfig.NotInstalled, setting.KubernetesVersion, "it is not known which version the machine's kubelet has; name it, or say it in %s of the image", components.Path)
+	}
+}
+
+// planMinor warns of a kubelet of another minor version than the contract's author expects. The node is planned for the one
+// that is there. A kubelet may be older than its API server, and not newer (Kubernetes: version skew policy).
+func planMinor(in *concern.Input, out *concern.Output) {
+	wanted, version := in.Config.Cluster.KubernetesMinor, in.Config.Cluster.KubernetesVersion
+	if wanted == "" || version == "" || concern.MinorOf(wanted) == in.Minor {
+		return
+	}
+	out.Warn(nodeconfig.NotInstalled, setting.KubernetesMinor, "wants Kubernetes %s, and the kubelet is of %s; the node is planned for that one: use an image of the wanted version, or name the version that is there",
+		wanted, version)
+}
+
+// wantInstalled wants a component to be installed in a version.
+func wantInstalled(in *concern.Input, out *concern.Output, component, wanted, at string) {
+	var have []string
+	for _, c := range in.Facts.Components {
+		if c.Name == component {
+			if sameVersion(component, c.Version, wanted) {
+				return
+			}
+			have = append(have, c.Version)
+		}
+	}
+	reason := fmt.Sprintf("wants %s %s, and the machine has none; use an image that has it", component, wanted)
+	switch {
+	case len(have) > 0:
+		slices.Sort(have)
+		reason = fmt.Sprintf("wants %s %s, and the machine has %s; use an image with the wanted version, or name the version that is there",
+			component, wanted, strings.Join(slices.Compact(have), ", "))
+	case !slices.Contains(Needed, component):
+		return // not every image lists it
+	}
+	out.Fatal(nodeconfig.NotInstalled, at, "%s", reason)
+}
+
+// sameVersion reports whether an installed version may be the wanted one. Of some only the main version is known,
+// and of some none. What a distribution adds to a version is not compared, but for the kubelet's: there it is
+// part of a release's name.
+func sameVersion(component, have, wanted string) bool {
+	have = strings.TrimPrefix(have, "v")
+	switch {
+	case component != "kubelet":
+		have, wanted = have[:untilSuffix(have)], wanted[:untilSuffix(wanted)]
+	case wanted == concern.Release(wanted):
+		have = concern.Release(have) // without who built it
+	}
+	if !strings.Contains(have, ".") { // the main version alone, or nothing
+		major, _, _ := strings.Cut(wanted, ".")
+		return have == "" || have == major
+	}
+	return have == wanted
+}
+
+func untilSuffix(version string) int {
+	if i := strings.IndexAny(version, "-+~"); i >= 0 {
+		return i
+	}
+	return len(version)
+}
+
+// supported warns of a version that nobody has tried. It is planned like the nearest that is known.
+var supported = concern.Concern{
+	Name: "supported versions",
+	Plan: planSupported,
+}
+
+func planSupported(in *concern.Input, out *concern.Output) {
+	if in.Minor == concern.Newest || in.Minor >= kubeletapi.OldestSupported && in.Minor <= kubeletapi.NewestSupported {
+		return
+	}
+	out.Warn(nodeconfig.Invalid, setting.KubernetesVersion, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
+		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
+}
+
+// brought are the artifacts that are downloaded where the contract names a place.
+var brought = []string{concern.AzureCNIName, concern.ClientName, concern.ContainerdName, concern.KubernetesName, concern.ProviderName, concern.RuncName}

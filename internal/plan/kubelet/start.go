@@ -1,0 +1,70 @@
+package kubelet
+
+import (
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// When a kubelet is seen to have taken its settings. One that has not ends in a fraction of a second, and in
+// several on a machine that is slow or has little processor to spare; one that has says so sooner than that. Only
+// one that cannot be asked is waited for to the end.
+const (
+	kubeletStarted  = resource.Duration(60 * time.Second)
+	kubeletUnasked  = resource.Duration(15 * time.Second)
+	kubeletPatience = resource.Duration(180 * time.Second)
+	kubeletRestarts = 2
+)
+
+// kubeletStart plans the kubelet's start: after everything it needs, and seen to run.
+var kubeletStart = concern.Concern{
+	Name:  "kubelet start",
+	Joins: true,
+	Reads: []string{"$.commands", "$.kubelet.config", "$.kubelet.flags"},
+	Plan:  planKubeletStart,
+}
+
+func planKubeletStart(in *concern.Input, out *concern.Output) {
+	out.Join("", &resource.Check{Label: "kubelet-binary", PathExists: kubeletProgram(in)}, exitcode.KubeletInstallFailed,
+		"systemd would skip a unit without its binary, without an error")
+	requires := []resource.ID{
+		resource.IDOf(&resource.Unit{Unit: concern.ContainerdUnit}),
+		resource.IDOf(&resource.Unit{Unit: in.Family.Kubelet.Prepare}),
+		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
+		concern.KernelGroup.All(),
+		concern.KubeletGroup.All(),
+		concern.OutboundGroup.All(),
+	}
+	start := resource.Resource{
+		Phase:    resource.Join,
+		ExitCode: exitcode.KubeletStartFailed,
+		Reason:   "the node joins",
+		Spec:     &resource.Unit{Unit: concern.KubeletUnit},
+	}
+	if in.Starter < 0 {
+		// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
+		out.Enable(resource.Join, concern.KubeletUnit)
+	} else {
+		start = concern.ShellCommand(in.Config.Commands, in.Starter)
+		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
+	}
+	start.Requires, start.After = append(start.Requires, requires...), []resource.ID{concern.FirstGroup.All()}
+	out.AppendTo(concern.StartGroup, start)
+	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
+	well, steady := Healthz(in.Config.Kubelet), kubeletStarted
+	if well == nil {
+		steady = kubeletUnasked
+	}
+	out.Append(resource.Resource{
+		Phase:    resource.Join,
+		Requires: []resource.ID{concern.StartGroup.All(), concern.JoinedGroup.All()},
+		ExitCode: exitcode.KubeletStartFailed,
+		Reason:   "the kubelet accepts its settings and keeps running",
+		Spec: &resource.Check{
+			Label: concern.KubeletActive, Timeout: kubeletPatience, UnitActive: concern.KubeletUnit, Foreign: in.Starter >= 0, Steady: steady, Restarts: kubeletRestarts,
+			Well: well,
+		},
+	})
+}

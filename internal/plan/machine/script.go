@@ -1,0 +1,81 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+)
+
+// metadataService is how a machine asks its cloud about itself, without an agent.
+type metadataService struct {
+	// provider is the contract's cloud.provider.
+	provider string
+	address  string
+	// before is run before the questions, and may set header, which each question has.
+	before []string
+	facts  []question
+}
+
+// question is where the fact of a variable is found, and what it looks like: an extended regular expression.
+type question struct{ variable, path, pattern string }
+
+// Patterns of facts that are alike in each cloud.
+const (
+	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+	ipv4  = `([1-9]|[1-9][0-9]|1[01][0-9]|12[0-689]|1[3-9][0-9]|2[01][0-9]|22[0-3])(\.` + octet + `){3}`
+)
+
+// metadataServices are those that are known. EC2: User Guide, "Instance metadata categories" and "Use IMDSv2".
+// Azure: Instance Metadata Service, "format=text".
+var metadataServices = []metadataService{
+	{
+		provider: "aws",
+		address:  "http://169.254.169.254/latest/",
+		before: []string{
+			`token=$(ask api/token --request PUT --header 'X-aws-ec2-metadata-token-ttl-seconds: 60') || fail "the metadata service gives no token"`,
+			`[[ ${token%x} =~ ^[A-Za-z0-9+/=_-]+$ ]] || fail "what the metadata service gives is no token"`,
+			`header="X-aws-ec2-metadata-token: ${token%x}"`,
+		},
+		facts: []question{
+			{concern.AddressVariable, "meta-data/local-ipv4", ipv4},
+			{concern.IDVariable, "meta-data/instance-id", `i-[0-9a-f]{8,32}`},
+			{concern.TypeVariable, "meta-data/instance-type", `[a-z0-9-]{1,31}\.([a-z0-9-]{0,30}[a-z0-9])`},
+			{concern.ZoneVariable, "meta-data/placement/availability-zone", `[a-z]([a-z0-9-]{0,40}[a-z0-9])`},
+			{concern.LifeVariable, "meta-data/instance-life-cycle", `on-demand|spot|scheduled|capacity-block`},
+		},
+	},
+	{
+		provider: "azure",
+		address:  "http://169.254.169.254/metadata/instance/",
+		before:   []string{`header="Metadata: true"`},
+		facts: []question{
+			{concern.AddressVariable, "network/interface/0/ipv4/ipAddress/0/privateIpAddress" + azureText, ipv4},
+			{concern.IDVariable, "compute/vmId" + azureText, `[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`},
+			{concern.TypeVariable, "compute/vmSize" + azureText, `[A-Za-z]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])`},
+			{concern.ZoneVariable, "compute/zone" + azureText, `[0-9]{1,3}`},
+			{concern.LifeVariable, "compute/priority" + azureText, `Regular|Low|Spot`},
+		},
+	},
+}
+
+const azureText = "?api-version=2021-02-01&format=text"
+
+// MetadataServiceOf is a provider's; nil where it is not known.
+func MetadataServiceOf(provider string) *metadataService {
+	i := slices.IndexFunc(metadataServices, func(s metadataService) bool { return s.provider == provider })
+	if i < 0 {
+		return nil
+	}
+	return &metadataServices[i]
+}
+
+// factReads are the settings that want facts.
+var factReads = []string{
+	"$.cloud.provider",
+	"$.kubelet.capacity",
+	"$.kubelet.config",
+	"$.kubelet.flags",
+	"$.kubelet.machineLabels",
+	"$.kubelet.nodeIPs",
+	"$.network.ipFamilies",
+}

@@ -1,6 +1,0 @@
-package plan
-
-// machineConcerns are all of this subject.
-var machineConcerns = []*concern{
-	&machineFacts,
-}

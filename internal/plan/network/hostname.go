@@ -1,0 +1,25 @@
+package network
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// hostname gives the machine the name that its cloud has for it, where nobody else does: cloud-init sets it
+// where it runs. The Node is named after it unless the contract says otherwise.
+var hostname = concern.Concern{
+	Name:  "host name",
+	Joins: true,
+	Plan:  planHostname,
+}
+
+func planHostname(in *concern.Input, out *concern.Output) {
+	name := in.CloudName()
+	if name == "" {
+		return
+	}
+	out.File(resource.Join, "/etc/hostname", 0o644, []byte(name+"\n"), "the machine's name, from its cloud (hostname(5))")
+	out.Join(concern.KernelGroup, &resource.Sysctl{Key: "kernel.hostname", Value: name}, exitcode.SysctlFailed, "the kubelet reads the name when it starts")
+	out.Belong(concern.HostNameGroup)
+}

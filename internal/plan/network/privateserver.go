@@ -1,0 +1,121 @@
+package network
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// privateServer has the API server's private address in /etc/hosts: the name of a private link may have none in the DNS
+// that the machine asks. The address is in a tag of the machine's. When the tag changes, the watcher has the new address
+// planned, by WithServerAddress, and nobody else writes the line.
+var privateServer = concern.Concern{
+	Name:  "private API server",
+	Joins: true,
+	Reads: []string{"$.cluster.server", hostsAgentPath},
+	Plan:  planPrivateServer,
+}
+
+const hostsAgentPath = "$.network.hostsAgent"
+
+// hostsFile is where names are looked up before DNS is asked (hosts(5), nsswitch.conf(5)).
+const hostsFile = "/etc/hosts"
+
+// hostsBlock is the label of the part of it that has the API server.
+const hostsBlock = "api-server"
+
+func planPrivateServer(in *concern.Input, out *concern.Output) {
+	name := KeepsServer(in)
+	if name == "" {
+		return
+	}
+	address := ""
+	if in.Facts.Instance != nil {
+		address = facts.ServerAddress(in.Facts.Instance.APIServerAddress)
+	}
+	known := in.Seen() // else it is not known of which machine
+	if address == "" && known {
+		out.Warn(nodeconfig.Missing, hostsAgentPath, "has no address for %s: the machine has no tag %s that holds one; until it has, the name's address is what DNS says", name, facts.ServerAddressTag)
+	}
+	out.Append(resource.Resource{
+		Phase:  resource.Join,
+		Reason: concern.Sourced("the API server's private address, from the machine's tag", in.Family.Sources.PrivateServer),
+		Spec:   serverLine(name, address),
+	})
+	if !known || in.Facts.Platform == facts.Azure { // no other machines have tags that somebody could follow
+		planWatcher(in, out, known)
+	}
+}
+
+// serverLine is the API server's part of /etc/hosts. It is the first, because of two lines with a name the first counts.
+// Without an address it says so, and WithServerAddress knows by it that one is wanted.
+func serverLine(name, address string) *resource.Block {
+	line := "# " + name + " has no address yet: the machine has no tag " + facts.ServerAddressTag + " that holds one.\n"
+	if address != "" {
+		line = address + " " + name + "\n"
+	}
+	return &resource.Block{Path: hostsFile, Label: hostsBlock, Content: line, First: true}
+}
+
+// planWatcher has the image's watcher run, which asks for the tag from then on.
+func planWatcher(in *concern.Input, out *concern.Output, known bool) {
+	at := in.Facts.Watcher
+	switch {
+	case at == "" && known:
+		out.Warn(nodeconfig.NotInstalled, hostsAgentPath, "wants %s, and the machine has none: another address in the tag is not noticed", facts.WatcherUnit)
+		return
+	case path.Base(at) != facts.WatcherUnit || !concern.IsPlainPath(at):
+		at = resource.UnitDir + "/" + facts.WatcherUnit
+	}
+	out.Join("", &resource.Symlink{Path: concern.Wants(facts.WatcherUnit).Path, Target: at}, 0, "starts at boot")
+	watch := out.Join("", &resource.Unit{Unit: facts.WatcherUnit, Stays: true}, exitcode.UnitStartFailed, "follows the tag with the API server's address")
+	watch.After = []resource.ID{resource.IDOf(&resource.Check{Label: concern.KubeletActive})} // the node does not wait for it
+}
+
+// ServerAddress returns the API server's address that a plan has in /etc/hosts, "" where it is not known yet. kept is false
+// for a plan that has nothing to do with it.
+func ServerAddress(p resource.Plan) (address string, kept bool) {
+	i := serverBlockOf(p)
+	if i < 0 {
+		return "", false
+	}
+	address, _, _ = strings.Cut(p.Resources[i].Spec.(*resource.Block).Content, " ")
+	return facts.ServerAddress(address), true
+}
+
+// WithServerAddress returns the plan that the same config makes of a machine whose tag has another address of the API
+// server, and is otherwise the same. changed is false where that is the plan itself: also where the address is none, because
+// the last one that was known stays.
+func WithServerAddress(p resource.Plan, address string) (other resource.Plan, changed bool) {
+	address = facts.ServerAddress(address)
+	have, kept := ServerAddress(p)
+	name := privateName(serverOf(p))
+	if !kept || name == "" || address == "" || address == have {
+		return p, false
+	}
+	i := serverBlockOf(p)
+	p.Resources = slices.Clone(p.Resources)
+	p.Resources[i].Spec = serverLine(name, address)
+	return p, true
+}
+
+func serverBlockOf(p resource.Plan) int {
+	want := resource.IDOf(&resource.Block{Path: hostsFile, Label: hostsBlock})
+	return slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == want })
+}
+
+// serverOf is the API server that a plan's node joins.
+func serverOf(p resource.Plan) string {
+	for _, r := range p.Resources {
+		if check, ok := r.Spec.(*resource.Check); ok && check.Label == concern.APIServerLabel && check.APIServer != nil {
+			return check.APIServer.Server
+		}
+	}
+	return ""
+}

@@ -1,0 +1,65 @@
+package runtime
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// azureConflist is the text of Azure's configuration: that of the package where there is one, else what packages have.
+// With Calico pods are routed also where an old package would bridge them (AKS: configureCNIIPTables).
+func azureConflist(in *concern.Input) string {
+	text := ""
+	if known := in.Facts.CNI; known != nil && in.Family.Host.CNIPackages {
+		text = known.Conflist
+		if p, ok := known.Package(packageName(in.Config.Components.Artifacts["azure-cni"].URL)); ok && p.Conflist != "" {
+			text = p.Conflist
+		}
+	}
+	if text == "" {
+		return azureConf
+	}
+	if in.Config.Network.Policy == "calico" {
+		text = strings.ReplaceAll(text, `"mode":"bridge"`, `"mode":"transparent"`)
+	}
+	return text
+}
+
+// azureConf is Azure's CNI configuration, as its packages have it and as it is on the nodes of AKS (Azure/azure-container-networking:
+// cni/azure-linux.conflist). Pods are routed, with every policy engine and without one. The address is where a node's own
+// DNS cache listens, which pods reach by the node.
+const azureConf = `{
+   "cniVersion":"0.3.0",
+   "name":"azure",
+   "plugins":[
+      {
+         "type":"azure-vnet",
+         "mode":"transparent",
+         "ipsToRouteViaHost":["169.254.20.10"],
+         "ipam":{
+            "type":"azure-vnet-ipam"
+         }
+      },
+      {
+         "type":"portmap",
+         "capabilities":{
+            "portMappings":true
+         },
+         "snat":true
+      }
+   ]
+}
+`
+
+// packageName is the directory that AKS's scripts look for a package in: the last name of its URL.
+func packageName(url string) string {
+	return strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:], ".tgz")
+}
+
+// Kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
+// kubenet, unless Calico brings a configuration of its own).
+func Kubenet(c *nodeconfig.NodeConfig) bool {
+	n := c.Network
+	return n.Plugin == "kubenet" && n.Policy != "calico"
+}

@@ -1,0 +1,242 @@
+package runtime
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/toml"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// containerdConfig is containerd's configuration, with the contract's own merged over it.
+func containerdConfig(in *concern.Input, out *concern.Output) *toml.Table {
+	var (
+		schema  = in.Schema
+		r       = in.Config.Runtime
+		doc     toml.Table
+		images  = []string{"plugins", schema.Images}
+		runtime = []string{"plugins", schema.Runtime}
+	)
+	doc.Set(schema.Version, "version")
+	doc.Set(int64(-999), "oom_score")
+	if r.Containerd.DataDir != "" {
+		doc.Set(r.Containerd.DataDir, "root")
+	}
+	doc.At(images...).Set(in.SandboxImage(), schema.Sandbox...)
+	if schema.CDI && (in.UsesNVIDIA() || in.Family.Runtime.CDI && !concern.SkipsGPU(in.Facts)) {
+		doc.At(runtime...).Set(true, "enable_cdi")
+	}
+	registry := doc.At(images...).At("registry")
+	registry.Set(concern.RegistriesDir, "config_path")
+	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
+		headers := registry.At("headers")
+		headers.Quoted = true
+		headers.Set([]any{r.Containerd.RegistryHeaders[name].Reveal()}, name)
+	}
+	runtimes(in, doc.At(runtime...).At("containerd"))
+	planSnapshotters(in, &doc, planSandboxRuntimes(in, &doc))
+	if Kubenet(in.Config) {
+		doc.At(runtime...).Set(concern.KubenetFile, "cni", "conf_template")
+	}
+	if address := r.Containerd.MetricsAddress; address != "" {
+		doc.Set(address, "metrics", "address")
+	}
+	own := runtimeValues(in, &doc)
+	mergeConfig(in, out, &doc)
+	out.Node.Runtime = runtimeValues(in, &doc)
+	for name, value := range out.Node.Runtime {
+		if value != own[name] { // the contract's text is secret
+			out.Node.Runtime[name] = resource.Fingerprint([]byte(value))
+		}
+	}
+	return &doc
+}
+
+// runtimeSetting is a setting of containerd's that pods which run depend on, or that people ask for.
+type runtimeSetting struct {
+	name string
+	// otherwise is what containerd takes where it is not set.
+	otherwise string
+	// path leads to it.
+	path func(schema *concern.CRISchema) []string
+}
+
+// runtimeSettings have the same names whichever version of containerd spells them (containerd: docs/ops.md, docs/cri/config.md and
+// defaults).
+var runtimeSettings = []runtimeSetting{
+	{"version", "", func(*concern.CRISchema) []string { return []string{"version"} }},
+	{"root", "/var/lib/containerd", func(*concern.CRISchema) []string { return []string{"root"} }},
+	{"state", "/run/containerd", func(*concern.CRISchema) []string { return []string{"state"} }},
+	{"snapshotter", "overlayfs", func(s *concern.CRISchema) []string { return append(slices.Clone(s.Snapshotters), "snapshotter") }},
+	{"cni.conf_template", "", func(s *concern.CRISchema) []string { return []string{"plugins", s.Runtime, "cni", "conf_template"} }},
+	{"sandbox image", "", func(s *concern.CRISchema) []string { return append([]string{"plugins", s.Images}, s.Sandbox...) }},
+	{"registry.config_path", "", func(s *concern.CRISchema) []string { return []string{"plugins", s.Images, "registry", "config_path"} }},
+}
+
+// runtimeValues are their values, and the cgroup driver of all runtimes, which no setting may differ from ([checkDrivers]).
+func runtimeValues(in *concern.Input, doc *toml.Table) map[string]string {
+	values := map[string]string{"cgroup driver": in.Driver}
+	for _, s := range runtimeSettings {
+		value := doc.Get(s.path(&in.Schema)...)
+		text, isText := value.(string)
+		if value != nil && !isText {
+			text = string(toml.AppendValue(nil, value))
+		}
+		if text = cmp.Or(text, s.otherwise); text != "" {
+			values[s.name] = text
+		}
+	}
+	return values
+}
+
+// Runtimes are the names that a family's pods may ask for a runtime by, the default one first, and its program: runc, or NVIDIA's
+// wrapper of it.
+func Runtimes(family *profile.Profile, runc string, nvidia bool) (names []string, binary string) {
+	names, binary = slices.Clone(family.Runtime.Names), runc
+	if nvidia {
+		names[0], binary = family.Runtime.NVIDIA, nvidiaRuntime
+	}
+	return names, binary
+}
+
+// runtimes writes them.
+func runtimes(in *concern.Input, config *toml.Table) {
+	names, binary := Runtimes(in.Family, in.Runc, in.UsesNVIDIA())
+	config.Set(names[0], "default_runtime_name")
+	for _, name := range names {
+		runtime := config.At("runtimes", name)
+		runtime.Set(runcRuntime, "runtime_type")
+		if hasRuntimeSpec(in) {
+			runtime.Set(runtimeSpecFile, "base_runtime_spec")
+		}
+		runtime.Set(binary, "options", "BinaryName")
+		if in.Driver == "systemd" {
+			runtime.Set(true, "options", "SystemdCgroup")
+		}
+	}
+}
+
+// runcRuntime is the type of a runtime that is runc's.
+const runcRuntime = "io.containerd.runc.v2"
+
+// containerdConfigPath is the setting that is merged over containerd's configuration.
+const containerdConfigPath = "$.runtime.containerd.config"
+
+// mergeConfig merges the contract's own settings over containerd's configuration. It has the last word but where that
+// would surely make no node.
+func mergeConfig(in *concern.Input, out *concern.Output, doc *toml.Table) {
+	text := in.Config.Runtime.Containerd.Config
+	if text.IsZero() {
+		return
+	}
+	refuse := func(format string, args ...any) {
+		out.Fatal(nodeconfig.Invalid, containerdConfigPath, format, args...)
+	}
+	over, err := toml.Parse(text.Reveal())
+	if syntax, ok := errors.AsType[*toml.SyntaxError](err); ok {
+		refuse("is not TOML, at its line %d, column %d", syntax.Line, syntax.Column)
+		return
+	} else if err != nil {
+		refuse("%s", err)
+		return
+	}
+	if version := over.Get("version"); version != nil && version != in.Schema.Version {
+		refuse("is of another version than the configuration of this machine's containerd: use version = %d, or leave it out", in.Schema.Version)
+		return
+	}
+	if conflict := doc.Merge(over); conflict != nil {
+		refuse("has a value in place of a table, or a table in place of a value, at %s", strings.Join(conflict, "."))
+		return
+	}
+	for _, check := range configChecks {
+		if reason := check(in, doc); reason != "" {
+			refuse("%s", reason)
+		}
+	}
+}
+
+// configChecks return what in a merged configuration makes no node, or "".
+var configChecks = []func(in *concern.Input, doc *toml.Table) string{checkPlugins, checkSocket, checkDrivers, checkRegistry}
+
+// checkPlugins wants the plug-ins that the kubelet talks to (containerd: docs/man/containerd-config.toml.5.md,
+// disabled_plugins).
+func checkPlugins(in *concern.Input, doc *toml.Table) string {
+	disabled, _ := doc.Get("disabled_plugins").([]any)
+	for _, plugin := range disabled {
+		if slices.Contains([]any{"cri", concern.CRI1, in.Schema.Images, in.Schema.Runtime}, plugin) {
+			return "disables containerd's CRI plug-in in disabled_plugins, and the kubelet needs that"
+		}
+	}
+	return ""
+}
+
+// checkSocket wants containerd to be where the kubelet looks for it. containerd takes a path alone.
+func checkSocket(_ *concern.Input, doc *toml.Table) string {
+	address := doc.Get("grpc", "address")
+	if text, _ := address.(string); address != nil && (!strings.HasPrefix(text, "/") || !place.SameSocket(text, concern.ContainerdSocket)) {
+		return "moves containerd's socket with grpc.address, and the kubelet looks for it at " + concern.ContainerdSocket
+	}
+	return ""
+}
+
+// checkDrivers wants every runtime to have the kubelet's cgroup driver (Kubernetes docs, Container Runtimes, "Cgroup
+// drivers").
+func checkDrivers(in *concern.Input, doc *toml.Table) string {
+	all, _ := doc.Get("plugins", in.Schema.Runtime, "containerd", "runtimes").(*toml.Table)
+	if all == nil {
+		return ""
+	}
+	for _, runtime := range all.All() {
+		t, ok := runtime.(*toml.Table)
+		if !ok || t.Get("runtime_type") != runcRuntime {
+			continue
+		}
+		if systemd := t.Get("options", "SystemdCgroup"); systemd != nil && systemd != (in.Driver == "systemd") {
+			return "has a runtime with another cgroup driver than the kubelet's, which is " + in.Driver +
+				": leave SystemdCgroup out, and use runtime.cgroupDriver"
+		}
+	}
+	return ""
+}
+
+// checkRegistry refuses what containerd refuses beside a directory for registries (containerd: pkg/cri/config,
+// ValidatePluginConfig), and another directory than the one where the contract's registries are written.
+func checkRegistry(in *concern.Input, doc *toml.Table) string {
+	registry, _ := doc.Get("plugins", in.Schema.Images, "registry").(*toml.Table)
+	if registry == nil {
+		return ""
+	}
+	path := registry.Get("config_path")
+	list, _ := path.(string) // containerd takes several directories with colons between (containerd: docs/cri/registry.md)
+	hasDir := slices.ContainsFunc(strings.Split(list, ":"), func(dir string) bool { return kubeletsetting.SamePath(dir, concern.RegistriesDir) })
+	if !hasDir && len(in.Config.Runtime.Registries) > 0 {
+		return "has another registry.config_path than " + concern.RegistriesDir + ", where runtime.registries is written: leave one of them out"
+	}
+	if path == "" {
+		return ""
+	}
+	if mirrors, ok := registry.Get("mirrors").(*toml.Table); ok && !mirrors.Empty() {
+		return `has registry.mirrors, which containerd does not take beside registry.config_path: use runtime.registries, or set config_path = ""`
+	}
+	configs, _ := registry.Get("configs").(*toml.Table)
+	if configs == nil {
+		return ""
+	}
+	for _, config := range configs.All() {
+		if t, ok := config.(*toml.Table); ok && t.Get("tls") != nil {
+			return `has registry.configs with tls, which containerd does not take beside registry.config_path: use runtime.registries, or set config_path = ""`
+		}
+	}
+	return ""
+}
+
+// nvidiaRuntime runs containers with NVIDIA's devices, in place of runc (NVIDIA Container Toolkit).
+const nvidiaRuntime = "/usr/bin/nvidia-container-runtime"

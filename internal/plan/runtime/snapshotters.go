@@ -1,0 +1,57 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/toml"
+)
+
+// snapshotterSettings are those of containerd's settings that a snapshotter needs, in containerd's own language. Those of a proxy
+// are programs of their own; erofs has containerd make image files that a guest mounts (AKS: containerd.toml.gtpl,
+// containerd_v2.toml.gtpl; Amazon EKS AMI: nodeadm, containerd's templates; containerd: docs/snapshotters/erofs.md).
+var snapshotterSettings = []struct{ name, settings string }{
+	{concern.Overlaybd, `[proxy_plugins.overlaybd]
+type = "snapshot"
+address = "/run/overlaybd-snapshotter/overlaybd.sock"
+`},
+	{concern.SOCI, `[proxy_plugins.soci]
+type = "snapshot"
+address = "` + concern.SOCISocket + `"
+[proxy_plugins.soci.exports]
+root = "/var/lib/soci-snapshotter-grpc"
+`},
+	{"tardev", `[proxy_plugins.tardev]
+type = "snapshot"
+address = "/run/containerd/tardev-snapshotter.sock"
+`},
+	{"erofs", `[plugins."io.containerd.snapshotter.v1.erofs"]
+default_size = "10G"
+enable_fsverity = false
+ovl_mount_options = []
+[plugins."io.containerd.service.v1.diff-service"]
+default = ["erofs", "walking"]
+[plugins."io.containerd.differ.v1.erofs"]
+mkfs_options = ["-T0", "--mkfs-time", "--sort=none"]
+enable_tar_index = false
+`},
+}
+
+// planSnapshotters writes the snapshotter of all containers, and what those need that are used, by it or by runtimes.
+func planSnapshotters(in *concern.Input, doc *toml.Table, used []any) {
+	byDefault := doc.At(in.Schema.Snapshotters...)
+	if lazy := in.Config.Runtime.LazyPull; lazy != "" {
+		byDefault.Set(lazy, "snapshotter")
+		used = append(used, lazy)
+	}
+	if len(used) == 0 {
+		return
+	}
+	// They find an image's layers by the annotations, which containerd leaves out by default.
+	byDefault.Set(false, "disable_snapshot_annotations")
+	for _, s := range snapshotterSettings {
+		if slices.Contains(used, any(s.name)) {
+			doc.Merge(parsed(s.settings))
+		}
+	}
+}

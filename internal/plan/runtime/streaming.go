@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// streaming has containerd ask the machine's own mirror for images, whose blocks are brought when a container reads them. That it
+// has its containers there is in its configuration, and what brings the blocks are services of the image.
+var streaming = concern.Concern{
+	Name:  "streaming of images",
+	Joins: true,
+	Reads: []string{setting.LazyPull},
+	Plan:  planStreaming,
+}
+
+// mirrorSetups have containerd ask the mirror first: the program of the newer mirror, and that of the older one, by the names that
+// facts have for them. The first that is there counts (AKS: ensureArtifactStreaming).
+var mirrorSetups = []struct {
+	program string
+	argv    []string
+}{
+	{"acr-mirror-setup", []string{"/opt/acr/tools/mirror/setup.sh", "aks"}},
+	{"acr-config", []string{"/opt/acr/bin/acr-config", "--enable-containerd", "azurecr.io"}},
+}
+
+func planStreaming(in *concern.Input, out *concern.Output) {
+	if !in.Mirrors() {
+		return
+	}
+	for _, setup := range mirrorSetups {
+		if in.Has(setup.program) {
+			out.Join(concern.KubeletGroup, &resource.Command{
+				Label: "set-up-mirror", Argv: setup.argv, Timeout: resource.Duration(2 * time.Minute), Unconfined: true, Inputs: []string{concern.Wants(facts.ACRMirrorUnit).Path},
+			}, exitcode.StreamingFailed, "containerd asks the machine's own mirror first").After = []resource.ID{resource.IDOf(&resource.Unit{Unit: facts.OverlaybdSnapshotterUnit})}
+			return
+		}
+	}
+	out.Fatal(nodeconfig.NotInstalled, setting.LazyPull, "needs %s, and the image does not have it; use an image that has it", mirrorSetups[0].argv[0])
+}

@@ -1,0 +1,27 @@
+// Package system plans the operating system: who logs in, files and units of the contract's, kernel modules and parameters, swap,
+// updates and trusted certificates. internal/plan composes it.
+package system
+
+import "github.com/slipway-dev/slipway/internal/plan/concern"
+
+// Concerns are all of this subject.
+var Concerns = []*concern.Concern{
+	&access,
+	&commands,
+	&distribution,
+	&environment,
+	&features,
+	&files,
+	&hugePages,
+	&image,
+	&imageUnits,
+	&messageOfTheDay,
+	&modules,
+	&passwords,
+	&realm,
+	&swap,
+	&sysctls,
+	&trust,
+	&units,
+	&updates,
+}
