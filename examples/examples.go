@@ -5,34 +5,18 @@
 // internal/explain calls it, and the test that writes docs/fields.md.
 package examples
 
-import (
-	_ "embed"
-)
+import "embed"
 
-var (
-	//go:embed native/minimal.yaml
-	native []byte
-	//go:embed aks/kubelet-config-file.json
-	aks []byte
-	//go:embed eksctl/minimal.yaml
-	eksctl []byte
-	//go:embed kubeadm/join-configuration.yaml
-	kubeadm []byte
-)
+//go:embed native/minimal.yaml aks/kubelet-config-file.json eksctl/minimal.yaml kubeadm/join-configuration.yaml
+var contracts embed.FS
 
-// Contract returns the contract of a dialect, "native", "aks", "eksctl" or "kubeadm"; nil for any other. It sets little, so that
-// what a field decides shows, and AKS's has the kubelet's configuration file switched on. The caller must
-// not change it.
+// Contract returns the contract of a dialect, such as "native" or "aks"; nil if the dialect has none. It sets little, so that
+// what a field decides shows, and AKS's has the kubelet's configuration file switched on. The caller may change it.
 func Contract(dialect string) []byte {
-	switch dialect {
-	case "native":
-		return native
-	case "aks":
-		return aks
-	case "eksctl":
-		return eksctl
-	case "kubeadm":
-		return kubeadm
+	found, err := contracts.ReadDir(dialect)
+	if err != nil {
+		return nil
 	}
-	return nil
+	data, _ := contracts.ReadFile(dialect + "/" + found[0].Name())
+	return data
 }

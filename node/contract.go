@@ -25,7 +25,7 @@ type Contract struct{ read *compile.Contract }
 // the dialect of the others.
 func Read(documents ...Document) *Contract { return ReadAs("", documents...) }
 
-// ReadAs reads a contract in a dialect that is named: "native", "aks" or "eksctl". Empty stands for whichever it is.
+// ReadAs reads a contract in a dialect that is named, as "native" or "aks". Empty means that it is detected.
 func ReadAs(dialect string, documents ...Document) *Contract {
 	all := make([]compile.Document, len(documents))
 	for i, d := range documents {
@@ -46,7 +46,7 @@ func FromConfig(c *nodeconfig.NodeConfig) *Contract {
 // its config.
 func (c *Contract) AllowUnapplied(paths ...string) { c.read.AllowUnapplied(paths...) }
 
-// Dialect is the one that the contract is written in: "native", "aks" or "eksctl", empty where it could not be told.
+// Dialect is the one that the contract is written in, as "native" or "aks"; empty if it is not known.
 func (c *Contract) Dialect() string { return c.read.Dialect }
 
 // Config is what the contract says, in Slipway's own terms, with every default. It is never nil. It is complete unless a

@@ -2,8 +2,8 @@
 // write contracts.
 //
 // The schemas are generated from what the decoders fill: the native one from the Go types of package nodeconfig, AKS's from its
-// .proto files, and the others from what packages nodeconfig/eksctl and nodeconfig/kubeadm read, with their comments as
-// descriptions. They accept values of the types that the decoders accept: null wherever a value may be left out, and an
+// .proto files, and the others from the Go types of what their packages below nodeconfig read, with their comments as
+// descriptions. The one of kubeadm describes a JoinConfiguration and a kubeconfig; a command line is neither. They accept values of the types that the decoders accept: null wherever a value may be left out, and an
 // integer as a number or as a string. Of a value they know the type and the enumeration; whether it
 // is a good one, "slipway validate" says. A native document may hold no unknown field, since a person
 // writes it and a typo should show at once; others may, since newer producers know more, and most of a ClusterConfig is not
@@ -14,47 +14,15 @@
 // The package is data. The command line prints it (slipway schema) and explains fields from it.
 package schema
 
-import (
-	_ "embed"
-	"slices"
-)
+import "embed"
 
 //go:generate go run ./gen
 
-var (
-	//go:embed native.json
-	native []byte
-	//go:embed aks.json
-	aks []byte
-	//go:embed eksctl.json
-	eksctl []byte
-	//go:embed kubeadm.json
-	kubeadm []byte
-)
+//go:embed *.json
+var files embed.FS
 
-// The schemas, by the dialect that they describe.
-const (
-	Native = "native"
-	AKS    = "aks"
-	EKSCTL = "eksctl"
-	// Kubeadm describes a JoinConfiguration and a kubeconfig. A command line is neither.
-	Kubeadm = "kubeadm"
-)
-
-// Names returns the names of the schemas.
-func Names() []string { return []string{Native, AKS, EKSCTL, Kubeadm} }
-
-// Get returns a schema, and whether there is one of that name. The caller may change it.
-func Get(name string) ([]byte, bool) {
-	switch name {
-	case Native:
-		return slices.Clone(native), true
-	case AKS:
-		return slices.Clone(aks), true
-	case EKSCTL:
-		return slices.Clone(eksctl), true
-	case Kubeadm:
-		return slices.Clone(kubeadm), true
-	}
-	return nil, false
+// Get returns the schema of a dialect's documents by the dialect's name, and whether there is one. The caller may change it.
+func Get(dialect string) ([]byte, bool) {
+	data, err := files.ReadFile(dialect + ".json")
+	return data, err == nil
 }

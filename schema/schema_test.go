@@ -55,27 +55,27 @@ func validate(t *testing.T, s *jsonschema.Schema, text string) error {
 	return s.Validate(value)
 }
 
-func TestNamesAreDialects(t *testing.T) {
-	for _, name := range schema.Names() {
-		if data, ok := schema.Get(name); !ok || !json.Valid(data) {
-			t.Errorf("schema %q: %t", name, ok)
-		}
-	}
-	if _, ok := schema.Get("eks"); ok {
-		t.Error("a schema that is not there")
-	}
-	if got, want := schema.Names(), dialect.Names(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-		t.Errorf("there are schemas of %v, and the dialects are %v", got, want)
-	}
+func TestEveryDialectHasASchemaAndAnExample(t *testing.T) {
 	for _, name := range dialect.Names() {
+		if data, ok := schema.Get(name); !ok || !json.Valid(data) {
+			t.Errorf("no schema of %s; run go generate ./schema", name)
+		}
 		if examples.Contract(name) == nil {
 			t.Errorf("package examples has no contract in %s", name)
+		}
+	}
+	for _, name := range []string{"eks", "", "../schema/native"} {
+		if _, ok := schema.Get(name); ok {
+			t.Errorf("there is a schema of %q", name)
+		}
+		if examples.Contract(name) != nil {
+			t.Errorf("there is an example of %q", name)
 		}
 	}
 }
 
 func TestExamplesAreValid(t *testing.T) {
-	for _, name := range schema.Names() {
+	for _, name := range dialect.Names() {
 		s := compiled(t, name)
 		files, err := filepath.Glob("../examples/" + name + "/*")
 		if err != nil || len(files) == 0 {
@@ -105,93 +105,96 @@ var typed = []struct {
 	dialect, text string
 	valid         bool
 }{
-	{schema.Native, "metadata: {name: x, revision: 3}", true},
-	{schema.Native, "metadata: {name: 3}", false},
-	{schema.Native, `metadata: {revision: "3"}`, true},
-	{schema.Native, "metadata: {revision: 3.0}", true},
-	{schema.Native, "metadata: {revision: 3.5}", false},
-	{schema.Native, "metadata: {revision: x}", false},
-	{schema.Native, "metadata: {revision: null}", true},
-	{schema.Native, "metadata:", true},
-	{schema.Native, "metadata: []", false},
-	{schema.Native, "system: {swapMB: 2147483647}", true},
-	{schema.Native, "system: {swapMB: 2147483648}", false},
-	{schema.Native, "system: {unattendedUpgrades: true}", true},
-	{schema.Native, `system: {unattendedUpgrades: "true"}`, false},
-	{schema.Native, "system: {sysctls: {a.b: 1}}", false},
-	{schema.Native, `system: {sysctls: {a.b: "1"}}`, true},
-	{schema.Native, "system: {sysctls: {a.b: null}}", true},
-	{schema.Native, "system: {modules: [a, null]}", true},
-	{schema.Native, "system: {modules: a}", false},
-	{schema.Native, "system: {environment: {s: {A: b}}}", true},
-	{schema.Native, "system: {environment: {s: b}}", false},
-	{schema.Native, "checks: {timeout: 90s}", true},
-	{schema.Native, "checks: {timeout: 1h30m}", true},
-	{schema.Native, `checks: {timeout: "0"}`, true},
-	{schema.Native, "checks: {timeout: -90s}", false},
-	{schema.Native, "checks: {timeout: 90}", false},
-	{schema.Native, `checks: {timeout: "90"}`, false},
-	{schema.Native, "join: {bootstrapToken: abcdef.0123456789abcdef}", true},
-	{schema.Native, "join: {bootstrapToken: 1}", false},
-	{schema.Native, "join: {method: None}", true},
-	{schema.Native, "join: {method: Magic}", false},
-	{schema.Native, "network: {plugin: cilium}", false},
-	{schema.Native, "network: {ipFamilies: [IPv4, IPv6]}", true},
-	{schema.Native, "network: {ipFamilies: [IPv5]}", false},
-	{schema.Native, "kubelet: {config: {anything: [{goes: 1}]}}", true},
-	{schema.Native, "kubelet: {config: x}", false},
-	{schema.Native, "kubelet: {taints: [{key: k, effect: NoExecute}]}", true},
-	{schema.Native, "kubelet: {taints: [{key: k, effect: Maybe}]}", false},
-	{schema.Native, "kubelet: {lables: {}}", false}, // unknown: a warning to the decoder
-	{schema.Native, "cloud: {azure: {rateLimit: {qps: 1.5}}}", true},
-	{schema.Native, `cloud: {azure: {rateLimit: {qps: "1.5"}}}`, true},
-	{schema.Native, "cloud: {azure: {rateLimit: {qps: fast}}}", false},
-	{schema.AKS, "cse_timeout: 900", true},
-	{schema.AKS, `cse_timeout: "900"`, true},
-	{schema.AKS, "cseTimeout: 900", true},
-	{schema.AKS, "cseTimeout: fast", false},
-	{schema.AKS, "cse_timeout: 9000000000", false},
-	{schema.AKS, "cse_timeout: null", true},
-	{schema.AKS, "network_config: {network_plugin: NETWORK_PLUGIN_AZURE}", true},
-	{schema.AKS, "networkConfig: {networkPlugin: NETWORK_PLUGIN_AZURE}", true},
-	{schema.AKS, "network_config: {network_plugin: 2}", true},
-	{schema.AKS, `network_config: {network_plugin: 2}`, true},
-	{schema.AKS, `network_config: {network_plugin: "2"}`, false},
-	{schema.AKS, "network_config: {network_plugin: 17}", false},
-	{schema.AKS, "network_config: {network_plugin: azure}", false},
-	{schema.AKS, "network_config: null", true},
-	{schema.AKS, "network_config: []", false},
-	{schema.AKS, "is_vhd: true", true},
-	{schema.AKS, `is_vhd: "true"`, false},
-	{schema.AKS, "kubelet_config: {kubelet_flags: {--v: '2'}}", true},
-	{schema.AKS, "kubelet_config: {kubelet_flags: {--v: 2}}", false},
-	{schema.AKS, "http_proxy_config: {no_proxy_entries: [a]}", true},
-	{schema.AKS, "http_proxy_config: {no_proxy_entries: [1]}", false},
-	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: '1.5'}}", true},
-	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: fast}}", false},
-	{schema.AKS, "what_comes_next: {a: 1}", true}, // newer producers know more
-	{schema.EKSCTL, "metadata: {name: a, region: eu-west-1, version: 1.30}", false},
-	{schema.EKSCTL, `metadata: {name: a, region: eu-west-1, version: "1.30"}`, true},
-	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: {a: 'b:NoSchedule'}, labels: {a: b}, volumeSize: 80}]", true},
-	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: [{key: a, effect: NoSchedule}], preBootstrapCommands: [a]}]", true},
-	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: {a: 5}}]", false},
-	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, maxPodsPerNode: many}]", false},
-	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, kubeletExtraConfig: []}]", false},
-	{schema.EKSCTL, "iam: {withOIDC: true}", true},
-	{schema.Kubeadm, "discovery: {bootstrapToken: {token: abcdef.0123456789abcdef}}", true},
-	{schema.Kubeadm, "discovery: {bootstrapToken: {token: 1}}", false},
-	{schema.Kubeadm, "discovery: {bootstrapToken: {caCertHashes: x}}", false},
-	{schema.Kubeadm, "nodeRegistration: {taints: [{key: a, effect: NoSchedule}]}", true},
-	{schema.Kubeadm, "nodeRegistration: {taints: {}}", false},
-	{schema.Kubeadm, "nodeRegistration: {kubeletExtraArgs: {v: \"3\"}}", true},
-	{schema.Kubeadm, "what_comes_next: {a: 1}", true},
+	{dialect.Native, "metadata: {name: x, revision: 3}", true},
+	{dialect.Native, "metadata: {name: 3}", false},
+	{dialect.Native, `metadata: {revision: "3"}`, true},
+	{dialect.Native, "metadata: {revision: 3.0}", true},
+	{dialect.Native, "metadata: {revision: 3.5}", false},
+	{dialect.Native, "metadata: {revision: x}", false},
+	{dialect.Native, "metadata: {revision: null}", true},
+	{dialect.Native, "metadata:", true},
+	{dialect.Native, "metadata: []", false},
+	{dialect.Native, "system: {swapMB: 2147483647}", true},
+	{dialect.Native, "system: {swapMB: 2147483648}", false},
+	{dialect.Native, "system: {unattendedUpgrades: true}", true},
+	{dialect.Native, `system: {unattendedUpgrades: "true"}`, false},
+	{dialect.Native, "system: {sysctls: {a.b: 1}}", false},
+	{dialect.Native, `system: {sysctls: {a.b: "1"}}`, true},
+	{dialect.Native, "system: {sysctls: {a.b: null}}", true},
+	{dialect.Native, "system: {modules: [a, null]}", true},
+	{dialect.Native, "system: {modules: a}", false},
+	{dialect.Native, "system: {environment: {s: {A: b}}}", true},
+	{dialect.Native, "system: {environment: {s: b}}", false},
+	{dialect.Native, "checks: {timeout: 90s}", true},
+	{dialect.Native, "checks: {timeout: 1h30m}", true},
+	{dialect.Native, `checks: {timeout: "0"}`, true},
+	{dialect.Native, "checks: {timeout: -90s}", false},
+	{dialect.Native, "checks: {timeout: 90}", false},
+	{dialect.Native, `checks: {timeout: "90"}`, false},
+	{dialect.Native, "join: {bootstrapToken: abcdef.0123456789abcdef}", true},
+	{dialect.Native, "join: {bootstrapToken: 1}", false},
+	{dialect.Native, "join: {method: None}", true},
+	{dialect.Native, "join: {method: Magic}", false},
+	{dialect.Native, "network: {plugin: cilium}", false},
+	{dialect.Native, "network: {ipFamilies: [IPv4, IPv6]}", true},
+	{dialect.Native, "network: {ipFamilies: [IPv5]}", false},
+	{dialect.Native, "kubelet: {config: {anything: [{goes: 1}]}}", true},
+	{dialect.Native, "kubelet: {config: x}", false},
+	{dialect.Native, "kubelet: {taints: [{key: k, effect: NoExecute}]}", true},
+	{dialect.Native, "kubelet: {taints: [{key: k, effect: Maybe}]}", false},
+	{dialect.Native, "kubelet: {lables: {}}", false}, // unknown: a warning to the decoder
+	{dialect.Native, "cloud: {azure: {rateLimit: {qps: 1.5}}}", true},
+	{dialect.Native, `cloud: {azure: {rateLimit: {qps: "1.5"}}}`, true},
+	{dialect.Native, "cloud: {azure: {rateLimit: {qps: fast}}}", false},
+	{dialect.AKS, "cse_timeout: 900", true},
+	{dialect.AKS, `cse_timeout: "900"`, true},
+	{dialect.AKS, "cseTimeout: 900", true},
+	{dialect.AKS, "cseTimeout: fast", false},
+	{dialect.AKS, "cse_timeout: 9000000000", false},
+	{dialect.AKS, "cse_timeout: null", true},
+	{dialect.AKS, "network_config: {network_plugin: NETWORK_PLUGIN_AZURE}", true},
+	{dialect.AKS, "networkConfig: {networkPlugin: NETWORK_PLUGIN_AZURE}", true},
+	{dialect.AKS, "network_config: {network_plugin: 2}", true},
+	{dialect.AKS, `network_config: {network_plugin: 2}`, true},
+	{dialect.AKS, `network_config: {network_plugin: "2"}`, false},
+	{dialect.AKS, "network_config: {network_plugin: 17}", false},
+	{dialect.AKS, "network_config: {network_plugin: azure}", false},
+	{dialect.AKS, "network_config: null", true},
+	{dialect.AKS, "network_config: []", false},
+	{dialect.AKS, "is_vhd: true", true},
+	{dialect.AKS, `is_vhd: "true"`, false},
+	{dialect.AKS, "kubelet_config: {kubelet_flags: {--v: '2'}}", true},
+	{dialect.AKS, "kubelet_config: {kubelet_flags: {--v: 2}}", false},
+	{dialect.AKS, "http_proxy_config: {no_proxy_entries: [a]}", true},
+	{dialect.AKS, "http_proxy_config: {no_proxy_entries: [1]}", false},
+	{dialect.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: '1.5'}}", true},
+	{dialect.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: fast}}", false},
+	{dialect.AKS, "what_comes_next: {a: 1}", true}, // newer producers know more
+	{dialect.EKSCTL, "metadata: {name: a, region: eu-west-1, version: 1.30}", false},
+	{dialect.EKSCTL, `metadata: {name: a, region: eu-west-1, version: "1.30"}`, true},
+	{dialect.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: {a: 'b:NoSchedule'}, labels: {a: b}, volumeSize: 80}]", true},
+	{dialect.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: [{key: a, effect: NoSchedule}], preBootstrapCommands: [a]}]", true},
+	{dialect.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: {a: 5}}]", false},
+	{dialect.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, maxPodsPerNode: many}]", false},
+	{dialect.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, kubeletExtraConfig: []}]", false},
+	{dialect.EKSCTL, "iam: {withOIDC: true}", true},
+	{dialect.Kubeadm, "discovery: {bootstrapToken: {token: abcdef.0123456789abcdef}}", true},
+	{dialect.Kubeadm, "discovery: {bootstrapToken: {token: 1}}", false},
+	{dialect.Kubeadm, "discovery: {bootstrapToken: {caCertHashes: x}}", false},
+	{dialect.Kubeadm, "nodeRegistration: {taints: [{key: a, effect: NoSchedule}]}", true},
+	{dialect.Kubeadm, "nodeRegistration: {taints: {}}", false},
+	{dialect.Kubeadm, "nodeRegistration: {kubeletExtraArgs: {v: \"3\"}}", true},
+	{dialect.Kubeadm, "what_comes_next: {a: 1}", true},
 }
 
 // TestTypesAreTheDecoders holds that a schema takes a value where the decoder takes it, and refuses
 // it where the decoder reports it.
 func TestTypesAreTheDecoders(t *testing.T) {
-	schemas := map[string]*jsonschema.Schema{schema.Native: compiled(t, schema.Native), schema.AKS: compiled(t, schema.AKS), schema.EKSCTL: compiled(t, schema.EKSCTL), schema.Kubeadm: compiled(t, schema.Kubeadm)}
-	heads := map[string]string{schema.Native: nativeHead, schema.AKS: aksHead, schema.EKSCTL: eksctlHead, schema.Kubeadm: kubeadmHead}
+	schemas := make(map[string]*jsonschema.Schema)
+	for _, name := range dialect.Names() {
+		schemas[name] = compiled(t, name)
+	}
+	heads := map[string]string{dialect.Native: nativeHead, dialect.AKS: aksHead, dialect.EKSCTL: eksctlHead, dialect.Kubeadm: kubeadmHead}
 	for _, tt := range typed {
 		text := heads[tt.dialect] + tt.text + "\n"
 		err := validate(t, schemas[tt.dialect], text)
@@ -253,7 +256,7 @@ func TestEnumerationsAreTheValidators(t *testing.T) {
 		Properties map[string]*node `json:"properties"`
 		Defs       map[string]*node `json:"$defs"`
 	}
-	data, _ := schema.Get(schema.Native)
+	data, _ := schema.Get(dialect.Native)
 	root := new(node)
 	if err := json.Unmarshal(data, root); err != nil {
 		t.Fatal(err)
@@ -274,7 +277,7 @@ func TestEnumerationsAreTheValidators(t *testing.T) {
 					continue
 				}
 				text := nativeHead + strings.ReplaceAll(enumerated[name], "%", value.(string))
-				wrong := slices.ContainsFunc(objections(t, schema.Native, text), func(p nodeconfig.Problem) bool {
+				wrong := slices.ContainsFunc(objections(t, dialect.Native, text), func(p nodeconfig.Problem) bool {
 					return strings.Contains(p.Path, name) || strings.Contains(p.Reason, name)
 				})
 				if wrong != (value == "something-else") {
@@ -290,7 +293,7 @@ func TestEnumerationsAreTheValidators(t *testing.T) {
 
 // TestBrokenDocumentsAreNot holds that the schemas refuse what is not a contract.
 func TestBrokenDocumentsAreNot(t *testing.T) {
-	native, aks := compiled(t, schema.Native), compiled(t, schema.AKS)
+	native, aks := compiled(t, dialect.Native), compiled(t, dialect.AKS)
 	for _, text := range []string{"{}", "kind: NodeConfig", "apiVersion: slipway.dev/v9\nkind: NodeConfig", "apiVersion: slipway.dev/v1\nkind: Pod", nativeHead + "version: v1"} {
 		if validate(t, native, text) == nil {
 			t.Errorf("native: %q is valid", text)
@@ -308,7 +311,7 @@ func TestBrokenDocumentsAreNot(t *testing.T) {
 func TestSecretsAreMarked(t *testing.T) {
 	const word = "ZXhwbGFpbg==" // base64, for the fields that are read so
 	var marked, secret int
-	for _, path := range leaves(t, schema.AKS) {
+	for _, path := range leaves(t, dialect.AKS) {
 		tree, err := document.Parse([]byte(nest(path.names, word)))
 		if err != nil {
 			t.Fatal(err)

@@ -118,15 +118,8 @@ func (c *contract) refused() bool { return !c.valid() || c.strict && len(c.Probl
 
 // inWords names the dialect and the kind of document.
 func (c *contract) inWords() string {
-	switch c.Dialect {
-	case dialect.Native:
-		return "native contract"
-	case dialect.AKS:
-		return "AKS contract"
-	case dialect.Kubeadm:
-		return "kubeadm document"
-	case dialect.EKSCTL:
-		return "ClusterConfig of eksctl's"
+	if d := dialect.Named(c.Dialect); d != nil {
+		return d.Noun
 	}
 	return "contract"
 }

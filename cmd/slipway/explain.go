@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/explain"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/schema"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // explaining is what the flags of explain say.
@@ -87,7 +87,7 @@ func (e *explaining) field(s cli.Streams, path string) error {
 // explained explains a field of the contract that is given, or of any contract where none is.
 func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*explain.Explanation, error) {
 	if len(e.from.files) == 0 {
-		dialects := schema.Names()
+		dialects := dialect.Names()
 		if e.from.dialect.Value != "" {
 			dialects = []string{e.from.dialect.Value}
 		}
@@ -156,7 +156,7 @@ func (e *explaining) complete(_ *cobra.Command, args []string, typed string) ([]
 	for _, tag := range facts.KnownTags {
 		all = append(all, cobra.CompletionWithDesc(tag.Name, tag.Changes))
 	}
-	dialects := schema.Names()
+	dialects := dialect.Names()
 	if c, err := e.from.read(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}); err == nil && c.parsed() {
 		dialects = []string{c.Dialect}
 	}

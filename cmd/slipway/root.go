@@ -22,11 +22,10 @@ func newRoot(s cli.Streams) *cobra.Command {
 		Short: "Check node contracts and render them",
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
 This program checks contracts and shows what they do, before a machine has them. It touches
-no machine and uses no network. It reads Slipway's own contracts (slipway.dev/v1 NodeConfig,
-YAML or JSON), AKS's (aksnodeconfig.v1), eksctl's ClusterConfigs (eksctl.io/v1alpha5), and what joins
-a node to kubeadm's clusters (kubeadm join, JoinConfiguration, kubeconfig), and detects which one a
-document is.
+no machine and uses no network. It reads documents of these dialects, in YAML or JSON, and detects
+which one a document is in:
 
+` + listOfDialects() + `
 Results go to standard output, messages to standard error. A terminal gets colours, unless
 NO_COLOR is set.
 Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong usage.`,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -93,6 +94,25 @@ func eksctlCanary(t *testing.T) string {
 	return string(contracts.Merge(parseTree([]byte(readExample(t, "eksctl/minimal.yaml"))), secrets).AppendJSON(nil))
 }
 
+// canaryOf are the documents of each dialect with a canary in all places of secrets. The test file of a dialect adds its own.
+var canaryOf = map[string]struct {
+	document func(*testing.T) string
+	// secrets are the paths of the canaries. The translation keeps so many of them, or all if it is 0.
+	secrets func(*testing.T) []string
+	kept    int
+}{
+	dialect.Native: {nativeCanary, func(t *testing.T) []string { return nativeSecrets(t).Paths }, 0},
+	dialect.AKS:    {aksCanary, func(t *testing.T) []string { return aksSecrets(t).Paths }, 4},
+	dialect.EKSCTL: {eksctlCanary, func(*testing.T) []string {
+		return []string{"nodeGroups[0].kubeletExtraConfig.staticPodURLHeader", "kubelet.config.staticPodURLHeader.Authorization[0]"}
+	}, 1},
+	dialect.Kubeadm: {kubeadmCanary, func(*testing.T) []string { return []string{"discovery.bootstrapToken.token"} }, 1},
+}
+
+func kubeadmCanary(t *testing.T) string {
+	return strings.Replace(readExample(t, "kubeadm/join-configuration.yaml"), "abcdef.0123456789abcdef", canaryToken, 1)
+}
+
 // spoiled are documents in which the secrets are where they do not belong.
 func spoiled(t *testing.T) map[string]string {
 	native, aks := nativeCanary(t), aksCanary(t)
@@ -104,10 +124,7 @@ func spoiled(t *testing.T) map[string]string {
 	}
 	line, kubeconfig := readExample(t, "kubeadm/join.txt"), readExample(t, "kubeadm/kubeconfig.yaml")
 	token := `"bootstrapToken":"` + canaryToken + `"`
-	return map[string]string{
-		"native":            native,
-		"aks":               aks,
-		"eksctl":            eksctlCanary(t),
+	documents := map[string]string{
 		"misspelled":        replaced(native, token, `"bootstrapTokn":"`+canary+`"`),
 		"a number":          replaced(native, `"password":"`+canary+`"`, `"password":`+canaryNumber),
 		"a list":            replaced(native, token, `"bootstrapToken":["`+canary+`"]`),
@@ -125,7 +142,6 @@ func spoiled(t *testing.T) map[string]string {
 		"bad JSON":          replaced(aks, `"`+canaryToken+`"`, `"`+canaryToken+`" oops`),
 		"bad YAML":          replaced(readExample(t, "native/full.yaml"), "abcdef.0123456789abcdef", canaryToken+": }{"),
 		"twice":             replaced(native, token, token+","+token),
-		"kubeadm":           replaced(readExample(t, "kubeadm/join-configuration.yaml"), "abcdef.0123456789abcdef", canaryToken),
 		"a line":            replaced(line, "abcdef.0123456789abcdef", canaryToken),
 		"a line's flag":     replaced(line, "abcdef.0123456789abcdef", canaryToken+" --"+canary),
 		"a line's word":     replaced(line, "abcdef.0123456789abcdef", canaryToken+" "+canary),
@@ -138,6 +154,14 @@ func spoiled(t *testing.T) map[string]string {
 		"its password":      replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{username: u, password: "+canary+", what: "+canary+"}"),
 		"its plug-in":       replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{exec: {command: /x, args: ["+canary+"], env: [{name: A, value: "+canary+"}]}}"),
 	}
+	for _, name := range dialect.Names() {
+		of, ok := canaryOf[name]
+		if !ok {
+			t.Fatalf("canaryOf has no document of the dialect %s", name)
+		}
+		documents[name] = of.document(t)
+	}
+	return documents
 }
 
 // spoiledFields are those that the spoiled documents are about.
@@ -188,14 +212,9 @@ func TestNothingPrintsASecret(t *testing.T) {
 				check("diff", other, file, "-o", form)
 			}
 			fields := spoiledFields
-			switch {
-			case name == dialect.Native:
-				fields = secretFields(nativeSecrets(t).Paths)
-			case name == dialect.AKS:
-				fields = secretFields(aksSecrets(t).Paths)
-			case name == dialect.EKSCTL:
-				fields = []string{"nodeGroups", "nodeGroups[0]", "nodeGroups[0].kubeletExtraConfig", "nodeGroups[0].kubeletExtraConfig.staticPodURLHeader", "kubelet.config", "kubelet.config.staticPodURLHeader.Authorization[0]"}
-			case strings.HasPrefix(name, "as "): // a label's value is no secret, once it is one
+			if of, whole := canaryOf[name]; whole {
+				fields = secretFields(of.secrets(t))
+			} else if strings.HasPrefix(name, "as ") { // a label's value is no secret, once it is one
 				fields = nil
 			}
 			for _, field := range fields {
@@ -235,18 +254,13 @@ func filesOf(document string) []string {
 // TestCanariesAreThere holds that the documents above are read as they are meant to be, so that the
 // test of them is one.
 func TestCanariesAreThere(t *testing.T) {
-	for name, document := range map[string]string{dialect.Native: nativeCanary(t), dialect.AKS: aksCanary(t), dialect.EKSCTL: eksctlCanary(t)} {
+	for name, of := range canaryOf {
+		document := of.document(t)
 		c := decode("", []byte(document), compile.Reading{Dialect: name})
 		if !c.valid() {
 			t.Fatalf("%s: %v", name, c.Problems)
 		}
-		want := len(nativeSecrets(t).Paths)
-		switch name {
-		case dialect.AKS:
-			want = 4 // those that the translation takes
-		case dialect.EKSCTL:
-			want = 1
-		}
+		want := cmp.Or(of.kept, len(of.secrets(t)))
 		encoded := string(nodeconfig.Encode(c.Config))
 		got := 0
 		for _, form := range []string{canary, canaryToken, encodings[2]} {

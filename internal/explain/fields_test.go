@@ -18,7 +18,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
-	"github.com/slipway-dev/slipway/schema"
 	"github.com/slipway-dev/slipway/test/contracts"
 	"github.com/slipway-dev/slipway/test/detector"
 )
@@ -97,13 +96,13 @@ func TestFieldsDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range schema.Names() {
+	for _, name := range dialect.Names() {
 		rows := explainAll(t, name, f)
 		if name == dialect.AKS {
 			countInReadme(t, rows)
 			contracts.GoldenText(t, "../../docs/contract-aks.md", contractOfAKS(rows))
 		}
-		fmt.Fprintf(&out, "\n## %s\n\n%s\n", titles[name], count(rows))
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", dialect.Named(name).Title, count(rows))
 		out.WriteString("| field | takes | | where it ends, or why not |\n|---|---|---|---|\n")
 		for _, row := range rows {
 			fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(row.path, "$."), row.takes, row.state, row.where)
@@ -168,13 +167,6 @@ func stateOfLeaves(m protoreflect.MessageDescriptor, path, state string, states 
 			leaves[field.FullName()] = of
 		}
 	}
-}
-
-var titles = map[string]string{
-	dialect.Native:  "Slipway's own contract: `slipway.dev/v1`",
-	dialect.AKS:     "AKS's contract: `aksnodeconfig.v1`",
-	dialect.EKSCTL:  "What is read of eksctl's ClusterConfig: `eksctl.io/v1alpha5`",
-	dialect.Kubeadm: "kubeadm's: a `JoinConfiguration`, which `kubeadm join` is read as, and a kubeconfig",
 }
 
 const fieldsHead = `# The fields of a contract

@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/schema"
 )
 
@@ -81,7 +82,7 @@ func loadCatalog(dialect string) *catalog { return catalogs[dialect]() }
 
 var catalogs = func() map[string]func() *catalog {
 	loaders := make(map[string]func() *catalog)
-	for _, name := range schema.Names() {
+	for _, name := range dialect.Names() {
 		loaders[name] = sync.OnceValue(func() *catalog {
 			data, _ := schema.Get(name)
 			c := &catalog{name, new(shape)}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
-	"github.com/slipway-dev/slipway/schema"
 )
 
 // A field names the tags that change what it does, in both contracts.
@@ -21,7 +20,7 @@ func TestTags(t *testing.T) {
 		`kubelet_config.kubelet_flags["--max-pods"]`:                     nil,
 		"network_config.network_plugin":                                  nil,
 	} {
-		x, err := FieldOfAny(schema.Names(), path, facts.Facts{})
+		x, err := FieldOfAny(dialect.Names(), path, facts.Facts{})
 		if err != nil {
 			t.Fatal(path, err)
 		}

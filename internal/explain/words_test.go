@@ -14,7 +14,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
-	"github.com/slipway-dev/slipway/schema"
 	"github.com/slipway-dev/slipway/test/contracts"
 	"github.com/slipway-dev/slipway/test/detector"
 )
@@ -194,7 +193,7 @@ func TestEveryWordHasAnEffect(t *testing.T) {
 	}
 	f.CloudInit, f.Disks = true, []facts.Disk{{Name: "sdb", SizeBytes: 1 << 40, Temporary: true}}
 	used := make(map[string]bool)
-	for _, name := range schema.Names() {
+	for _, name := range dialect.Names() {
 		example := parseTree(read(examples.Contract(name), name, "").Canonical())
 		fields := loadCatalog(name).allWords()
 		if len(fields) == 0 {

@@ -421,7 +421,7 @@ type Events struct{ Dir, Task string }
 
 // Contract is the family's own contract.
 type Contract struct {
-	// Dialects are those whose contracts are sent to this family alone, or to whoever has no family of his own.
+	// Dialects are those whose contracts are sent to this family. The default has all others.
 	Dialects []string
 	// YAML and JSON are its own places on the disk, by its form.
 	YAML, JSON string
@@ -507,9 +507,15 @@ func Of(name string) *Profile {
 	return Default()
 }
 
-// OfDialect is the family that contracts of a dialect are sent to, and nil for a dialect of no family.
+// OfDialect is the family that contracts of a dialect are sent to; nil if the dialect is unknown, thus empty.
 func OfDialect(dialect string) *Profile {
-	return find(func(p *Profile) bool { return slices.Contains(p.Contract.Dialects, dialect) })
+	if dialect == "" {
+		return nil
+	}
+	if p := find(func(p *Profile) bool { return slices.Contains(p.Contract.Dialects, dialect) }); p != nil {
+		return p
+	}
+	return Default()
 }
 
 // OfContract is the family that has its contract at a path, and nil where none has.

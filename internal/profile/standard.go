@@ -85,9 +85,8 @@ var standard = Profile{
 		Log:          "/var/log/slipway.log",
 	},
 	Contract: Contract{
-		Dialects: []string{"native", "eksctl", "kubeadm"},
-		YAML:     "/etc/slipway/config.yaml",
-		JSON:     "/etc/slipway/config.json",
+		YAML: "/etc/slipway/config.yaml",
+		JSON: "/etc/slipway/config.json",
 	},
 	Agent: Agent{
 		Root:    "/opt/slipway",
@@ -115,6 +114,7 @@ var standard = Profile{
 		"Runtime.Mirror":              "the snapshotter reads from the registry itself",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
 		"Components":                  "no registry or package is known that every cluster has",
+		"Contract.Dialects":           "it has each dialect that no other family has",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
 		"Host.UpdatesAtJoin":          "an image has what its contract says, for a node's contract that says nothing",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",

@@ -9,27 +9,14 @@ package dialect
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/aks"
 	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
-	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
-)
-
-// The dialects.
-const (
-	// Native is slipway.dev/v1 NodeConfig.
-	Native = "native"
-	// AKS is aksnodeconfig.v1.
-	AKS = "aks"
-	// EKSCTL is a node of a ClusterConfig of eksctl.io.
-	EKSCTL = "eksctl"
-	// Kubeadm is what joins a node to kubeadm's clusters: kubeadm join, its JoinConfiguration, or a kubeconfig.
-	Kubeadm = "kubeadm"
 )
 
 // Reading is what is said beside a document of how it is read.
@@ -42,21 +29,30 @@ type Reading struct {
 	eksctl.Choice
 }
 
-// dialect is one way to write a contract.
-type dialect struct {
-	name string
+// Dialect is one way to write a contract.
+type Dialect struct {
+	Name string
+	// Title says whose it is and which version, in Markdown; Noun is what one of its documents is called.
+	Title, Noun string
+	// Document is a pointer to the Go type whose fields a document has; nil if the schema is not made from a Go type.
+	Document any
+
+	// mark is how a document is recognized, after the word "use".
+	mark string
 	// forms are names of single kinds of its documents, for people who have one.
 	forms []string
-	// text reads a text of it that is not one document of JSON or YAML, and says whether it is one; nil where there are none.
+	// text reads a text of it that is not one document of JSON or YAML, and reports whether it is one; nil if it has no such texts.
 	text func([]byte) (tree *document.Node, problems []nodeconfig.Problem, is bool)
-	// embedded finds a text of it within another one that cannot be read; nil if there are none.
+	// embedded finds a text of it within another one that cannot be read; nil if it has no such texts.
 	embedded func([]byte) *nodeconfig.Problem
 	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
 	// read translates it.
-	read func(*document.Node, eksctl.Choice) translated
-	// chooses says that it reads the choice.
+	read func(*document.Node, Reading) translated
+	// chooses reports whether it reads the choice.
 	chooses bool
+	// unplanned are the fields that change nothing in a plan, and that cause no warning.
+	unplanned []Reader
 }
 
 // translated is a document in NodeConfig's terms.
@@ -71,58 +67,22 @@ type translated struct {
 }
 
 // dialects are tried in this order.
-var dialects = []dialect{
-	{
-		name:   Native,
-		detect: func(n *document.Node) bool { return strings.HasPrefix(n.GetText("apiVersion"), "slipway.dev/") },
-		read: func(n *document.Node, _ eksctl.Choice) translated {
-			config, problems := nodeconfig.FromTree(n)
-			origin := placer(problems)
-			return translated{config, problems, origin, func(path string) []string { return []string{origin(path)} }, n}
-		},
-	},
-	{
-		name: AKS,
-		// An AKS contract has no apiVersion; its version is a bare "v1" or "v0".
-		detect: func(n *document.Node) bool {
-			_, other := n.Get("apiVersion")
-			_, version := n.Get("version")
-			return version && !other
-		},
-		read: func(n *document.Node, _ eksctl.Choice) translated {
-			r := aks.FromTree(n)
-			return translated{r.NodeConfig, r.Problems, r.Origin, r.Origins, n}
-		},
-	},
-	{
-		name:   EKSCTL,
-		detect: func(n *document.Node) bool { return strings.HasPrefix(n.GetText("apiVersion"), eksctl.Group) },
-		read: func(n *document.Node, choice eksctl.Choice) translated {
-			r := eksctl.FromTree(n, choice)
-			place := placer(r.Problems)
-			origin := func(path string) string { return place(r.Origin(path)) }
-			origins := func(path string) []string {
-				paths := r.Origins(path)
-				for i := range paths {
-					paths[i] = place(paths[i])
-				}
-				return paths
-			}
-			return translated{r.NodeConfig, r.Problems, origin, origins, r.Document}
-		},
-		chooses: true,
-	},
-	{
-		name:     Kubeadm,
-		forms:    []string{"kubeadm-join", "kubeconfig"},
-		text:     kubeadm.ReadText,
-		embedded: kubeadm.Embedded,
-		detect:   kubeadm.Is,
-		read: func(n *document.Node, _ eksctl.Choice) translated {
-			r := kubeadm.FromTree(n)
-			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }, n}
-		},
-	},
+var dialects = []*Dialect{
+	&native,
+	&aksContract,
+	&clusterConfig,
+	&kubeadmJoin,
+}
+
+// All returns the dialects, Slipway's own first.
+func All() []*Dialect { return slices.Clone(dialects) }
+
+// Named returns the dialect of a name, or nil.
+func Named(name string) *Dialect {
+	if i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.Name == name }); i >= 0 {
+		return dialects[i]
+	}
+	return nil
 }
 
 // listIndex is an index of a list in a path.
@@ -158,6 +118,11 @@ func placer(unread []nodeconfig.Problem) func(string) string {
 	}
 }
 
+// alone is the origins of a dialect in which each path of the config has one origin.
+func alone(origin func(string) string) func(string) []string {
+	return func(path string) []string { return []string{origin(path)} }
+}
+
 // indexOf reads an index of a list, with its brackets.
 func indexOf(s string) (int, bool) {
 	i, err := strconv.Atoi(strings.Trim(s, "[]"))
@@ -168,7 +133,7 @@ func indexOf(s string) (int, bool) {
 func Names() []string {
 	var names []string
 	for _, d := range dialects {
-		names = append(names, d.name)
+		names = append(names, d.Name)
 	}
 	return names
 }
@@ -178,8 +143,8 @@ func Names() []string {
 func Forms() map[string]string {
 	forms := make(map[string]string)
 	for _, d := range dialects {
-		for _, form := range append(d.forms, d.name) {
-			forms[form] = d.name
+		for _, form := range append(d.forms, d.Name) {
+			forms[form] = d.Name
 		}
 	}
 	return forms
@@ -295,7 +260,7 @@ func DecodeAs(data []byte, as Reading) Decoded {
 	}
 	nodeconfig.Default(config)
 	read := Decoded{
-		Dialect: d.name, Config: config, tree: tree, reading: as, document: result.document, origin: result.origin, origins: result.origins,
+		Dialect: d.Name, Config: config, tree: tree, reading: as, document: result.document, origin: result.origin, origins: result.origins,
 		values: document.NewFinder(tree),
 	}
 	for i, p := range problems { // they are in the document's terms already
@@ -312,8 +277,8 @@ func DecodeAs(data []byte, as Reading) Decoded {
 }
 
 // translate translates a document of a dialect.
-func (as *Reading) translate(d *dialect, tree *document.Node) translated {
-	result := d.read(tree, as.Choice)
+func (as *Reading) translate(d *Dialect, tree *document.Node) translated {
+	result := d.read(tree, *as)
 	if as.Profile != "" {
 		result.config.Components.Layout = as.Profile
 	}
@@ -323,9 +288,8 @@ func (as *Reading) translate(d *dialect, tree *document.Node) translated {
 // Parse reads the text of a document: JSON, YAML, or what a dialect has of its own. The problems are those of the text alone; if
 // it cannot be read, there is no tree. Where name is empty, the document may be of any dialect.
 func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
-	for i := range dialects {
-		d := &dialects[i]
-		if d.text == nil || name != "" && d.name != name {
+	for _, d := range dialects {
+		if d.text == nil || name != "" && d.Name != name {
 			continue
 		}
 		if tree, problems, is := d.text(data); is {
@@ -338,7 +302,7 @@ func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
 	}
 	problems := []nodeconfig.Problem{nodeconfig.Unreadable(err)}
 	for _, d := range dialects {
-		if d.embedded == nil || name != "" && d.name != name {
+		if d.embedded == nil || name != "" && d.Name != name {
 			continue
 		}
 		if p := d.embedded(data); p != nil {
@@ -352,17 +316,30 @@ func failed(name string, problems ...nodeconfig.Problem) Decoded {
 	return Decoded{Dialect: name, Config: new(nodeconfig.NodeConfig), Problems: problems}
 }
 
-func choose(tree *document.Node, name string) (*dialect, string) {
-	for i := range dialects {
-		if d := &dialects[i]; d.name == name || name == "" && d.detect(tree) {
+// Of names the dialect that a document says it is written in; empty where it says none. Of a document of another
+// program, another says what it is.
+func Of(tree *document.Node) (name, another string) {
+	if d, _ := choose(tree, ""); d != nil {
+		return d.Name, ""
+	}
+	return "", anothers(tree)
+}
+
+func choose(tree *document.Node, name string) (*Dialect, string) {
+	for _, d := range dialects {
+		if d.Name == name || name == "" && d.detect(tree) {
 			return d, ""
 		}
 	}
 	if name != "" {
 		return nil, fmt.Sprintf("unknown dialect %q; use one of %s", name, strings.Join(Names(), ", "))
 	}
-	const want = `use apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", AKS's version "v1", eksctl's apiVersion "` + eksctl.APIVersion +
-		`", or the command line kubeadm join`
+	var marks []string
+	for _, d := range dialects {
+		marks = append(marks, d.mark)
+	}
+	last := len(marks) - 1
+	want := "use " + strings.Join(marks[:last], ", ") + ", or " + marks[last]
 	if is := anothers(tree); is != "" {
 		return nil, is + "; " + want
 	}

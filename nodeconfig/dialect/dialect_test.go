@@ -16,15 +16,22 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-const (
-	aksBase     = "../../examples/aks/minimal.json"
-	nativeBase  = "../../examples/native/minimal.yaml"
-	kubeadmBase = "../../examples/kubeadm/join-configuration.yaml"
-	eksctlBase  = "../../examples/eksctl/minimal.yaml"
-)
+const nativeBase = "../../examples/native/minimal.yaml"
 
-// bases are the documents of which the cases of testdata are variations.
-var bases = map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.EKSCTL: eksctlBase, dialect.Kubeadm: kubeadmBase}
+// baseOf is the document of a dialect of which the cases of testdata are variations: its smallest example.
+func baseOf(t testing.TB, name string) string {
+	t.Helper()
+	found, err := filepath.Glob("../../examples/" + name + "/minimal.*")
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case name == dialect.Kubeadm:
+		return "../../examples/kubeadm/join-configuration.yaml"
+	case len(found) != 1:
+		t.Fatalf("%s has the smallest examples %v, want one", name, found)
+	}
+	return found[0]
+}
 
 func TestDetect(t *testing.T) {
 	const unknown = "is not a known contract"
@@ -68,7 +75,7 @@ func TestDetect(t *testing.T) {
 		{`{}`, "aks", "aks", ""},
 		{`{"version":"v1"}`, "native", "native", ""},
 		{`{"apiVersion":"slipway.dev/v1"}`, "aks", "aks", ""},
-		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks, eksctl, kubeadm`},
+		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of ` + strings.Join(dialect.Names(), ", ")},
 		{`{"version":"v1"}`, "AKS", "AKS", "unknown dialect"},
 		{``, "", "", "document is empty"},
 		{`[]`, "", "", "document is a list"},
@@ -91,15 +98,20 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
 		}
 	}
-	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS, dialect.EKSCTL, dialect.Kubeadm}) {
-		t.Errorf("got names %q", names)
+	for _, name := range dialect.Names() {
+		if d := dialect.Named(name); d == nil || d.Name != name || d.Title == "" || d.Noun == "" {
+			t.Errorf("the dialect %s is %+v", name, d)
+		}
+	}
+	if dialect.Named("eks") != nil || dialect.All()[0].Name != dialect.Native {
+		t.Error("the first dialect is not Slipway's own, or there is one of any name")
 	}
 }
 
 // TestDecode reads the documents of testdata, which say what is wrong with them.
 func TestDecode(t *testing.T) {
-	for name, base := range bases {
-		for _, c := range contracts.Load(t, base, "testdata/"+name+".yaml") {
+	for _, name := range dialect.Names() {
+		for _, c := range contracts.Load(t, baseOf(t, name), "testdata/"+name+".yaml") {
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				got := dialect.Decode(c.Document, "")
 				if got.Dialect != name {

@@ -1,6 +1,6 @@
 // Command gen writes the JSON Schemas of the contracts from the sources that define them: the
-// native one from the Go types of package nodeconfig and their comments, eksctl's and kubeadm's from those of nodeconfig/eksctl and
-// nodeconfig/kubeadm, AKS's from its .proto files and theirs.
+// native one from the Go types of package nodeconfig and their comments, AKS's from its .proto files and theirs, and the others from
+// the Go types of their packages below nodeconfig.
 //
 //	go run ./schema/gen [-dir DIR] [-check]
 //
@@ -24,6 +24,8 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 func main() {
@@ -64,29 +66,29 @@ func run(ctx context.Context, dir string, check bool) error {
 
 // generate returns the schemas by file name; root is the module's directory.
 func generate(ctx context.Context, root string) (map[string][]byte, error) {
-	native, err := nativeSchema(filepath.Join(root, "nodeconfig"))
-	if err != nil {
-		return nil, fmt.Errorf("native schema: %w", err)
-	}
-	eksctl, err := eksctlSchema(filepath.Join(root, "nodeconfig"))
-	if err != nil {
-		return nil, fmt.Errorf("eksctl schema: %w", err)
-	}
-	aks, err := aksSchema(ctx, filepath.Join(root, "api", "aksnodeconfig", "v1"))
-	if err != nil {
-		return nil, fmt.Errorf("AKS schema: %w", err)
-	}
-	kubeadm, err := kubeadmSchema(filepath.Join(root, "nodeconfig"))
-	if err != nil {
-		return nil, fmt.Errorf("kubeadm schema: %w", err)
-	}
 	schemas := make(map[string][]byte)
-	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks, "eksctl.json": eksctl, "kubeadm.json": kubeadm} {
-		if schemas[name], err = encode(schema); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	for _, d := range dialect.All() {
+		schema, err := schemaOf(ctx, root, d)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
+		}
+		if schemas[d.Name+".json"], err = encode(schema); err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
 		}
 	}
 	return schemas, nil
+}
+
+// schemaOf describes the documents of a dialect: those of AKS from its .proto files, all others from Go types.
+func schemaOf(ctx context.Context, root string, d *dialect.Dialect) (*jsonschema.Schema, error) {
+	if d.Name == dialect.AKS {
+		return aksSchema(ctx, filepath.Join(root, "api", "aksnodeconfig", "v1"))
+	}
+	s, err := reflected(filepath.Join(root, "nodeconfig"), d)
+	if err == nil && d.Name == dialect.EKSCTL {
+		ofOldClusterConfigs(s)
+	}
+	return s, err
 }
 
 // shortList is an indented list of up to four scalars.

@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
-	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
 )
 
 // enums are the native fields whose values are a closed set, by type and field; package nodeconfig
@@ -57,20 +57,8 @@ func families() (names []any) {
 // durationPattern is what time.ParseDuration reads, without a negative sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// ids are the names of the schemas, by the type of a document.
-var ids = map[string]string{"NodeConfig": "native", "ClusterConfig": "eksctl", "Document": "kubeadm"}
-
-// nativeSchema describes the native contract; dir is the directory of its types' sources, for the comments.
-func nativeSchema(dir string) (*jsonschema.Schema, error) {
-	return reflected(dir, &nodeconfig.NodeConfig{}, false)
-}
-
-// eksctlSchema describes what is read of a ClusterConfig, likewise. Other fields are allowed.
-func eksctlSchema(dir string) (*jsonschema.Schema, error) {
-	s, err := reflected(dir, &eksctl.ClusterConfig{}, true)
-	if err != nil {
-		return nil, err
-	}
+// ofOldClusterConfigs adds what older ClusterConfigs have.
+func ofOldClusterConfigs(s *jsonschema.Schema) {
 	group := s.Definitions["NodeGroup"].Properties
 	group.Value("kubeletExtraConfig").WriteOnly = true // it may hold credentials
 	// They are a map in older documents.
@@ -78,21 +66,16 @@ func eksctlSchema(dir string) (*jsonschema.Schema, error) {
 	group.Set("taints", &jsonschema.Schema{Description: taints.Description, AnyOf: []*jsonschema.Schema{
 		taints, nullable(&jsonschema.Schema{AdditionalProperties: nullable(&jsonschema.Schema{}, "string")}, "object"),
 	}})
-	return s, nil
 }
 
-// kubeadmSchema describes kubeadm's documents, in which others know more fields.
-func kubeadmSchema(dir string) (*jsonschema.Schema, error) {
-	return reflected(dir, &kubeadm.Document{}, true)
-}
-
-// reflected reflects the Go types below a document's.
-func reflected(dir string, top any, more bool) (*jsonschema.Schema, error) {
+// reflected reflects the Go types of a dialect's document; dir is the directory of nodeconfig's sources, for the comments. Only a native
+// document may hold no other field.
+func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: more}
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: d.Name != dialect.Native}
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
@@ -128,24 +111,24 @@ func reflected(dir string, top any, more bool) (*jsonschema.Schema, error) {
 		}
 		return nil
 	}
-	s := r.Reflect(top)
-	name := reflect.TypeOf(top).Elem().Name()
-	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+ids[name]+".json"), name
-	if err := finish(name, s); err != nil {
+	s := r.Reflect(d.Document)
+	name := reflect.TypeOf(d.Document).Elem().Name()
+	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+d.Name+".json"), name
+	if err := finish(name, true, s); err != nil {
 		return nil, err
 	}
 	s.Extras = nil
 	s.Type = "object" // a document is not null
 	for name, def := range s.Definitions {
-		if err := finish(name, def); err != nil {
+		if err := finish(name, false, def); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// finish makes the composites of a type nullable and gives its fields their enumerations.
-func finish(name string, s *jsonschema.Schema) error {
+// finish makes the composites of a type nullable and gives its fields their enumerations. A top type is that of a document.
+func finish(name string, top bool, s *jsonschema.Schema) error {
 	nullable(s, "object")
 	if s.Properties == nil {
 		return fmt.Errorf("type %s has no fields", name)
@@ -157,7 +140,7 @@ func finish(name string, s *jsonschema.Schema) error {
 		switch {
 		case closed && field.Items != nil:
 			field.Items.Enum = append(values[:len(values):len(values)], nil)
-		case closed && ids[name] != "": // the document's own version and kind
+		case closed && top: // the document's own version and kind
 			field.Const = values[0]
 			field.Extras["type"] = "string"
 		case closed:

@@ -144,7 +144,7 @@ func AKSSecrets(t testing.TB, canary func(path string) string) *Secrets {
 		Properties map[string]*node `json:"properties"`
 		Defs       map[string]*node `json:"$defs"`
 	}
-	data, _ := schema.Get(schema.AKS)
+	data, _ := schema.Get("aks")
 	root := new(node)
 	if err := json.Unmarshal(data, root); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,38 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
+)
+
+// EKSCTL is a node of a ClusterConfig of eksctl.io.
+const EKSCTL = "eksctl"
+
+var clusterConfig = Dialect{
+	Name:     EKSCTL,
+	Title:    "What is read of eksctl's ClusterConfig: `" + eksctl.APIVersion + "`",
+	Noun:     "ClusterConfig of eksctl's",
+	Document: new(eksctl.ClusterConfig),
+	mark:     `eksctl's apiVersion "` + eksctl.APIVersion + `"`,
+	detect:   func(n *document.Node) bool { return strings.HasPrefix(n.GetText("apiVersion"), eksctl.Group) },
+	read: func(n *document.Node, as Reading) translated {
+		r := eksctl.FromTree(n, as.Choice)
+		place := placer(r.Problems)
+		origin := func(path string) string { return place(r.Origin(path)) }
+		origins := func(path string) []string {
+			paths := r.Origins(path)
+			for i := range paths {
+				paths[i] = place(paths[i])
+			}
+			return paths
+		}
+		return translated{r.NodeConfig, r.Problems, origin, origins, r.Document}
+	},
+	chooses: true,
+	unplanned: []Reader{
+		{"$.apiVersion", false, "says which contract it is"},
+		{"$.kind", false, "says which contract it is"},
+	},
+}
