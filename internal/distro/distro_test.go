@@ -9,12 +9,7 @@ import (
 )
 
 // images are what published images say of themselves in os-release(5), and the row that they are.
-var images = []struct {
-	image   string
-	release distro.Release
-	row     string
-	like    string
-}{
+var images = []image{
 	{"debian-12-genericcloud-amd64", distro.Release{ID: "debian", VersionID: "12"}, "Debian", ""},
 	{"ubuntu-24.04-server-cloudimg-amd64", distro.Release{ID: "ubuntu", VersionID: "24.04", IDLike: "debian"}, "Ubuntu", ""},
 	{"AKSCBLMariner V2gen2, AKS", distro.Release{ID: "mariner", VersionID: "2.0"}, "Azure Linux 2", ""},
@@ -42,6 +37,13 @@ var images = []struct {
 	{"bottlerocket-aws-k8s-1.30", distro.Release{ID: "bottlerocket", VersionID: "1.20.0", VariantID: "aws-k8s-1.30"}, "", ""},
 	{"archlinux-x86_64-cloudimg", distro.Release{ID: "arch"}, "", ""},
 	{"no image", distro.Release{}, "", ""},
+}
+
+type image struct {
+	image   string
+	release distro.Release
+	row     string
+	like    string
 }
 
 const (

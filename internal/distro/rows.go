@@ -2,7 +2,17 @@ package distro
 
 // rows are the table. A row for one version or variant of an ID precedes the row for all of them.
 var rows = []*Distribution{
-	&debian, &ubuntu, &azureLinux2, &azureContainerLinux, &azureLinuxOSGuard, &azureLinux3, &flatcar, &amazonLinux2, &amazonLinux2023, &redHat, &suse,
+	&debian,
+	&ubuntu,
+	&azureLinux2,
+	&azureContainerLinux,
+	&azureLinuxOSGuard,
+	&azureLinux3,
+	&flatcar,
+	&amazonLinux2,
+	&amazonLinux2023,
+	&redHat,
+	&suse,
 }
 
 var (
