@@ -7,7 +7,10 @@ package examples
 
 import "embed"
 
-//go:embed native/minimal.yaml aks/kubelet-config-file.json eksctl/minimal.yaml kubeadm/join-configuration.yaml
+//go:embed native/minimal.yaml
+//go:embed aks/kubelet-config-file.json
+//go:embed eksctl/minimal.yaml
+//go:embed kubeadm/join-configuration.yaml
 var contracts embed.FS
 
 // Contract returns the contract of a dialect, such as "native" or "aks"; nil if the dialect has none. It sets little, so that

@@ -95,18 +95,20 @@ func eksctlCanary(t *testing.T) string {
 }
 
 // canaryOf are the documents of each dialect with a canary in all places of secrets. The test file of a dialect adds its own.
-var canaryOf = map[string]struct {
-	document func(*testing.T) string
-	// secrets are the paths of the canaries. The translation keeps so many of them, or all if it is 0.
-	secrets func(*testing.T) []string
-	kept    int
-}{
+var canaryOf = map[string]canaried{
 	dialect.Native: {nativeCanary, func(t *testing.T) []string { return nativeSecrets(t).Paths }, 0},
 	dialect.AKS:    {aksCanary, func(t *testing.T) []string { return aksSecrets(t).Paths }, 4},
 	dialect.EKSCTL: {eksctlCanary, func(*testing.T) []string {
 		return []string{"nodeGroups[0].kubeletExtraConfig.staticPodURLHeader", "kubelet.config.staticPodURLHeader.Authorization[0]"}
 	}, 1},
 	dialect.Kubeadm: {kubeadmCanary, func(*testing.T) []string { return []string{"discovery.bootstrapToken.token"} }, 1},
+}
+
+type canaried struct {
+	document func(*testing.T) string
+	// secrets are the paths of the canaries. The translation keeps so many of them, or all if it is 0.
+	secrets func(*testing.T) []string
+	kept    int
 }
 
 func kubeadmCanary(t *testing.T) string {

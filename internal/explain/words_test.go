@@ -196,7 +196,7 @@ func TestEveryWordHasAnEffect(t *testing.T) {
 	for _, name := range dialect.Names() {
 		example := parseTree(read(examples.Contract(name), name, "").Canonical())
 		fields := loadCatalog(name).allWords()
-		if len(fields) == 0 {
+		if len(fields) == 0 && (name == dialect.Native || name == dialect.AKS) {
 			t.Errorf("%s has no words", name)
 		}
 		for _, leaf := range fields {

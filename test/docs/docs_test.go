@@ -110,7 +110,11 @@ func (r *reader) do(b block) {
 	case "sh": // a script of the reader's own, which no document runs
 		r.write(b.file, b.text)
 	case "yaml", "json":
-		r.contract(b)
+		if strings.Contains(b.file, "/") {
+			r.change(b, b.text)
+		} else {
+			r.contract(b)
+		}
 	case "go":
 		if strings.Contains(b.file, "/") {
 			r.change(b, b.text)

@@ -18,7 +18,7 @@ type block struct {
 }
 
 // fileName is a file's name in prose: `node.yaml`, or a file of a package of the project.
-var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go|sh)|[a-z0-9]+/[a-z0-9_/-]+\\.go)`")
+var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go|sh)|[a-z0-9]+/[a-z0-9_/-]+\\.(?:go|yaml))`")
 
 // blocks returns a Markdown document's blocks. As these documents are written, commands are indented by four
 // spaces, everything else stands between fences.

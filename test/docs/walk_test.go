@@ -19,13 +19,14 @@ type walk struct {
 	// files are the new texts, by path in the project; changed are those that the project has, and packages those of all.
 	files             map[string]string
 	changed, packages []string
-	tried             bool
+	// newPackage reports whether one of them is new; go vet wants to work in its directory, which is not there.
+	newPackage, tried bool
 }
 
 // maxChanged is how many files of the project an addition may change.
 const maxChanged = 3
 
-// change has a file of the project, or a new one, with another text.
+// change has a file of the project, or a new one, with another text. Those that a program embeds may be of any form.
 func (r *reader) change(b block, text string) {
 	if r.walk.files == nil {
 		r.walk.files = make(map[string]string)
@@ -33,8 +34,11 @@ func (r *reader) change(b block, text string) {
 	if _, err := os.Stat(filepath.Join(repo, b.file)); err == nil && !slices.Contains(r.walk.changed, b.file) {
 		r.walk.changed = append(r.walk.changed, b.file)
 	}
-	if dir := "./" + path.Dir(b.file); !slices.Contains(r.walk.packages, dir) {
+	if dir := "./" + path.Dir(b.file); path.Ext(b.file) == ".go" && !slices.Contains(r.walk.packages, dir) {
 		r.walk.packages = append(r.walk.packages, dir)
+		if _, err := os.Stat(filepath.Join(repo, dir)); err != nil {
+			r.walk.newPackage = true
+		}
 	}
 	r.walk.files[b.file] = text
 }
@@ -81,7 +85,7 @@ func (r *reader) tryWalk(line string) {
 	replace, n := make(map[string]string), 0
 	for file, text := range r.walk.files {
 		n++
-		name := fmt.Sprintf("walk/%d.go", n)
+		name := fmt.Sprintf("walk/%d%s", n, path.Ext(file))
 		r.write(name, text)
 		replace[filepath.Join(root, file)] = filepath.Join(r.dir, name)
 	}
@@ -92,12 +96,17 @@ func (r *reader) tryWalk(line string) {
 	r.write("walk/overlay.json", string(overlay))
 	with := "-overlay=" + filepath.Join(r.dir, "walk/overlay.json")
 	args := append([]string{words[1], with}, words[2:]...)
+	compile := append([]string{"vet", with}, r.walk.packages...)
+	if r.walk.newPackage {
+		args = slices.Insert(args, 1, "-vet=off")
+		compile = append([]string{"test", "-vet=off", "-run=^$", with}, r.walk.packages...)
+	}
 	if testing.Short() {
-		args = append([]string{"vet", with}, r.walk.packages...)
+		args = compile
 	}
 	cmd := exec.CommandContext(r.t.Context(), "go", args...)
 	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "no tests to run") {
+	if out, err := cmd.CombinedOutput(); err != nil || !testing.Short() && strings.Contains(string(out), "no tests to run") {
 		r.t.Errorf("%s: %s: %v\n%s", r.where, line, err, out)
 	}
 }
