@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -36,8 +37,9 @@ type canonicalField struct {
 	index int
 	// quoted is the name as it is written, with its colon.
 	quoted string
-	// texts says that a text may be in the field.
+	// texts says that a text may be in the field; words are all that the field takes, if they are few.
 	texts bool
+	words []string
 }
 
 var canonicalFields sync.Map // reflect.Type -> []canonicalField
@@ -50,12 +52,20 @@ func fieldsOf(t reflect.Type) []canonicalField {
 	for i := range t.NumField() {
 		if names := document.JSONNames(t.Field(i)); len(names) > 0 {
 			quoted := append(document.AppendString(nil, names[0]), ':')
-			fields = append(fields, canonicalField{names[0], i, string(quoted), mayHoldText(t.Field(i).Type)})
+			fields = append(fields, canonicalField{names[0], i, string(quoted), mayHoldText(t.Field(i).Type), WordsOf(t.Field(i))})
 		}
 	}
 	sort.SliceStable(fields, func(i, j int) bool { return fields[i].name < fields[j].name })
 	canonicalFields.Store(t, fields)
 	return fields
+}
+
+// WordsOf returns the words that a field of a contract takes, from its tag; nil if it takes others.
+func WordsOf(f reflect.StructField) []string {
+	if words := f.Tag.Get("words"); words != "" {
+		return strings.Split(words, ",")
+	}
+	return nil
 }
 
 // mayHoldText reports whether there can be a text in values of a type.

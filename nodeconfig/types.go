@@ -111,7 +111,7 @@ const (
 // Join is how the node proves that it may join.
 type Join struct {
 	// Method is inferred where empty: the credential that is given decides.
-	Method JoinMethod `json:"method,omitempty"`
+	Method JoinMethod `json:"method,omitempty" words:"BootstrapToken,ClientCertificate,Exec,Attested,AWS,None"`
 	// BootstrapToken is "abcdef.0123456789abcdef". With the method Attested it is what the node falls back on.
 	BootstrapToken Secret `json:"bootstrapToken,omitzero"`
 	// DiscoveryToken is the bootstrap token that the cluster has signed its CA with, if the agent fetches the CA; default
@@ -195,7 +195,7 @@ type Kubelet struct {
 	// ImageCredentialProvider gives the kubelet credentials for image registries.
 	ImageCredentialProvider *ImageCredentialProvider `json:"imageCredentialProvider,omitempty"`
 	// DataDisk is where the kubelet's data lives: "OS" (default) or "Temporary".
-	DataDisk string `json:"dataDisk,omitempty"`
+	DataDisk string `json:"dataDisk,omitempty" words:"OS,Temporary"`
 	// Capacity computes what kubelet.config does not say of maxPods, kubeReserved and evictionHard, by a cloud's rule.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// MachineLabels are labels whose values only the machine knows, by label: "InstanceID", "InstanceType", "Zone" or "Lifecycle".
@@ -253,12 +253,12 @@ type Runtime struct {
 	SandboxImage string `json:"sandboxImage,omitempty"`
 	// CgroupDriver is "systemd" or "cgroupfs", for runtime and kubelet alike. Empty leaves both to
 	// what the installed versions choose.
-	CgroupDriver string `json:"cgroupDriver,omitempty"`
+	CgroupDriver string `json:"cgroupDriver,omitempty" words:"systemd,cgroupfs"`
 	// Sandboxes names additional runtimes for isolated pods: "kata".
 	Sandboxes []string `json:"sandboxes,omitempty"`
 	// LazyPull names a snapshotter of the image that starts containers before their image has arrived, or has it arrive
 	// sooner: "overlaybd", AKS's, or "soci", EKS's.
-	LazyPull string `json:"lazyPull,omitempty"`
+	LazyPull string `json:"lazyPull,omitempty" words:"overlaybd,soci"`
 	// Registries are image registries, by the host that images name: "docker.io", "registry.example:5000", or "_default"
 	// for all that have no entry. A registry's mirrors are asked before the registry itself.
 	Registries map[string]Registry `json:"registries,omitempty"`

@@ -3,7 +3,7 @@ package nodeconfig
 // Cloud describes the cloud the machine runs in.
 type Cloud struct {
 	// Provider is "azure", "aws", or empty for none.
-	Provider string `json:"provider,omitempty"`
+	Provider string `json:"provider,omitempty" words:"azure,aws"`
 	// InstanceType is the machine's size, as the cloud names it.
 	InstanceType string `json:"instanceType,omitempty"`
 	// Azure configures Azure's cloud provider.
@@ -34,7 +34,7 @@ type Azure struct {
 	// Location is the region, such as "eastus".
 	Location string `json:"location,omitempty"`
 	// VMType is "standard" or "vmss".
-	VMType string `json:"vmType,omitempty"`
+	VMType string `json:"vmType,omitempty" words:"standard,vmss"`
 	// Subnet is the name of the node's subnet.
 	Subnet string `json:"subnet,omitempty"`
 	// SecurityGroup is the name of the subnet's network security group.
@@ -80,7 +80,7 @@ type AzureIdentity struct {
 // AzureLoadBalancer configures the cluster's load balancer.
 type AzureLoadBalancer struct {
 	// SKU is "basic" or "standard".
-	SKU string `json:"sku,omitempty"`
+	SKU string `json:"sku,omitempty" words:"basic,standard"`
 	// DisableOutboundSNAT leaves outbound traffic to another way out.
 	DisableOutboundSNAT bool `json:"disableOutboundSNAT,omitempty"`
 	// ExcludeMaster keeps control plane machines out of it; default true.

@@ -38,7 +38,7 @@ type Unit struct {
 	// State is "Started", "Stopped", "Disabled" (it is stopped, and does not start at boot), "Masked" (nor can anything
 	// start it), or "None", which leaves it to others: to a timer, a socket, another unit. Default "Started" where the
 	// content is given, "None" where it is not, or is that of a template.
-	State UnitState `json:"state,omitempty"`
+	State UnitState `json:"state,omitempty" words:"Started,Stopped,Disabled,Masked,None"`
 }
 
 // DropIn is a part of a unit that is read after its file.

@@ -3,9 +3,9 @@ package nodeconfig
 // Network configures pod and host networking.
 type Network struct {
 	// Plugin is who provides the CNI: "none" (it is installed later, as a pod), "azure", "kubenet".
-	Plugin string `json:"plugin,omitempty"`
+	Plugin string `json:"plugin,omitempty" words:"none,azure,kubenet"`
 	// Policy is the network policy engine: "none", "azure", "calico".
-	Policy string `json:"policy,omitempty"`
+	Policy string `json:"policy,omitempty" words:"none,azure,calico"`
 	// IPFamilies are "IPv4" and "IPv6", the primary first; default IPv4.
 	IPFamilies []string `json:"ipFamilies,omitempty"`
 	// SecondaryInterfaces is the number of further network interfaces to configure.
@@ -25,7 +25,7 @@ type Network struct {
 // MetadataRestriction keeps pods from the cloud's metadata service by a packet filter rule.
 type MetadataRestriction struct {
 	// Table is the iptables table of the rule: "filter" (default) or "mangle".
-	Table string `json:"table,omitempty"`
+	Table string `json:"table,omitempty" words:"filter,mangle"`
 }
 
 // LocalDNS is a DNS cache on the node, for host and pods.
@@ -53,13 +53,13 @@ type LocalDNSHosts struct {
 // LocalDNSZone is how queries below one domain are answered.
 type LocalDNSZone struct {
 	// QueryLogging is "Error" for errors alone, or "Log" for every query.
-	QueryLogging string `json:"queryLogging,omitempty"`
+	QueryLogging string `json:"queryLogging,omitempty" words:"Error,Log"`
 	// Protocol is "PreferUDP" or "ForceTCP".
-	Protocol string `json:"protocol,omitempty"`
+	Protocol string `json:"protocol,omitempty" words:"PreferUDP,ForceTCP"`
 	// ForwardTo is who answers: "VnetDNS" or "ClusterCoreDNS".
-	ForwardTo string `json:"forwardTo,omitempty"`
+	ForwardTo string `json:"forwardTo,omitempty" words:"VnetDNS,ClusterCoreDNS"`
 	// ForwardPolicy is "Sequential", "RoundRobin" or "Random".
-	ForwardPolicy string `json:"forwardPolicy,omitempty"`
+	ForwardPolicy string `json:"forwardPolicy,omitempty" words:"Sequential,RoundRobin,Random"`
 	// MaxConcurrent bounds the queries that wait for an answer; default none.
 	MaxConcurrent *int32 `json:"maxConcurrent,omitempty"`
 	// CacheSeconds is how long an answer is kept; default 3600.
@@ -67,10 +67,10 @@ type LocalDNSZone struct {
 	// StaleSeconds is how long an answer that is out of date may still be given; default 3600.
 	StaleSeconds *int32 `json:"staleSeconds,omitempty"`
 	// ServeStale is "Verify", "Immediate" or "Disable".
-	ServeStale string `json:"serveStale,omitempty"`
+	ServeStale string `json:"serveStale,omitempty" words:"Verify,Immediate,Disable"`
 	// ServeStalePolicy is "PreferPositive" if an answer that is out of date is better than a newer refusal; CoreDNS's own
 	// choice if it is empty.
-	ServeStalePolicy string `json:"serveStalePolicy,omitempty"`
+	ServeStalePolicy string `json:"serveStalePolicy,omitempty" words:"PreferPositive"`
 	// FailFast answers with a failure at once when nobody upstream is healthy.
 	FailFast *bool `json:"failFast,omitempty"`
 	// HealthCheck probes the upstream every Interval.
@@ -97,7 +97,7 @@ type System struct {
 	SwapMB int32 `json:"swapMB,omitempty"`
 	// SwapDisk is where the swap file is: "OS" (default), or "PreferTemporary" for the temporary disk of a machine of Azure that
 	// has one with room for it, and else OS. A temporary disk is empty after the machine has moved; the file is made again.
-	SwapDisk string `json:"swapDisk,omitempty"`
+	SwapDisk string `json:"swapDisk,omitempty" words:"OS,PreferTemporary"`
 	// TransparentHugePages are the kernel's settings, by file: "enabled", "defrag".
 	TransparentHugePages map[string]string `json:"transparentHugePages,omitempty"`
 	// LocalStorage configures the instance's own disks.
@@ -130,7 +130,7 @@ type LocalStorage struct {
 // GPU configures graphics processors. Drivers and services are those of the image: none is installed.
 type GPU struct {
 	// Vendor is "nvidia" or "amd"; empty for a node that uses none.
-	Vendor string `json:"vendor,omitempty"`
+	Vendor string `json:"vendor,omitempty" words:"nvidia,amd"`
 	// InstallDriver says that the node needs the driver of its size's kind. An image without one makes no node.
 	InstallDriver bool `json:"installDriver,omitempty"`
 	// DevicePlugin runs the vendor's device plug-in, where the image has it as a service.
@@ -145,7 +145,7 @@ type GPU struct {
 	InstanceProfile string `json:"instanceProfile,omitempty"`
 	// Strategy is how partitions are shown to Kubernetes: "Mixed" for a resource of each profile, else as devices of one kind
 	// ("None", "Single").
-	Strategy string `json:"strategy,omitempty"`
+	Strategy string `json:"strategy,omitempty" words:"None,Single,Mixed"`
 	// ProfileLayout lists the partitions of each device by their profiles, such as "1g.10gb", in place of InstanceProfile.
 	ProfileLayout []string `json:"profileLayout,omitempty"`
 }

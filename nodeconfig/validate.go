@@ -91,13 +91,6 @@ func (v *validator) timeout(path string, d Duration) {
 	}
 }
 
-// oneOf wants a value to be empty or one of a list.
-func (v *validator) oneOf(path string, value *string, allowed ...string) {
-	if *value != "" && !slices.Contains(allowed, *value) {
-		v.invalid(path, "want one of "+strings.Join(allowed, ", "), func() { *value = "" })
-	}
-}
-
 // checkMap validates the entries of a map; check returns what is wrong with one, or "". What is found is sorted later.
 func checkMap[V any](v *validator, path string, m map[string]V, check func(key string, value V) string) {
 	for key, value := range m {
@@ -120,7 +113,7 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 	})
 }
 
-// characters looks through a config for texts that no field has a use for.
+// characters looks through a config for texts that no field has a use for, and for words that a field does not know.
 type characters struct {
 	*validator
 	at document.Path
@@ -145,6 +138,7 @@ func (v *characters) check(value reflect.Value) {
 			if f.texts {
 				v.at.Enter(f.name)
 				v.check(value.Field(f.index))
+				v.word(value.Field(f.index), f.words)
 				v.at.Leave()
 			}
 		}
@@ -164,7 +158,11 @@ func (v *characters) check(value reflect.Value) {
 			for iter := value.MapRange(); iter.Next(); {
 				v.at.Enter(iter.Key().String())
 				v.text(iter.Key().String())
-				v.check(iter.Value())
+				entry, found := reflect.New(value.Type().Elem()).Elem(), len(v.problems)
+				entry.Set(iter.Value())
+				if v.check(entry); len(v.problems) > found {
+					value.SetMapIndex(iter.Key(), entry) // a word of it may have been taken out
+				}
 				v.at.Leave()
 			}
 		}
@@ -172,6 +170,13 @@ func (v *characters) check(value reflect.Value) {
 		v.data(value.Interface())
 	case reflect.String:
 		v.text(value.String())
+	}
+}
+
+// word wants a text to be empty or one of some words.
+func (v *characters) word(text reflect.Value, words []string) {
+	if words != nil && text.String() != "" && !slices.Contains(words, text.String()) {
+		v.invalid(v.at.String(), "want one of "+strings.Join(words, ", "), text.SetZero)
 	}
 }
 

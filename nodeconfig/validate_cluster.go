@@ -97,17 +97,11 @@ func checkIP(ip string) string {
 	return ""
 }
 
-// joinMethods are the known methods.
-var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinExec, JoinAttested, JoinAWS, JoinNone}
-
 func (v *validator) join(c *NodeConfig) {
 	j := &c.Join
 	fetches := c.Cluster.FetchesAuthority()
 	if fetches && j.Method != JoinNone && j.Method != JoinBootstrapToken && j.BootstrapToken.IsZero() && j.DiscoveryToken.IsZero() {
 		v.missing("$.join.bootstrapToken", "is missing, and the cluster shows its CA to who has one: give a token, or the CA itself in cluster.certificateAuthority")
-	}
-	if !slices.Contains(joinMethods, j.Method) {
-		v.vital("$.join.method", fmt.Sprintf("want one of %v", joinMethods))
 	}
 	switch j.Method {
 	case JoinBootstrapToken:

@@ -76,12 +76,6 @@ func (v *validator) dnsZones(path string, zones map[string]LocalDNSZone) {
 // dnsZone validates a server block. The least numbers are those that CoreDNS takes (CoreDNS: plugin/cache/setup.go,
 // plugin/forward/setup.go).
 func (v *validator) dnsZone(at string, zone *LocalDNSZone) {
-	v.oneOf(at+".queryLogging", &zone.QueryLogging, "Error", "Log")
-	v.oneOf(at+".protocol", &zone.Protocol, "PreferUDP", "ForceTCP")
-	v.oneOf(at+".forwardTo", &zone.ForwardTo, "VnetDNS", "ClusterCoreDNS")
-	v.oneOf(at+".forwardPolicy", &zone.ForwardPolicy, "Sequential", "RoundRobin", "Random")
-	v.oneOf(at+".serveStale", &zone.ServeStale, "Verify", "Immediate", "Disable")
-	v.oneOf(at+".serveStalePolicy", &zone.ServeStalePolicy, "PreferPositive")
 	v.number(at+".maxConcurrent", &zone.MaxConcurrent, 0)
 	v.number(at+".cacheSeconds", &zone.CacheSeconds, 1)
 	v.number(at+".staleSeconds", &zone.StaleSeconds, 0)

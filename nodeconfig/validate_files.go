@@ -201,7 +201,6 @@ func (v *validator) units(c *NodeConfig) {
 			v.vital(at+".name", reason)
 		}
 		seen[u.Name] = true
-		v.oneOf(at+".state", (*string)(&u.State), string(UnitStarted), string(UnitStopped), string(UnitDisabled), string(UnitMasked), string(UnitNone))
 		v.unit(u, at)
 		v.dropIns(u, at+".dropIns")
 	}

@@ -26,11 +26,9 @@ func (v *validator) runtime(r *Runtime) {
 	if !isImageReference(r.SandboxImage) {
 		v.invalid("$.runtime.sandboxImage", "is not an image reference", func() { r.SandboxImage = DefaultSandboxImage })
 	}
-	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
 	checkList(v, "$.runtime.sandboxes", &r.Sandboxes, func(name string) string {
 		return unless(name == "kata", "is no runtime for isolated pods; use kata")
 	})
-	v.oneOf("$.runtime.lazyPull", &r.LazyPull, "overlaybd", "soci")
 	for host, registry := range r.Registries {
 		v.registry(host, registry)
 	}
@@ -65,11 +63,6 @@ func (v *validator) runtime(r *Runtime) {
 }
 
 func (v *validator) network(n *Network) {
-	v.oneOf("$.network.plugin", &n.Plugin, "none", "azure", "kubenet")
-	v.oneOf("$.network.policy", &n.Policy, "none", "azure", "calico")
-	if restriction := n.MetadataRestriction; restriction != nil {
-		v.oneOf("$.network.metadataRestriction.table", &restriction.Table, "filter", "mangle")
-	}
 	if n.LocalDNS != nil {
 		v.localDNS(n.LocalDNS)
 	}
@@ -137,11 +130,6 @@ var hugePages = map[string][]string{
 
 func (v *validator) system(s *System) {
 	v.atLeastZero("$.system.swapMB", &s.SwapMB)
-	v.oneOf("$.system.swapDisk", &s.SwapDisk, "OS", PreferTemporary)
-	if gpu := s.GPU; gpu != nil {
-		v.oneOf("$.system.gpu.vendor", &gpu.Vendor, "nvidia", "amd")
-		v.oneOf("$.system.gpu.strategy", &gpu.Strategy, "None", "Single", "Mixed")
-	}
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
 		case !isSysctlKey(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):
@@ -216,7 +204,6 @@ func (v *validator) surroundings(c *NodeConfig) {
 			v.invalid("$.proxy.certificateAuthority", err.Error(), func() { c.Proxy.CertificateAuthority = "" })
 		}
 	}
-	v.oneOf("$.cloud.provider", &c.Cloud.Provider, "azure", "aws")
 	if c.Cloud.Azure != nil {
 		v.azure(c.Cloud.Azure)
 	}
@@ -225,8 +212,6 @@ func (v *validator) surroundings(c *NodeConfig) {
 
 // azure validates what is said of Azure.
 func (v *validator) azure(a *Azure) {
-	v.oneOf("$.cloud.azure.vmType", &a.VMType, "standard", "vmss")
-	v.oneOf("$.cloud.azure.loadBalancer.sku", &a.LoadBalancer.SKU, "basic", "standard")
 	custom := a.Custom
 	if custom == nil {
 		return

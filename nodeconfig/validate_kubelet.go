@@ -47,7 +47,6 @@ func (v *validator) kubelet(k *Kubelet) {
 	if p := k.ImageCredentialProvider; p != nil {
 		v.credentialProvider(p)
 	}
-	v.oneOf("$.kubelet.dataDisk", &k.DataDisk, "OS", "Temporary")
 }
 
 // osLabels say which operating system a node runs (Kubernetes: well-known labels).

@@ -244,6 +244,8 @@ var enumerated = map[string]string{
 	"sku":              "cloud: {azure: {loadBalancer: {sku: %}}}",
 	"layout":           "components: {layout: %}",
 	"swapDisk":         "system: {swapMB: 1024, swapDisk: %}",
+	"vendor":           "system: {gpu: {vendor: %}}",
+	"strategy":         "system: {gpu: {vendor: nvidia, strategy: %}}",
 	"state":            "units: [{name: a.service, state: %}]",
 }
 

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -15,36 +17,18 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 )
 
-// enums are the native fields whose values are a closed set, by type and field; package nodeconfig
-// has the same sets, which a test holds.
+// enums are the fields whose values are a closed set, by type and field, besides those whose words stand in a tag. What else
+// package nodeconfig has of them, a test holds.
 var enums = map[string][]any{
-	"NodeConfig.apiVersion":         {nodeconfig.APIVersion},
-	"NodeConfig.kind":               {nodeconfig.Kind},
-	"ClusterConfig.apiVersion":      {eksctl.APIVersion},
-	"ClusterConfig.kind":            {eksctl.Kind},
-	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
-	"Capacity.rule":                 {nodeconfig.RuleEKS},
-	"Kubelet.dataDisk":              {"OS", "Temporary"},
-	"System.swapDisk":               {"OS", nodeconfig.PreferTemporary},
-	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
-	"Runtime.cgroupDriver":          {"systemd", "cgroupfs"},
-	"Runtime.lazyPull":              {"overlaybd", "soci"},
-	"RegistryHost.capabilities":     {"pull", "resolve"},
-	"Network.plugin":                {"none", "azure", "kubenet"},
-	"Network.policy":                {"none", "azure", "calico"},
-	"Network.ipFamilies":            {"IPv4", "IPv6"},
-	"MetadataRestriction.table":     {"filter", "mangle"},
-	"LocalDNSZone.queryLogging":     {"Error", "Log"},
-	"LocalDNSZone.protocol":         {"PreferUDP", "ForceTCP"},
-	"LocalDNSZone.forwardTo":        {"VnetDNS", "ClusterCoreDNS"},
-	"LocalDNSZone.forwardPolicy":    {"Sequential", "RoundRobin", "Random"},
-	"LocalDNSZone.serveStale":       {"Verify", "Immediate", "Disable"},
-	"LocalDNSZone.serveStalePolicy": {"PreferPositive"},
-	"Cloud.provider":                {"azure", "aws"},
-	"Azure.vmType":                  {"standard", "vmss"},
-	"AzureLoadBalancer.sku":         {"basic", "standard"},
-	"Components.layout":             families(),
-	"Unit.state":                    {"Started", "Stopped", "Disabled", "Masked", "None"},
+	"NodeConfig.apiVersion":     {nodeconfig.APIVersion},
+	"NodeConfig.kind":           {nodeconfig.Kind},
+	"ClusterConfig.apiVersion":  {eksctl.APIVersion},
+	"ClusterConfig.kind":        {eksctl.Kind},
+	"Capacity.rule":             {nodeconfig.RuleEKS},
+	"Taint.effect":              {"NoSchedule", "PreferNoSchedule", "NoExecute"},
+	"RegistryHost.capabilities": {"pull", "resolve"},
+	"Network.ipFamilies":        {"IPv4", "IPv6"},
+	"Components.layout":         families(),
 }
 
 func families() (names []any) {
@@ -75,6 +59,7 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	words := maps.Clone(enums)
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: d.Name != dialect.Native}
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
@@ -84,9 +69,16 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 		if field == "" {
 			return oneLine(r.CommentMap[key])
 		}
+		f, found := t.FieldByName(field)
+		for _, word := range nodeconfig.WordsOf(f) {
+			of := t.Name() + "." + document.JSONNames(f)[0]
+			if !slices.Contains(words[of], any(word)) {
+				words[of] = append(words[of], word)
+			}
+		}
 		comment := oneLine(r.CommentMap[key+"."+field])
 		if rest, ok := strings.CutPrefix(comment, field+" "); ok {
-			if f, found := t.FieldByName(field); found { // readers of the schema know the name in JSON
+			if found { // readers of the schema know the name in JSON
 				comment = document.JSONNames(f)[0] + " " + rest
 			}
 		}
@@ -114,13 +106,13 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 	s := r.Reflect(d.Document)
 	name := reflect.TypeOf(d.Document).Elem().Name()
 	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+d.Name+".json"), name
-	if err := finish(name, true, s); err != nil {
+	if err := finish(name, true, s, words); err != nil {
 		return nil, err
 	}
 	s.Extras = nil
 	s.Type = "object" // a document is not null
 	for name, def := range s.Definitions {
-		if err := finish(name, false, def); err != nil {
+		if err := finish(name, false, def, words); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +120,7 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 }
 
 // finish makes the composites of a type nullable and gives its fields their enumerations. A top type is that of a document.
-func finish(name string, top bool, s *jsonschema.Schema) error {
+func finish(name string, top bool, s *jsonschema.Schema, words map[string][]any) error {
 	nullable(s, "object")
 	if s.Properties == nil {
 		return fmt.Errorf("type %s has no fields", name)
@@ -136,7 +128,7 @@ func finish(name string, top bool, s *jsonschema.Schema) error {
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		field := pair.Value
 		composite(field)
-		values, closed := enums[name+"."+pair.Key]
+		values, closed := words[name+"."+pair.Key]
 		switch {
 		case closed && field.Items != nil:
 			field.Items.Enum = append(values[:len(values):len(values)], nil)
