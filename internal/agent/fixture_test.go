@@ -30,28 +30,28 @@ const (
 	examples       = "../../examples/"
 )
 
-// place is where a result is published.
-type place struct {
+// destination is where a result is published.
+type destination struct {
 	result                 state.File
 	complete, baseComplete string
 }
 
-func placeOf(family *profile.Profile) place {
+func destinationOf(family *profile.Profile) destination {
 	p := &family.Publication
-	return place{state.ResultAt(p.Result), p.Complete, p.BaseComplete}
+	return destination{state.ResultAt(p.Result), p.Complete, p.BaseComplete}
 }
 
 // The places of a result: by the contract's dialect, and where the disk takes no more.
 var (
-	aksPlace, nativePlace = placeOf(profile.Of(nodeconfig.LayoutAKS)), placeOf(profile.Default())
-	runPlace              = place{result: state.RunResult, complete: "/run/slipway/provision.complete"}
-	places                = []place{runPlace, aksPlace, nativePlace}
+	aksPlace, nativePlace = destinationOf(profile.Of(nodeconfig.LayoutAKS)), destinationOf(profile.Default())
+	runPlace              = destination{result: state.RunResult, complete: "/run/slipway/provision.complete"}
+	places                = []destination{runPlace, aksPlace, nativePlace}
 	markers               = []string{runPlace.complete, aksPlace.complete, nativePlace.complete}
 )
 
 // placeOf is where the result of a provisioning is published.
-func (n *node) placeOf(got *status.Status) place {
-	return placeOf(profile.Publisher(got.Config.Dialect, n.Called, got.Config.Path))
+func (n *node) placeOf(got *status.Status) destination {
+	return destinationOf(profile.Publisher(got.Config.Dialect, n.Called, got.Config.Path))
 }
 
 // node is a directory that an agent works on.
@@ -191,7 +191,7 @@ func (n *node) exists(path string) bool {
 }
 
 // result is the published result.
-func (n *node) result(p place) status.CSEStatus {
+func (n *node) result(p destination) status.CSEStatus {
 	n.Helper()
 	result, err := status.ParseCSE(n.read(p.result.Path))
 	if err != nil {
@@ -202,7 +202,7 @@ func (n *node) result(p place) status.CSEStatus {
 
 // published wants a result with an exit code to be published whole: status, result and marker, and
 // all of them to say the same.
-func (n *node) published(p place, code int) {
+func (n *node) published(p destination, code int) {
 	n.Helper()
 	result := n.result(p)
 	if got, err := result.Code(); err != nil || got != code {

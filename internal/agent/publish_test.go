@@ -22,7 +22,7 @@ type delivered struct {
 	path    string
 	content string
 	prepare func(n *node)
-	place   place
+	place   destination
 	code    int
 	says    string
 }
@@ -99,7 +99,7 @@ func TestPublished(t *testing.T) {
 			if c.code != 0 && (got.Error.Action == "" || len(got.Changes) > 0 || n.exists("/etc/containerd")) {
 				t.Errorf("%+v", got)
 			}
-			for _, other := range []place{aksPlace, nativePlace} {
+			for _, other := range []destination{aksPlace, nativePlace} {
 				if other != c.place && (n.exists(other.result.Path) || n.exists(other.complete)) {
 					t.Errorf("there is something at %s too", other.result.Path)
 				}
@@ -358,7 +358,7 @@ func TestImagePreparation(t *testing.T) {
 	for _, c := range []struct {
 		path     string
 		contract []byte
-		place    place
+		place    destination
 	}{
 		{aksContract, aksWith(t, "azure-cni.json", map[string]any{"pre_provision_only": true}), aksPlace},
 		{nativeContract, []byte("apiVersion: slipway.dev/v1\nkind: NodeConfig\njoin: {method: None}\n"), nativePlace},

@@ -217,7 +217,7 @@ func TestRepairPublishesTheProvisioning(t *testing.T) {
 	for _, contract := range []struct {
 		path  string
 		text  []byte
-		place place
+		place destination
 	}{
 		{nativeContract, example(t, "native/full.yaml"), nativePlace},
 		{aksContract, aksWith(t, "minimal.json", nil), aksPlace},

@@ -72,7 +72,7 @@ func TestWait(t *testing.T) {
 // A result that comes later is waited for; another program may deliver it, in whichever of the places.
 func TestWaitForLaterResult(t *testing.T) {
 	t.Parallel()
-	for _, p := range []place{aksPlace, nativePlace} {
+	for _, p := range []destination{aksPlace, nativePlace} {
 		n := newNode(t)
 		later := newNode(t, n.root)
 		var once sync.Once

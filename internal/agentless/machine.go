@@ -26,11 +26,11 @@ type Machine struct {
 	// OnceDone is a file that is there when the commands have been run that are run once; empty where there are none.
 	OnceDone string
 	// Losses are what is not done.
-	Losses []Loss
+	Losses []Unsupported
 }
 
-// Loss is something that a plan has and a node without an agent does not.
-type Loss struct {
+// Unsupported is something that a plan has and a node without an agent does not.
+type Unsupported struct {
 	ID resource.ID
 	// Why says what is missing then.
 	Why string
@@ -104,17 +104,17 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 	slices.SortFunc(b.Directories, func(x, y *resource.Directory) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Files, func(x, y *resource.File) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Links, func(x, y *resource.Symlink) int { return cmp.Compare(x.Path, y.Path) })
-	slices.SortFunc(b.Losses, func(x, y Loss) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(b.Losses, func(x, y Unsupported) int { return cmp.Compare(x.ID, y.ID) })
 	return b.Machine
 }
 
 // Fatal are the losses without which no node is to be made.
-func (m *Machine) Fatal() []Loss {
-	return slices.DeleteFunc(slices.Clone(m.Losses), func(l Loss) bool { return !l.Fatal })
+func (m *Machine) Fatal() []Unsupported {
+	return slices.DeleteFunc(slices.Clone(m.Losses), func(l Unsupported) bool { return !l.Fatal })
 }
 
 func (b *builder) lose(r *resource.Resource, fatal bool, why string) {
-	b.Losses = append(b.Losses, Loss{r.ID(), why, fatal})
+	b.Losses = append(b.Losses, Unsupported{r.ID(), why, fatal})
 }
 
 func (b *builder) file(r *resource.Resource) {
@@ -218,4 +218,4 @@ func inOrder(p resource.Plan) []*resource.Resource {
 }
 
 // String names a loss for people.
-func (l Loss) String() string { return fmt.Sprintf("%s: %s", l.ID, l.Why) }
+func (l Unsupported) String() string { return fmt.Sprintf("%s: %s", l.ID, l.Why) }

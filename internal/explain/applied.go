@@ -10,7 +10,7 @@ import (
 )
 
 // whoReads says who applies a field, which becomes the given fields of the NodeConfig. What is applied is what is read.
-func (e *experiment) whoReads(x *Explanation, at *place, becomes []string) {
+func (e *experiment) whoReads(x *Explanation, at *position, becomes []string) {
 	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok {
 		x.Applied = r.Applied
 		return

@@ -197,7 +197,7 @@ type kubeletError struct{ unknownError }
 
 // find follows a path to a field. A setting of the kubelet's that no kubelet has is none, unless the document has it:
 // it may be one of a version that is newer than this program.
-func (e *experiment) find(path string) (*place, error) {
+func (e *experiment) find(path string) (*position, error) {
 	at, err := e.catalog.find(path, e.tree)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (e *experiment) find(path string) (*place, error) {
 }
 
 // kubeletSetting is what the kubelet makes of the setting at a place; nothing where there is none of its settings.
-func (e *experiment) kubeletSetting(at *place) kubeletapi.Setting {
+func (e *experiment) kubeletSetting(at *position) kubeletapi.Setting {
 	if names, ok := e.catalog.kubeletField(at); ok {
 		return kubeletapi.DescribeField(names)
 	}
@@ -220,7 +220,7 @@ func (e *experiment) kubeletSetting(at *place) kubeletapi.Setting {
 }
 
 // explain explains one field of a document.
-func (e *experiment) explain(at *place) *Explanation {
+func (e *experiment) explain(at *position) *Explanation {
 	n := lookUp(e.tree, at.steps)
 	x := &Explanation{
 		Dialect:     e.dialect,
@@ -280,7 +280,7 @@ func (e *experiment) explain(at *place) *Explanation {
 
 // byDefault is the value that a field has where the document does not set it; for a field of another
 // dialect, that of the one field of the NodeConfig which it becomes.
-func (e *experiment) byDefault(at *place, x *Explanation, shown func(*document.Node, string) json.RawMessage) json.RawMessage {
+func (e *experiment) byDefault(at *position, x *Explanation, shown func(*document.Node, string) json.RawMessage) json.RawMessage {
 	path := x.Field
 	if e.dialect != dialect.Native {
 		if len(x.Becomes) != 1 || strings.Contains(x.Becomes[0].Path, "[") {
@@ -302,7 +302,7 @@ func (e *experiment) byDefault(at *place, x *Explanation, shown func(*document.N
 
 // about returns those of the problems that are about a field, about something in it, or about all of
 // what it is in.
-func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfig.Problem {
+func (e *experiment) about(at *position, problems []nodeconfig.Problem) []nodeconfig.Problem {
 	var found []nodeconfig.Problem
 	for _, p := range problems {
 		fields := []string{pathOf(at.first), pathOf(at.steps)}

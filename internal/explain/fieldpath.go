@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// place is a field of a document: where it is, whether it is set there or not, and what it may be.
-type place struct {
+// position is a field of a document: where it is, whether it is set there or not, and what it may be.
+type position struct {
 	// steps lead to it in the document's own spelling, first in the schema's.
 	steps, first []step
 	shape        *shape
@@ -24,8 +24,8 @@ func (e *unknownError) Error() string { return e.at + ": " + e.reason }
 
 // find follows a path as a person writes it: with or without "$.", and with the names of a map's
 // fields in quotes and brackets or as they are, even where they have dots.
-func (c *catalog) find(path string, tree *document.Node) (*place, error) {
-	p, n, rest := &place{shape: c.root}, tree, strings.TrimPrefix(strings.TrimSpace(path), "$")
+func (c *catalog) find(path string, tree *document.Node) (*position, error) {
+	p, n, rest := &position{shape: c.root}, tree, strings.TrimPrefix(strings.TrimSpace(path), "$")
 	for rest = strings.TrimPrefix(rest, "."); rest != ""; rest = strings.TrimPrefix(rest, ".") {
 		var err error
 		switch s := p.shape; {
@@ -47,7 +47,7 @@ func (c *catalog) find(path string, tree *document.Node) (*place, error) {
 }
 
 // inside is what is inside a place where the schema has data that passes through: the kubelet's own settings are known.
-func (c *catalog) inside(p *place) kubeletapi.Inside {
+func (c *catalog) inside(p *position) kubeletapi.Inside {
 	if names, ok := c.kubeletField(p); ok {
 		return kubeletapi.InsideField(names)
 	}
@@ -55,7 +55,7 @@ func (c *catalog) inside(p *place) kubeletapi.Inside {
 }
 
 // kubeletField returns the names that lead to a place from the kubelet's configuration, where it is in that.
-func (c *catalog) kubeletField(p *place) (names []string, ok bool) {
+func (c *catalog) kubeletField(p *position) (names []string, ok bool) {
 	if c.dialect != dialect.Native || len(p.first) < 3 || pathOf(p.first[:2]) != "$.kubelet.config" {
 		return nil, false
 	}
@@ -66,7 +66,7 @@ func (c *catalog) kubeletField(p *place) (names []string, ok bool) {
 }
 
 // enter goes on to a value below. One that no schema describes has the description of what it is in.
-func (p *place) enter(spelled, first step, s *shape) {
+func (p *position) enter(spelled, first step, s *shape) {
 	if s.Description == "" && p.shape.Description != "" && len(p.steps) > 0 {
 		described := *s
 		described.Description = p.shape.Description
@@ -75,7 +75,7 @@ func (p *place) enter(spelled, first step, s *shape) {
 	p.steps, p.first, p.shape = append(p.steps, spelled), append(p.first, first), s
 }
 
-func (p *place) property(c *catalog, n *document.Node, rest string) (string, error) {
+func (p *position) property(c *catalog, n *document.Node, rest string) (string, error) {
 	name, rest, err := cutName(rest)
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (p *place) property(c *catalog, n *document.Node, rest string) (string, err
 	return rest, nil
 }
 
-func (p *place) entry(c *catalog, n *document.Node, rest string) (string, error) {
+func (p *position) entry(c *catalog, n *document.Node, rest string) (string, error) {
 	below := anything
 	if p.shape.isMap() {
 		below = c.follow(p.shape.Additional.shape)
@@ -122,7 +122,7 @@ func (p *place) entry(c *catalog, n *document.Node, rest string) (string, error)
 	return rest, err
 }
 
-func (p *place) item(c *catalog, n *document.Node, rest string) (string, error) {
+func (p *position) item(c *catalog, n *document.Node, rest string) (string, error) {
 	below := anything
 	if p.shape.Items != nil {
 		below = c.follow(p.shape.Items)

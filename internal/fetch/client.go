@@ -110,7 +110,7 @@ func (c *Client) Get(ctx context.Context, r Request, into File) (got Fetched, er
 	s, done := c.session()
 	defer done()
 	begin := s.now()
-	g := &getting{session: s, request: &r, into: &sink{file: into}, begin: begin, further: begin}
+	g := &download{session: s, request: &r, into: &sink{file: into}, begin: begin, further: begin}
 	for _, from := range r.From {
 		g.places = append(g.places, newPlace(from))
 	}
@@ -121,11 +121,11 @@ func (c *Client) Get(ctx context.Context, r Request, into File) (got Fetched, er
 	return got, err
 }
 
-// getting is one call of Get.
-type getting struct {
+// download is one call of Get.
+type download struct {
 	*session
 	request *Request
-	places  []*place
+	places  []*remote
 	into    *sink
 	// begin is when the call began, and further when the file was last made longer than it ever was, which is most.
 	begin, further time.Time
@@ -133,7 +133,7 @@ type getting struct {
 }
 
 // run makes rounds over the places until one has the file, none is left that may have it later, or ctx ends.
-func (g *getting) run(ctx context.Context) (*place, error) {
+func (g *download) run(ctx context.Context) (*remote, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		again, after := false, time.Duration(0)
 		for _, p := range g.places {
@@ -170,7 +170,7 @@ func (g *getting) run(ctx context.Context) (*place, error) {
 
 // persist asks a place again as long as that brings the file further, and once more if what was there before had to be thrown
 // away: it may be another place's, which would spoil every try of this one.
-func (g *getting) persist(ctx context.Context, p *place) *failure {
+func (g *download) persist(ctx context.Context, p *remote) *failure {
 	repeated := false
 	for {
 		before := g.into.most
@@ -192,7 +192,7 @@ func (g *getting) persist(ctx context.Context, p *place) *failure {
 }
 
 // try asks a place once.
-func (g *getting) try(ctx context.Context, p *place) *failure {
+func (g *download) try(ctx context.Context, p *remote) *failure {
 	if p.url == "" {
 		if f := g.resolve(ctx, p); f != nil {
 			return f
@@ -209,7 +209,7 @@ func (g *getting) try(ctx context.Context, p *place) *failure {
 }
 
 // failed is the error of all places that were asked. ended is why no more were, if that is not that all have failed for good.
-func (g *getting) failed(ended error) error {
+func (g *download) failed(ended error) error {
 	best := &Error{Cause: Unreachable}
 	var all []error
 	for _, p := range g.places {

@@ -12,7 +12,7 @@ import (
 const maxETag = 256
 
 // download brings the rest of a file, or all of it. wanted is its digest, or "" if nobody knows it.
-func (g *getting) download(ctx context.Context, p *place, wanted string) *failure {
+func (g *download) download(ctx context.Context, p *remote, wanted string) *failure {
 	limit := g.request.MaxBytes
 	if p.size > limit {
 		return tooLarge(p.size, limit)
@@ -47,7 +47,7 @@ func otherDigest(has, wanted string) *failure {
 }
 
 // rest asks for what is missing, and writes it.
-func (g *getting) rest(ctx context.Context, p *place, limit int64) *failure {
+func (g *download) rest(ctx context.Context, p *remote, limit int64) *failure {
 	header := http.Header{}
 	if g.into.size > 0 {
 		header.Set("Range", fmt.Sprintf("bytes=%d-", g.into.size))
@@ -83,7 +83,7 @@ func (g *getting) rest(ctx context.Context, p *place, limit int64) *failure {
 
 // position makes the file end where an answer's body begins, and returns how large the whole file is, -1 if the answer does
 // not say it.
-func (g *getting) position(a *answer, p *place) (total int64, f *failure) {
+func (g *download) position(a *answer, p *remote) (total int64, f *failure) {
 	held := g.into.size
 	if a.StatusCode == http.StatusOK { // all of it, from the beginning
 		err := g.into.reset()

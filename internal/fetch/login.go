@@ -18,7 +18,7 @@ const (
 )
 
 // ask asks a place. A registry that wants a token gets nobody's first, and then that of a login, if there is one.
-func (g *getting) ask(ctx context.Context, p *place, address string, header http.Header) (*answer, *failure) {
+func (g *download) ask(ctx context.Context, p *remote, address string, header http.Header) (*answer, *failure) {
 	way := everybody
 	for {
 		if p.token != "" {
@@ -50,7 +50,7 @@ const (
 )
 
 // token asks for a token to pull: the one that everybody gets, or the one for what Login gives. It is empty if there is none.
-func (g *getting) token(ctx context.Context, p *place, header http.Header, way int) (string, *failure) {
+func (g *download) token(ctx context.Context, p *remote, header http.Header, way int) (string, *failure) {
 	if c := bearer(header); c != nil {
 		p.challenge = c // a registry that refuses a token need not repeat it
 	}
@@ -78,7 +78,7 @@ func (g *getting) token(ctx context.Context, p *place, header http.Header, way i
 }
 
 // identified asks for the token for what Login gives, and once more where that has expired.
-func (g *getting) identified(ctx context.Context, p *place, at *url.URL, query string) (string, *failure) {
+func (g *download) identified(ctx context.Context, p *remote, at *url.URL, query string) (string, *failure) {
 	refused, last := "", (*failure)(nil)
 	for {
 		refresh, f := g.login(ctx, p, refused)
@@ -110,7 +110,7 @@ func form(pairs ...string) (text string) {
 }
 
 // login is what Login gives, empty if that is nothing.
-func (g *getting) login(ctx context.Context, p *place, refused string) (string, *failure) {
+func (g *download) login(ctx context.Context, p *remote, refused string) (string, *failure) {
 	if g.client.Login == nil {
 		return "", nil
 	}

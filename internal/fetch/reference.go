@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// place is where a file may be, and what is known of it.
-type place struct {
+// remote is where a file may be, and what is known of it.
+type remote struct {
 	// shown is the place as it may be shown.
 	shown string
 	// host, repository and version are those of a reference: the host with its port, and the tag, or the digest if it has one.
@@ -29,8 +29,8 @@ type place struct {
 }
 
 // newPlace reads a place. What has no scheme of http or https is a registry's.
-func newPlace(from string) *place {
-	p := &place{shown: from, size: -1}
+func newPlace(from string) *remote {
+	p := &remote{shown: from, size: -1}
 	scheme, _, _ := strings.Cut(strings.ToLower(from), "://")
 	if scheme == "http" || scheme == "https" {
 		u, err := url.Parse(from)
@@ -61,7 +61,7 @@ var referenceForm = sync.OnceValue(func() *regexp.Regexp {
 const maxReference = 255
 
 // refer reads HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH[:TAG]@sha256:DIGEST, and says whether it is one.
-func (p *place) refer(text string) bool {
+func (p *remote) refer(text string) bool {
 	if len(text) > maxReference || !referenceForm().MatchString(text) {
 		return false
 	}
@@ -75,6 +75,6 @@ func (p *place) refer(text string) bool {
 }
 
 // of is the URL of one of the registry's manifests or blobs.
-func (p *place) of(kind, name string) string {
+func (p *remote) of(kind, name string) string {
 	return "https://" + p.host + "/v2/" + p.repository + "/" + kind + "/" + name
 }

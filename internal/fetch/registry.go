@@ -11,7 +11,7 @@ import (
 const maxIndexes = 2
 
 // resolve finds the file that a reference means: manifest, or index and manifest, and the blob's digest.
-func (g *getting) resolve(ctx context.Context, p *place) *failure {
+func (g *download) resolve(ctx context.Context, p *remote) *failure {
 	version, chosen := p.version, false
 	for range maxIndexes + 1 {
 		m, f := g.manifest(ctx, p, version)
@@ -38,7 +38,7 @@ func (g *getting) resolve(ctx context.Context, p *place) *failure {
 }
 
 // checkPlatform refuses an image that no index has chosen and that says it is for another platform. What is no image has none.
-func (g *getting) checkPlatform(ctx context.Context, p *place, config *descriptor) *failure {
+func (g *download) checkPlatform(ctx context.Context, p *remote, config *descriptor) *failure {
 	if !slices.Contains(imageConfigs, config.MediaType) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (g *getting) checkPlatform(ctx context.Context, p *place, config *descripto
 }
 
 // manifest reads a manifest or an index, and checks it by its digest, where that is in the reference or in the header.
-func (g *getting) manifest(ctx context.Context, p *place, version string) (*manifest, *failure) {
+func (g *download) manifest(ctx context.Context, p *remote, version string) (*manifest, *failure) {
 	a, f := g.ask(ctx, p, p.of("manifests", version), http.Header{"Accept": manifestTypes})
 	if f != nil {
 		return nil, f

@@ -28,7 +28,7 @@ type sink struct {
 	most int64
 	// from is the place that it was begun from, etag what that calls this version of it, and sha256 the digest that it is
 	// to have, if one is known.
-	from         *place
+	from         *remote
 	etag, sha256 string
 	// pieces is how many answers it is made of.
 	pieces int
@@ -37,7 +37,7 @@ type sink struct {
 
 // begin makes the sink ready for an answer of a place. What is there stays if it is checked by the digest of what is wanted,
 // or if the place can say whether it still has the same. limit is how large the file may be.
-func (s *sink) begin(from *place, sha256sum string, limit int64) error {
+func (s *sink) begin(from *remote, sha256sum string, limit int64) error {
 	var keep bool
 	switch {
 	case s.hash == nil:

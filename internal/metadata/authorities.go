@@ -146,7 +146,7 @@ func (w *WireServer) document(ctx context.Context, path string, into any) error 
 }
 
 func (w *WireServer) authorityDocument(ctx context.Context, path string, limit int, refused ...string) ([]byte, error) {
-	got, err := insist(ctx, func(ctx context.Context) (answer, *failure) {
+	got, err := retry(ctx, func(ctx context.Context) (answer, *failure) {
 		return exchange(ctx, w.client, question{
 			method: http.MethodGet, url: wireAddress + path,
 			limit: limit, refused: refused, policy: authorityPolicy,

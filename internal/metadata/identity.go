@@ -15,7 +15,7 @@ const maxIdentity = 64 << 10
 // IdentityToken returns an access token for an audience, of the identity with this client ID, with patience; it is secret. The
 // error is an *Error, and ErrNotFound for a cloud that gives no such tokens.
 func (s *Service) IdentityToken(ctx context.Context, audience, clientID string) (string, error) {
-	return insist(ctx, func(ctx context.Context) (string, *failure) {
+	return retry(ctx, func(ctx context.Context) (string, *failure) {
 		if !s.identities {
 			return "", failed(s.addresses[0], NotFound, "gives no token of an identity")
 		}

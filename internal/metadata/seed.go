@@ -28,7 +28,7 @@ func FetchURL(ctx context.Context, base, name string) ([]byte, error) {
 		return nil, failed(redacted(address), WrongType, "is not an http or https URL").error(0, 0, nil)
 	}
 	client := newClient(anywhere, nil, 0)
-	return insist(ctx, func(ctx context.Context) ([]byte, *failure) {
+	return retry(ctx, func(ctx context.Context) ([]byte, *failure) {
 		got, f := exchange(ctx, client, question{
 			method: http.MethodGet, url: address, limit: MaxUserData, refused: []string{htmlType}, policy: seedPolicy,
 		})

@@ -56,12 +56,12 @@ func (s *Service) URL() string { return s.addresses[0] + s.userData.path }
 func (s *Service) Fetch(ctx context.Context) ([]byte, error) { return once(ctx, s.fetch) }
 
 // UserData is Fetch with patience: until the service answers for good, or ctx ends.
-func (s *Service) UserData(ctx context.Context) ([]byte, error) { return insist(ctx, s.fetch) }
+func (s *Service) UserData(ctx context.Context) ([]byte, error) { return retry(ctx, s.fetch) }
 
 // Instance returns what the cloud says of the machine, with patience. Values that cannot be right are left
 // empty. With an error it returns what was found out until then. The error is an *Error.
 func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
-	instance, err := insist(ctx, func(ctx context.Context) (facts.Instance, *failure) {
+	instance, err := retry(ctx, func(ctx context.Context) (facts.Instance, *failure) {
 		got, f := s.read(ctx, s.instance, "")
 		if f != nil {
 			return facts.Instance{}, f
@@ -80,7 +80,7 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 			break
 		}
 		var text string
-		text, err = insist(ctx, func(ctx context.Context) (string, *failure) {
+		text, err = retry(ctx, func(ctx context.Context) (string, *failure) {
 			got, f := s.read(ctx, more.document, "")
 			if f != nil {
 				return "", f

@@ -55,7 +55,7 @@ func (w *WireServer) ReportFailure(ctx context.Context, description string) erro
 // report sends the machine's health. Each try begins with the goal state, as the report has to name the one
 // that is there now.
 func (w *WireServer) report(ctx context.Context, health string) error {
-	_, err := insist(ctx, func(ctx context.Context) (answer, *failure) {
+	_, err := retry(ctx, func(ctx context.Context) (answer, *failure) {
 		got, f := w.ask(ctx, http.MethodGet, goalStatePath, "")
 		if f != nil {
 			return answer{}, f

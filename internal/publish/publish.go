@@ -64,7 +64,7 @@ func (p *Publisher) WriteResult(ctx context.Context, result outcome.Result, targ
 		}
 	}
 	if err := r.guarded(func() error { return r.writeResult(ctx) }); err != nil {
-		p.Log.Error("the result cannot be published where it belongs", "path", target.place().result.Path, "error", err)
+		p.Log.Error("the result cannot be published where it belongs", "path", target.destination().result.Path, "error", err)
 		if r.result.Succeeded() {
 			r.fail(fmt.Errorf("publish the result: %w", err))
 			_ = r.guarded(r.writeStatus)
@@ -108,7 +108,7 @@ func (r *publication) writeStatus() error {
 
 // writeResult writes the result, and the marker once the result is durable.
 func (r *publication) writeResult(ctx context.Context) error {
-	own, script := r.target.place().result, r.publishedByScript()
+	own, script := r.target.destination().result, r.publishedByScript()
 	var document []byte
 	var err error
 	if script {
@@ -138,7 +138,7 @@ func (r *publication) publishedByScript() bool {
 	if !r.target.Script {
 		return false
 	}
-	_, err := read(r.Host, r.target.place())
+	_, err := read(r.Host, r.target.destination())
 	return err == nil
 }
 
@@ -200,7 +200,7 @@ func (r *publication) summary() string {
 
 // writeEvent reports the end of a provisioning where others collect events.
 func (r *publication) writeEvent() error {
-	at := r.target.place()
+	at := r.target.destination()
 	if at.events().Dir == "" {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (p *Publisher) Wait(ctx context.Context, called string) (document []byte, c
 		return nil
 	})
 	if panicked != nil {
-		return w.failed(exitcode.AgentFailed, place{}, panicked)
+		return w.failed(exitcode.AgentFailed, destination{}, panicked)
 	}
 	return document, code, err
 }
@@ -44,7 +44,7 @@ func (w *wait) result(ctx context.Context) (document []byte, code int, err error
 			err = fmt.Errorf("no result after %s: provisioning has not ended or has not started; see the agent's log: %w%s",
 				w.Now().Sub(start).Round(1e9), err, w.awaited("; it waits since "))
 		}
-		return w.failed(code, place{}, err)
+		return w.failed(code, destination{}, err)
 	}
 	for _, p := range places {
 		if p.complete != marker {
@@ -90,7 +90,7 @@ func (w *wait) awaited(prefix string) string {
 }
 
 // read reads a published result, and completes it with what has become known since.
-func (w *wait) read(ctx context.Context, p place) ([]byte, int, error) {
+func (w *wait) read(ctx context.Context, p destination) ([]byte, int, error) {
 	document, err := p.result.Read(w.Host)
 	if err != nil {
 		// AKS's program says it in these words, and runbooks search for them (AgentBaker, aks-node-controller/README.md).
@@ -134,7 +134,7 @@ func (w *wait) completed(ctx context.Context, document []byte, result status.CSE
 
 // failed is the result of a wait that did not find one: a document all the same, since who reads it
 // expects one.
-func (w *wait) failed(code int, at place, cause error) ([]byte, int, error) {
+func (w *wait) failed(code int, at destination, cause error) ([]byte, int, error) {
 	code = codeAt(code, w.called, at)
 	document, err := status.CSEStatus{ExitCode: strconv.Itoa(code), Error: cause.Error()}.Marshal()
 	return document, code, errors.Join(cause, err)

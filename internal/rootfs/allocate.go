@@ -34,7 +34,7 @@ func (t *Tree) Allocate(name string, mode uint32, size int64, head []byte, writt
 }
 
 // whole makes a file under its temporary name, syncs it, and renames it into place.
-func (p *place) whole(mode uint32, fill func(*os.File) error) error {
+func (p *entry) whole(mode uint32, fill func(*os.File) error) error {
 	if err := p.replaceable(); err != nil {
 		return err
 	}

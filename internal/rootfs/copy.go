@@ -66,7 +66,7 @@ func (t *Tree) stageCopy(c *resource.Copy) error {
 }
 
 // linkable reports whether an open file can have another name at a place: both are on one file system.
-func (t *Tree) linkable(p *place, file *os.File) bool {
+func (t *Tree) linkable(p *entry, file *os.File) bool {
 	var own, there unix.Stat_t
 	return unix.Fstat(int(file.Fd()), &own) == nil && unix.Fstat(p.fd(), &there) == nil && own.Dev == there.Dev
 }

@@ -75,7 +75,7 @@ var exclusive atomic.Uint64
 // openUnnamed makes a file in the place's directory that has no name and is gone when it is closed,
 // unless it is given one (open(2), O_TMPFILE). Every file system that a node has its root on can. Where one
 // cannot, the file has a name of its own until forget is called.
-func (p *place) openUnnamed() (f *os.File, forget func(), err error) {
+func (p *entry) openUnnamed() (f *os.File, forget func(), err error) {
 	var fd int
 	err = mutate(failpoint.Change{Kind: failpoint.Create, File: p.dir, Mode: 0o600}, func() (err error) {
 		fd, err = unix.Openat(p.fd(), ".", unix.O_WRONLY|unix.O_TMPFILE|unix.O_CLOEXEC, 0o600)

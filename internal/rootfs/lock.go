@@ -41,7 +41,7 @@ func (t *Tree) Lock(ctx context.Context, path string) (unlock func() error, err 
 }
 
 // tryLock takes the lock unless it is held, which is EWOULDBLOCK.
-func (p *place) tryLock() (*os.File, error) {
+func (p *entry) tryLock() (*os.File, error) {
 	file, err := p.openFile(unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func (t *Tree) MakeDirectory(dir *resource.Directory) error {
 	return nil
 }
 
-func (t *Tree) makeDirectory(p *place, dir *resource.Directory) error {
+func (t *Tree) makeDirectory(p *entry, dir *resource.Directory) error {
 	if dir.Mode&^permissionBits != 0 {
 		return fmt.Errorf("mode %#o has more than permission bits: %w", dir.Mode, fs.ErrInvalid)
 	}
@@ -82,7 +82,7 @@ func (t *Tree) MakeSymlink(link *resource.Symlink) error {
 	return nil
 }
 
-func (p *place) makeSymlink(target string) error {
+func (p *entry) makeSymlink(target string) error {
 	if target == "" || strings.ContainsRune(target, 0) {
 		return fmt.Errorf("target %q leads nowhere: %w", target, fs.ErrInvalid)
 	}

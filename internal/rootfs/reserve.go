@@ -30,7 +30,7 @@ func (t *Tree) Reserve(name string, size int64) error {
 	return t.Sync()
 }
 
-func (t *Tree) reserve(p *place, size int64) error {
+func (t *Tree) reserve(p *entry, size int64) error {
 	if err := p.whole(0o600, func(f *os.File) error { return bare(allocate(f, size)) }); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (t *Tree) Stage(file *resource.File) error {
 }
 
 // write makes a new file, in place of what an interrupted run left under its name.
-func (t *Tree) write(p *place, name string, file *resource.File) error {
+func (t *Tree) write(p *entry, name string, file *resource.File) error {
 	if err := checkMode(file.Mode); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (t *Tree) write(p *place, name string, file *resource.File) error {
 
 // create makes a new file that fill writes, in place of what an interrupted run left under its name; if that fails,
 // there is none.
-func (p *place) create(name string, mode uint32, fill func(*os.File) error) error {
+func (p *entry) create(name string, mode uint32, fill func(*os.File) error) error {
 	if err := p.discard(name); err != nil {
 		return fmt.Errorf("remove stale %s: %w", name, err)
 	}

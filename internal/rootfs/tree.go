@@ -262,18 +262,18 @@ func (t *Tree) Remove(path string) error {
 }
 
 // find opens the directory that holds path.
-func (t *Tree) find(name string) (*place, error) { return t.place(name, false) }
+func (t *Tree) find(name string) (*entry, error) { return t.entryOf(name, false) }
 
 // prepare opens the directory that holds path, which is going to be changed. It makes the directory
 // and its parents where they are missing.
-func (t *Tree) prepare(name string) (*place, error) {
+func (t *Tree) prepare(name string) (*entry, error) {
 	if name == "/" {
 		return nil, errors.New("is the root of the tree")
 	}
-	return t.place(name, true)
+	return t.entryOf(name, true)
 }
 
-func (t *Tree) place(name string, create bool) (*place, error) {
+func (t *Tree) entryOf(name string, create bool) (*entry, error) {
 	if err := CheckPath(name); err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (t *Tree) place(name string, create bool) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{dir: dir, path: name, base: base}, nil
+	return &entry{dir: dir, path: name, base: base}, nil
 }
 
 // CheckPath wants a path that can be read in one way only: absolute, clean, and without a NUL.

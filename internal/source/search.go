@@ -162,7 +162,7 @@ func (s *Search) Find(ctx context.Context) (Contract, error) {
 }
 
 // findOnce looks at each place once.
-func (s *Search) findOnce(ctx context.Context, places []place) (Contract, error) {
+func (s *Search) findOnce(ctx context.Context, places []origin) (Contract, error) {
 	ctx, cancel := context.WithTimeout(ctx, once)
 	defer cancel()
 	if found, ok := s.look(ctx, places); ok {
@@ -189,7 +189,7 @@ func (s *Search) resort(ctx context.Context) (Contract, error) {
 }
 
 // look looks at places in turn, until one has the contract.
-func (s *Search) look(ctx context.Context, places []place) (Contract, bool) {
+func (s *Search) look(ctx context.Context, places []origin) (Contract, bool) {
 	for _, p := range places {
 		found, attempt := s.try(ctx, p)
 		s.record(attempt)
@@ -201,7 +201,7 @@ func (s *Search) look(ctx context.Context, places []place) (Contract, bool) {
 }
 
 // try looks at one place.
-func (s *Search) try(ctx context.Context, p place) (Contract, Attempt) {
+func (s *Search) try(ctx context.Context, p origin) (Contract, Attempt) {
 	attempt := Attempt{Source: p.name, Start: s.Now()}
 	found, err := p.read(ctx, s)
 	attempt.Duration = s.Now().Sub(attempt.Start)
@@ -227,7 +227,7 @@ type answer struct {
 }
 
 // ask asks the metadata service, as soon as the machine has an address.
-func (s *Search) ask(ctx context.Context, places []place) <-chan answer {
+func (s *Search) ask(ctx context.Context, places []origin) <-chan answer {
 	answers := make(chan answer, len(places))
 	if len(places) == 0 {
 		return answers

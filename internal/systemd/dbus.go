@@ -114,7 +114,7 @@ func (c *connection) dial(socket string, hello bool) error {
 	case hello:
 		err = conn.Hello()
 	default:
-		err = c.failure(knock(c.life, conn))
+		err = c.failure(ping(c.life, conn))
 	}
 	if err == nil && hello {
 		err = conn.AddMatchSignalContext(c.life, dbus.WithMatchInterface(managerInterface), dbus.WithMatchMember(jobRemoved))
@@ -132,10 +132,10 @@ func (c *connection) dial(socket string, hello bool) error {
 	return nil
 }
 
-// knock waits until systemd answers on its own socket. What comes together with the last line of the greeting is read with it, and
+// ping waits until systemd answers on its own socket. What comes together with the last line of the greeting is read with it, and
 // looked at when something else comes or goes (systemd v252 src/libsystemd/sd-bus/bus-socket.c, bus_socket_auth_verify_server and
 // bus_socket_read_auth): a first call can stay unanswered for as long as nothing else happens on the machine. So it is sent again.
-func knock(ctx context.Context, conn *dbus.Conn) error {
+func ping(ctx context.Context, conn *dbus.Conn) error {
 	const ping = "org.freedesktop.DBus.Peer.Ping"
 	systemd := conn.Object(systemdName, ManagerObject)
 	first := systemd.GoWithContext(ctx, ping, 0, make(chan *dbus.Call, 1))

@@ -33,10 +33,10 @@ type Result struct {
 
 // move is a place in NodeConfig and the path in the contract that its value came from. Neither is put together before
 // somebody asks, which is when there is a problem.
-type move struct{ to, from place }
+type move struct{ to, from origin }
 
-// place is a path, or the entry of a map or of a list that is at one.
-type place struct {
+// origin is a path, or the entry of a map or of a list that is at one.
+type origin struct {
 	above string
 	// step is what leads on: an entry's name in a map if it is byName, nothing if it is here, or else an index.
 	step int
@@ -48,11 +48,11 @@ const (
 	here   = -2
 )
 
-func at(path string) place          { return place{path, here, ""} }
-func entry(path, name string) place { return place{path, byName, name} }
-func item(path string, i int) place { return place{path, i, ""} }
+func at(path string) origin          { return origin{path, here, ""} }
+func entry(path, name string) origin { return origin{path, byName, name} }
+func item(path string, i int) origin { return origin{path, i, ""} }
 
-func (p place) String() string {
+func (p origin) String() string {
 	switch p.step {
 	case here:
 		return p.above
@@ -152,7 +152,7 @@ type translation struct {
 }
 
 // moved records where a value was taken from, where the table does not say it.
-func (t *translation) moved(to, from place) { t.moves = append(t.moves, move{to, from}) }
+func (t *translation) moved(to, from origin) { t.moves = append(t.moves, move{to, from}) }
 
 func translate(config *aksnodeconfig.Configuration) *Result {
 	r := &Result{NodeConfig: new(nodeconfig.NodeConfig), config: config, moves: make([]move, 0, 64)}

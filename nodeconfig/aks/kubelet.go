@@ -86,7 +86,7 @@ func (t *translation) flags(flags map[string]string) {
 }
 
 // taints reads the value of --register-with-taints, "KEY[=VALUE]:EFFECT,...".
-func (t *translation) taints(value string, from place) {
+func (t *translation) taints(value string, from origin) {
 	t.moved(at("$.kubelet.taints"), from)
 	for part := range strings.SplitSeq(value, ",") {
 		if part == "" {
@@ -100,7 +100,7 @@ func (t *translation) taints(value string, from place) {
 
 // labels reads the value of --node-labels, of which the last item counts that names a label, as in the kubelet;
 // kubelet_node_labels wins where both name it.
-func (t *translation) labels(value string, from place) {
+func (t *translation) labels(value string, from origin) {
 	if t.out.Kubelet.Labels == nil {
 		t.out.Kubelet.Labels = make(map[string]string)
 	}
@@ -162,7 +162,7 @@ func (t *translation) asData(message reflect.Value, from, to string) map[string]
 }
 
 // asValue turns what is set of a field into JSON data.
-func (t *translation) asValue(v reflect.Value, from, to place) any {
+func (t *translation) asValue(v reflect.Value, from, to origin) any {
 	switch v.Kind() {
 	case reflect.Pointer:
 		return t.asValue(v.Elem(), from, to)

@@ -322,7 +322,7 @@ func Of(tree *document.Node) (name, another string) {
 	if d, _ := choose(tree, ""); d != nil {
 		return d.Name, ""
 	}
-	return "", anothers(tree)
+	return "", describeForeign(tree)
 }
 
 func choose(tree *document.Node, name string) (*Dialect, string) {
@@ -340,7 +340,7 @@ func choose(tree *document.Node, name string) (*Dialect, string) {
 	}
 	last := len(marks) - 1
 	want := "use " + strings.Join(marks[:last], ", ") + ", or " + marks[last]
-	if is := anothers(tree); is != "" {
+	if is := describeForeign(tree); is != "" {
 		return nil, is + "; " + want
 	}
 	return nil, "is not a known contract: " + want

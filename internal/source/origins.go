@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// place is somewhere a contract can be.
-type place struct {
+// origin is somewhere a contract can be.
+type origin struct {
 	name string
 	// platforms are those that have it; nil for all.
 	platforms []string
@@ -27,7 +27,7 @@ const unknown = ""
 // places are in the order in which they are looked at: what an administrator has put on the disk, what the
 // firmware says, what the hypervisor has attached, what others have kept of it, and the metadata service.
 // Azure: custom data comes before user data, as custom data is what a node's has always been in.
-var places = append([]place{
+var places = append([]origin{
 	{FileSource, nil, false, readFile},
 	{"credential", nil, false, readCredential},
 	{"azure-ovf", []string{facts.Azure}, false, readOVF},
@@ -40,10 +40,10 @@ var places = append([]place{
 }, services()...)
 
 // services are the metadata services of all clouds.
-func services() []place {
-	var all []place
+func services() []origin {
+	var all []origin
 	for _, cloud := range metadata.Clouds() {
-		all = append(all, place{cloud + "-imds", []string{cloud}, true, readService})
+		all = append(all, origin{cloud + "-imds", []string{cloud}, true, readService})
 	}
 	return all
 }
@@ -58,7 +58,7 @@ func Names() []string {
 }
 
 // places are those that this machine's platform has, or the only one that was asked for.
-func (s *Search) places() (local, remote []place, err error) {
+func (s *Search) places() (local, remote []origin, err error) {
 	platform := s.Facts.Platform
 	for _, p := range places {
 		if s.Only != "" && s.Only != p.name {

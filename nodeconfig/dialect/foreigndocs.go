@@ -7,9 +7,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// others are the documents of other programs that somebody may take for a contract, by the beginning of their
+// foreignDocuments are the documents of other programs that somebody may take for a contract, by the beginning of their
 // apiVersion or by the field that only they have. The first that fits is named.
-var others = []struct {
+var foreignDocuments = []struct {
 	apiVersion, field string
 	// is completes "the document ...", with what to do.
 	is string
@@ -32,9 +32,9 @@ const windowsOnly = "is for Windows, and Slipway makes Linux nodes"
 // windowsUserData are the first words of user data that EC2 runs on Windows.
 var windowsUserData = []string{"<powershell>", "<script>", "<persist>", "version: 1.0\ntasks:\n- task: executescript"}
 
-// anothers says what a document is that is no contract, or nothing.
-func anothers(tree *document.Node) string {
-	for _, o := range others {
+// describeForeign says what a document is that is no contract, or nothing.
+func describeForeign(tree *document.Node) string {
+	for _, o := range foreignDocuments {
 		_, has := tree.Get(o.field)
 		if o.apiVersion != "" && strings.HasPrefix(tree.GetText("apiVersion"), o.apiVersion) || o.field != "" && has {
 			return o.is

@@ -12,31 +12,31 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// place is an open directory of a tree, and a name in it. The directory is found once, and safely;
+// entry is an open directory of a tree, and a name in it. The directory is found once, and safely;
 // what is done there is done by single system calls that take the name as it is and never follow a
 // link. So nobody can lead them elsewhere by moving things about meanwhile.
-type place struct {
+type entry struct {
 	dir  *os.File
 	path string // whole, within the tree
 	base string // its last part
 }
 
-func (p *place) close()         { p.dir.Close() }
-func (p *place) fd() int        { return int(p.dir.Fd()) }
-func (p *place) parent() string { return path.Dir(p.path) }
+func (p *entry) close()         { p.dir.Close() }
+func (p *entry) fd() int        { return int(p.dir.Fd()) }
+func (p *entry) parent() string { return path.Dir(p.path) }
 
 // staged is the name that a file has until it is put into place.
-func (p *place) staged() string { return "." + p.base + ".slipway-tmp" }
+func (p *entry) staged() string { return "." + p.base + ".slipway-tmp" }
 
-func (p *place) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }
+func (p *entry) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }
 
-func (p *place) statOf(name string) (*unix.Stat_t, error) {
+func (p *entry) statOf(name string) (*unix.Stat_t, error) {
 	stat := new(unix.Stat_t)
 	err := again(func() error { return unix.Fstatat(p.fd(), name, stat, unix.AT_SYMLINK_NOFOLLOW) })
 	return stat, err
 }
 
-func (p *place) readlink() (string, error) {
+func (p *entry) readlink() (string, error) {
 	buf := make([]byte, unix.PathMax)
 	var n int
 	err := again(func() (err error) {
@@ -46,11 +46,11 @@ func (p *place) readlink() (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
-func (p *place) openFile(flags int, mode uint32) (*os.File, error) {
+func (p *entry) openFile(flags int, mode uint32) (*os.File, error) {
 	return p.open(p.base, flags, mode)
 }
 
-func (p *place) open(name string, flags int, mode uint32) (*os.File, error) {
+func (p *entry) open(name string, flags int, mode uint32) (*os.File, error) {
 	var fd int
 	openat := func() (err error) {
 		fd, err = unix.Openat(p.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
@@ -68,27 +68,27 @@ func (p *place) open(name string, flags int, mode uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path.Join(p.parent(), name)), nil
 }
 
-func (p *place) unlink(name string) error {
+func (p *entry) unlink(name string) error {
 	return mutate(failpoint.Change{Kind: failpoint.Unlink, File: p.dir, Name: name}, func() error {
 		return unix.Unlinkat(p.fd(), name, 0)
 	})
 }
 
-func (p *place) rmdir() error {
+func (p *entry) rmdir() error {
 	return mutate(failpoint.Change{Kind: failpoint.Rmdir, File: p.dir, Name: p.base}, func() error {
 		return unix.Unlinkat(p.fd(), p.base, unix.AT_REMOVEDIR)
 	})
 }
 
 // discard removes a name that there may be nothing at.
-func (p *place) discard(name string) error {
+func (p *entry) discard(name string) error {
 	if err := p.unlink(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func (p *place) rename(from, to string) error {
+func (p *entry) rename(from, to string) error {
 	return mutate(failpoint.Change{Kind: failpoint.Rename, File: p.dir, Name: from, To: to}, func() error {
 		return unix.Renameat(p.fd(), from, p.fd(), to)
 	})
@@ -96,27 +96,27 @@ func (p *place) rename(from, to string) error {
 
 // link gives an open file that has no name yet one. The kernel's own link to it is used, which needs no
 // privilege, unlike AT_EMPTY_PATH (open(2), O_TMPFILE).
-func (p *place) link(file *os.File, to string) error {
+func (p *entry) link(file *os.File, to string) error {
 	from := fmt.Sprintf("/proc/self/fd/%d", file.Fd())
 	return mutate(failpoint.Change{Kind: failpoint.Link, File: p.dir, Name: from, To: to}, func() error {
 		return unix.Linkat(unix.AT_FDCWD, from, p.fd(), to, unix.AT_SYMLINK_FOLLOW)
 	})
 }
 
-func (p *place) symlink(target, name string) error {
+func (p *entry) symlink(target, name string) error {
 	return mutate(failpoint.Change{Kind: failpoint.Symlink, File: p.dir, Name: name, To: target}, func() error {
 		return unix.Symlinkat(target, p.fd(), name)
 	})
 }
 
-func (p *place) mkdir(mode uint32) error {
+func (p *entry) mkdir(mode uint32) error {
 	return mutate(failpoint.Change{Kind: failpoint.Mkdir, File: p.dir, Name: p.base, Mode: mode}, func() error {
 		return unix.Mkdirat(p.fd(), p.base, mode)
 	})
 }
 
 // replaceable wants nothing at the place that a file or link must not be put in the place of.
-func (p *place) replaceable() error {
+func (p *entry) replaceable() error {
 	stat, err := p.stat()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -47,7 +47,7 @@ func SuccessStands(files Files, digest string, target Target) bool {
 	if err != nil || entry.Kind != apply.RegularFile {
 		return false
 	}
-	result, err := read(files, target.place())
+	result, err := read(files, target.destination())
 	if err != nil {
 		return false
 	}
@@ -96,7 +96,7 @@ func FailureMarked(files Files) (bool, error) {
 func (p *Publisher) RemoveMarkers(target Target) error {
 	stale := append([]string{target.marker()}, markers...)
 	if target.Script {
-		stale = append(stale, target.place().result.Path)
+		stale = append(stale, target.destination().result.Path)
 	}
 	removed, err := remove(p.Host, stale...)
 	if err != nil {
@@ -140,7 +140,7 @@ func remove(host Host, paths ...string) (removed bool, err error) {
 }
 
 // read reads the result that is published in a place.
-func read(files Files, at place) (status.CSEStatus, error) {
+func read(files Files, at destination) (status.CSEStatus, error) {
 	data, err := at.result.Read(files)
 	if err != nil {
 		return status.CSEStatus{}, err

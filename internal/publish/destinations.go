@@ -5,8 +5,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// place is where a result is published.
-type place struct {
+// destination is where a result is published.
+type destination struct {
 	// family is the one of nodes whose place it is; nil for nobody's.
 	family *profile.Profile
 	// result is the CSEStatus document.
@@ -17,13 +17,13 @@ type place struct {
 	baseComplete string
 }
 
-func placeOf(family *profile.Profile) place {
+func destinationOf(family *profile.Profile) destination {
 	p := &family.Publication
-	return place{family, state.ResultAt(p.Result), p.Complete, p.BaseComplete}
+	return destination{family, state.ResultAt(p.Result), p.Complete, p.BaseComplete}
 }
 
 // events is where events go that others collect; its directory is empty for nowhere.
-func (p place) events() profile.Events {
+func (p destination) events() profile.Events {
 	if p.family == nil {
 		return profile.Events{}
 	}
@@ -32,13 +32,13 @@ func (p place) events() profile.Events {
 
 // runPlace is where a result is published that cannot be written where it belongs: with the disk full, or read-only,
 // the last result must not go on being taken for this one. provision-wait looks there first.
-var runPlace = place{result: state.RunResult, complete: state.RunDir + "/provision.complete"}
+var runPlace = destination{result: state.RunResult, complete: state.RunDir + "/provision.complete"}
 
 // places are all places of a result, in the order in which one is looked for.
-var places = func() []place {
-	all := []place{runPlace}
+var places = func() []destination {
+	all := []destination{runPlace}
 	for _, family := range profile.All() {
-		all = append(all, placeOf(family))
+		all = append(all, destinationOf(family))
 	}
 	return all
 }()
@@ -63,21 +63,23 @@ type Target struct {
 	Script bool
 }
 
-func (t Target) place() place { return placeOf(profile.Publisher(t.Dialect, t.Called, t.Contract)) }
+func (t Target) destination() destination {
+	return destinationOf(profile.Publisher(t.Dialect, t.Called, t.Contract))
+}
 
 // marker is what says that the run has ended.
 func (t Target) marker() string {
 	if t.BaseOnly {
-		return t.place().baseComplete
+		return t.destination().baseComplete
 	}
-	return t.place().complete
+	return t.destination().complete
 }
 
 // Code is the exit code under which a failure is published and returned: the number that those know who have
 // called the agent, and who look there.
-func (t Target) Code(code int) int { return codeAt(code, t.Called, t.place()) }
+func (t Target) Code(code int) int { return codeAt(code, t.Called, t.destination()) }
 
-func codeAt(code int, called string, at place) int {
+func codeAt(code int, called string, at destination) int {
 	code = profile.OfProgram(called).Publication.Code(code)
 	if at.family != nil {
 		code = at.family.Publication.Code(code)

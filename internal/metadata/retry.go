@@ -23,8 +23,8 @@ const (
 	finalTry = time.Second
 )
 
-// insist makes tries until one succeeds, one fails for good, or ctx ends.
-func insist[T any](ctx context.Context, try func(ctx context.Context) (T, *failure)) (T, error) {
+// retry makes tries until one succeeds, one fails for good, or ctx ends.
+func retry[T any](ctx context.Context, try func(ctx context.Context) (T, *failure)) (T, error) {
 	var last *failure
 	var missing time.Time // since when the answer is "not found"
 	begin, bound, pause := time.Now(), firstTry, firstPause
