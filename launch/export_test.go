@@ -163,7 +163,7 @@ func Lay(m, from *Machine) { m.lay(from) }
 
 // PoolLayer is the layer of a request.
 func PoolLayer(r Request, cloud Cloud) Layer {
-	l, _ := r.layer(read(cloud))
+	l, _ := r.layer(Prepare(cloud))
 	return l
 }
 

@@ -61,10 +61,7 @@ func valueAt(d *Document, path string) reflect.Value {
 
 // child is what has a name in a value; the zero Value where nothing has.
 func child(v reflect.Value, name string) reflect.Value {
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem() // the zero Value of nil
-	}
-	switch v.Kind() {
+	switch v = behind(v); v.Kind() {
 	case reflect.Struct:
 		if i := slices.Index(namesOf(v.Type()), name); i >= 0 && isSaid(v.Field(i)) {
 			return v.Field(i)
@@ -73,6 +70,14 @@ func child(v reflect.Value, name string) reflect.Value {
 		return v.MapIndex(reflect.ValueOf(name))
 	}
 	return reflect.Value{}
+}
+
+// behind is what pointers and interfaces lead to; the zero Value of nil.
+func behind(v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v
 }
 
 // isSaid reports whether a field of a struct says something. A struct does if one of its fields does.

@@ -2,7 +2,7 @@ package launch
 
 import (
 	"maps"
-	"slices"
+	"reflect"
 )
 
 // Machine is what the cloud is asked for.
@@ -148,106 +148,28 @@ func (s Security) Trusted() bool { return isTrue(s.VTPM) || isTrue(s.SecureBoot)
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-func over[T comparable](into *T, from T) {
-	var zero T
-	if from != zero {
-		*into = from
+// lay lays what a stronger layer says over m. Nothing of it is shared.
+func (m *Machine) lay(from *Machine) { lay(reflect.ValueOf(m).Elem(), reflect.ValueOf(from).Elem()) }
+
+// lay lays what one struct says over another one: a map entry by entry, and a list as a whole.
+func lay(into, from reflect.Value) {
+	for i := range from.NumField() {
+		switch said, field := from.Field(i), into.Field(i); {
+		case said.IsZero():
+		case said.Kind() == reflect.Struct:
+			lay(field, said)
+		case said.Kind() == reflect.Pointer:
+			field.Set(reflect.New(said.Type().Elem()))
+			field.Elem().Set(said.Elem())
+		case said.Kind() == reflect.Slice:
+			field.Set(reflect.AppendSlice(reflect.MakeSlice(said.Type(), 0, said.Len()), said))
+		case said.Kind() == reflect.Map:
+			if field.IsNil() {
+				field.Set(reflect.MakeMapWithSize(said.Type(), said.Len()))
+			}
+			maps.Copy(field.Interface().(map[string]string), said.Interface().(map[string]string))
+		default:
+			field.Set(said)
+		}
 	}
-}
-
-func overPointer[T any](into **T, from *T) {
-	if from != nil {
-		copied := *from
-		*into = &copied
-	}
-}
-
-func overList(into *[]string, from []string) {
-	if from != nil {
-		*into = slices.Clone(from)
-	}
-}
-
-func overMap(into *map[string]string, from map[string]string) {
-	if *into == nil && from != nil {
-		*into = make(map[string]string, len(from))
-	}
-	maps.Copy(*into, from)
-}
-
-// lay lays what a stronger layer says over m. Nothing of it is shared. A test holds that no field is forgotten.
-func (m *Machine) lay(from *Machine) {
-	m.Type.lay(&from.Type)
-	over(&m.Zone, from.Zone)
-	over(&m.CapacityType, from.CapacityType)
-	overPointer(&m.MaxPods, from.MaxPods)
-	m.Image.lay(&from.Image)
-	over(&m.Disk.SizeGB, from.Disk.SizeGB)
-	overPointer(&m.Disk.Ephemeral, from.Disk.Ephemeral)
-	over(&m.Disk.Placement, from.Disk.Placement)
-	over(&m.Disk.EncryptionSet, from.Disk.EncryptionSet)
-	m.Network.lay(&from.Network)
-	overPointer(&m.Security.EncryptionAtHost, from.Security.EncryptionAtHost)
-	overPointer(&m.Security.VTPM, from.Security.VTPM)
-	overPointer(&m.Security.SecureBoot, from.Security.SecureBoot)
-	over(&m.AdminUser, from.AdminUser)
-	over(&m.SSHPublicKey, from.SSHPublicKey)
-	overParts(&m.UserData, from.UserData)
-	overList(&m.Identities, from.Identities)
-	over(&m.GPUDriver, from.GPUDriver)
-	over(&m.GPUDriverVersion, from.GPUDriverVersion)
-	overPointer(&m.Streaming, from.Streaming)
-	over(&m.MemoryOverhead, from.MemoryOverhead)
-	overMap(&m.Capacity, from.Capacity)
-	overMap(&m.Allocatable, from.Allocatable)
-	overMap(&m.Tags, from.Tags)
-}
-
-func (t *InstanceType) lay(from *InstanceType) {
-	over(&t.Name, from.Name)
-	over(&t.VCPUs, from.VCPUs)
-	over(&t.MemoryBytes, from.MemoryBytes)
-	over(&t.Architecture, from.Architecture)
-	overList(&t.Generations, from.Generations)
-	overList(&t.Zones, from.Zones)
-	overPointer(&t.GPUs, from.GPUs)
-	over(&t.GPUManufacturer, from.GPUManufacturer)
-	over(&t.GPUName, from.GPUName)
-	over(&t.CacheDiskBytes, from.CacheDiskBytes)
-	over(&t.ResourceDiskBytes, from.ResourceDiskBytes)
-	over(&t.NVMeDiskBytes, from.NVMeDiskBytes)
-	overList(&t.Placements, from.Placements)
-	over(&t.Interfaces, from.Interfaces)
-	over(&t.Addresses, from.Addresses)
-	overPointer(&t.EphemeralDisk, from.EphemeralDisk)
-	overPointer(&t.PremiumStorage, from.PremiumStorage)
-	overPointer(&t.AcceleratedNetworking, from.AcceleratedNetworking)
-	overPointer(&t.TrustedLaunch, from.TrustedLaunch)
-	overPointer(&t.EncryptionAtHost, from.EncryptionAtHost)
-	over(&t.Confidential, from.Confidential)
-	over(&t.Unavailable, from.Unavailable)
-}
-
-func (i *Image) lay(from *Image) {
-	over(&i.Wanted, from.Wanted)
-	over(&i.Family, from.Family)
-	overPointer(&i.FIPS, from.FIPS)
-	over(&i.ID, from.ID)
-	over(&i.Definition, from.Definition)
-	over(&i.Version, from.Version)
-	over(&i.Distribution, from.Distribution)
-}
-
-func (n *Network) lay(from *Network) {
-	over(&n.Subnet, from.Subnet)
-	over(&n.Plugin, from.Plugin)
-	over(&n.Mode, from.Mode)
-	over(&n.Policy, from.Policy)
-	over(&n.Dataplane, from.Dataplane)
-	overList(&n.DNS, from.DNS)
-	over(&n.ID, from.ID)
-	over(&n.ClusterID, from.ClusterID)
-	over(&n.SecurityGroup, from.SecurityGroup)
-	over(&n.Addresses, from.Addresses)
-	overPointer(&n.Accelerated, from.Accelerated)
 }

@@ -47,14 +47,6 @@ func (r *Request) origin() string {
 	return r.Pool.Metadata.Origin("NodePool")
 }
 
-// annotations are those that the claim has, or that the pool gives it.
-func (r *Request) annotations() map[string]string {
-	if r.Claim != nil {
-		return r.Claim.Metadata.Annotations
-	}
-	return r.Pool.Spec.Template.Metadata.Annotations
-}
-
 // prefix is the path of the claim in the request's object.
 func (r *Request) prefix() string {
 	if r.Claim != nil {
@@ -158,49 +150,27 @@ func (p *poolReader) label(key, value string) {
 // nodeLabels is the path of the labels in a [Document].
 const nodeLabels = "$.node.kubelet.labels"
 
-// mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone: the label's own row counts, and else that of
-// all labels. It makes no path for that.
-func (b *Base) mayPoolLabel(key string) bool {
-	f := labelField(b.fields, key)
-	if f == nil {
-		f = b.labelField
-	}
-	return f == nil || slices.Contains(f.Sources, Pool)
+// labelField is the row of a label, and whether it is the label's own and not that of all labels.
+func (b *Base) labelField(key string) (f *Field, own bool) {
+	path := document.FieldPath(nodeLabels, key)
+	f = fieldOf(b.fields, path)
+	return f, f != nil && f.Path == path
 }
 
-// labelField is the row of a label; nil where it has none of its own.
-func labelField(fields []Field, key string) *Field {
-	for i := range fields {
-		path := fields[i].Path
-		if more := len(path) - len(nodeLabels) - len(key); more != len(`.`) && more != len(`[""]`) {
-			continue // as most rows
-		}
-		if name, ok := labelOf(path); ok && name == key {
-			return &fields[i]
-		}
-	}
-	return nil
+// mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone.
+func (b *Base) mayPoolLabel(key string) bool {
+	f, _ := b.labelField(key)
+	return f == nil || slices.Contains(f.Sources, Pool)
 }
 
 // isForeign reports whether a label is of a domain that is the cloud's own, or of one below it, and none that the cloud has.
 func (b *Base) isForeign(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
-	for _, own := range b.domains {
-		if rest, ok := strings.CutSuffix(domain, own); ok && (rest == "" || strings.HasSuffix(rest, ".")) {
-			return labelField(b.fields, key) == nil
-		}
+	if !slices.ContainsFunc(b.domains, func(own string) bool { return domain == own || strings.HasSuffix(domain, "."+own) }) {
+		return false
 	}
-	return false
-}
-
-// labelOf is the label whose row a path is, if it is one. The name is plain or in quotes; no label has a character that is escaped there.
-func labelOf(path string) (string, bool) {
-	rest, ok := strings.CutPrefix(path, nodeLabels)
-	if name, plain := strings.CutPrefix(rest, "."); !ok || plain {
-		return name, ok
-	}
-	name, ok := strings.CutPrefix(rest, `["`)
-	return strings.TrimSuffix(name, `"]`), ok
+	_, own := b.labelField(key)
+	return !own
 }
 
 // requirement makes a label of one that leaves no choice.

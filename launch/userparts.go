@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/userdata"
@@ -38,10 +37,3 @@ func (p UserParts) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
 
 // MarshalText returns String, for JSON, YAML and logs.
 func (p UserParts) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// overParts lays what a stronger layer says over a list of parts.
-func overParts(into *UserParts, from UserParts) {
-	if from != nil {
-		*into = slices.Clone(from)
-	}
-}
