@@ -3,7 +3,6 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -103,17 +102,10 @@ func (w *walker) walk(v reflect.Value) {
 			}
 		}
 	case reflect.Map:
-		switch m := v.Interface().(type) {
-		case map[string]string: // reflection makes a copy of each key and each value, and most maps are of texts or of data
-			walkMap(w, m)
-		case map[string]any:
-			walkMap(w, m)
-		default:
-			keys := v.MapKeys()
-			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-			for _, key := range keys {
-				w.below(key.String(), v.MapIndex(key))
-			}
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, key := range keys { // what is zero there is said, too
+			w.below(key.String(), v.MapIndex(key))
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
@@ -124,26 +116,12 @@ func (w *walker) walk(v reflect.Value) {
 	}
 }
 
-// walkMap walks the entries of a map, in the order of their names. What is zero there is said, too.
-func walkMap[V any](w *walker, m map[string]V) {
-	for _, name := range sortedKeys(m) {
-		w.below(name, reflect.ValueOf(m[name]))
-	}
-}
-
 // below walks what has a name.
 func (w *walker) below(name string, v reflect.Value) {
 	above := len(w.path)
 	w.path = document.AppendField(w.path, name)
 	w.walk(v)
 	w.path = w.path[:above]
-}
-
-// sortedKeys are the keys of a map, in one allocation.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.Sort(keys)
-	return keys
 }
 
 // names are the names of the fields of types, in their order: types do not change.
