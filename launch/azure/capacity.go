@@ -28,13 +28,12 @@ var capacityRule = launch.Rule{
 		"$.machine.capacity", "$.machine.allocatable",
 	},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		m, config := &d.Machine, d.Node.Kubelet.Config
+		m, config, p := &d.Machine, d.Node.Kubelet.Config, new(problems)
 		node, err := capacity.AKS{
 			VCPUs: m.Type.VCPUs, MemoryBytes: m.Type.MemoryBytes, Plugin: plugin(&m.Network), MaxPods: int(value(m.MaxPods)),
 			Former: !versions.AtLeast(d.Node.Cluster.KubernetesVersion, sincePodMemory),
 		}.Node()
 		if err != nil {
-			p := new(problems)
 			for _, reason := range flat(err) {
 				p.Report(true, nodeconfig.Missing, "$.machine.type", reason)
 			}
@@ -50,11 +49,9 @@ var capacityRule = launch.Rule{
 			eviction[signal] = threshold
 		}
 		if m.Capacity, m.Allocatable, err = told(m, node.MaxPods, config); err != nil {
-			p := new(problems)
 			p.wrong("$.node.kubelet.config", err.Error())
-			return p.List
 		}
-		return nil
+		return p.List
 	},
 }
 

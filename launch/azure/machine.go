@@ -60,30 +60,22 @@ var gpuRule = launch.Rule{
 		switch {
 		case t.GPUs == nil:
 			p.Report(false, nodeconfig.Missing, "$.machine.type.gpus", "is not known; no driver is installed")
-			return p.List
 		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
-			return nil
-		}
-		if isOwn(d) {
+		case isOwn(d):
 			p.wrong("$.machine.gpuDriver", "is none of an image of one's own; have the driver in the image, and set gpu.mode None in the class, or nothing")
-			return p.List
-		}
-		switch t.GPUManufacturer {
-		case "nvidia":
-		case "":
+		case t.GPUManufacturer == "":
 			p.Report(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known who made the graphics processors of "+t.Name+"; set gpu.mode None in the class")
-			return p.List
-		default:
+		case t.GPUManufacturer != "nvidia":
 			p.wrong("$.machine.gpuDriver", "there is no driver that is installed for "+t.Name+"; set gpu.mode None in the class, and install it otherwise")
-			return p.List
+		default:
+			driver := driverOf(t.Name)
+			d.Machine.GPUDriverVersion = driver.kind + " " + driver.version + "-" + driver.suffix
+			d.Node.System.GPU = &nodeconfig.GPU{Vendor: "nvidia", InstallDriver: true}
+			d.Node.Components.ScriptVariables = map[string]nodeconfig.Secret{
+				"GPU_DRIVER_TYPE": nodeconfig.NewSecret(driver.kind), "GPU_DRIVER_VERSION": nodeconfig.NewSecret(driver.version), "GPU_IMAGE_SHA": nodeconfig.NewSecret(driver.suffix),
+			}
 		}
-		driver := driverOf(t.Name)
-		d.Machine.GPUDriverVersion = driver.kind + " " + driver.version + "-" + driver.suffix
-		d.Node.System.GPU = &nodeconfig.GPU{Vendor: "nvidia", InstallDriver: true}
-		d.Node.Components.ScriptVariables = map[string]nodeconfig.Secret{
-			"GPU_DRIVER_TYPE": nodeconfig.NewSecret(driver.kind), "GPU_DRIVER_VERSION": nodeconfig.NewSecret(driver.version), "GPU_IMAGE_SHA": nodeconfig.NewSecret(driver.suffix),
-		}
-		return nil
+		return p.List
 	},
 }
 
@@ -186,20 +178,16 @@ var streamingRule = launch.Rule{
 	Reads: []string{"$.machine.streaming", "$.machine.type.architecture", "$.machine.image.wanted"},
 	Sets:  []string{"$.node.runtime.lazyPull"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		if !value(d.Machine.Streaming) {
-			return nil
-		}
-		if isOwn(d) {
-			p := new(problems)
+		p := new(problems)
+		switch {
+		case !value(d.Machine.Streaming):
+		case isOwn(d):
 			p.Report(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied: the snapshotter for it is one of AKS's images")
-			return p.List
-		}
-		if d.Machine.Type.Architecture == "arm64" {
-			p := new(problems)
+		case d.Machine.Type.Architecture == "arm64":
 			p.Report(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied on arm64, for which AKS's images have no snapshotter")
-			return p.List
+		default:
+			d.Node.Runtime.LazyPull = "overlaybd"
 		}
-		d.Node.Runtime.LazyPull = "overlaybd"
-		return nil
+		return p.List
 	},
 }

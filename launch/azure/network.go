@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -117,4 +118,61 @@ var zoneRule = launch.Rule{
 		}
 		return p.List
 	},
+}
+
+// Subnet is a subnet's ID in Azure's resource manager, in its parts.
+type Subnet struct{ Subscription, ResourceGroup, VNet, Name string }
+
+// errSubnet says what a subnet's ID is.
+var errSubnet = errors.New("is not the ID of a subnet; want /subscriptions/ID/resourceGroups/NAME/providers/Microsoft.Network/virtualNetworks/NAME/subnets/NAME")
+
+// ParseSubnet reads a subnet's ID.
+func ParseSubnet(id string) (Subnet, error) {
+	names, ok := resourceID(id, "/subscriptions/*/resourceGroups/*/providers/Microsoft.Network/virtualNetworks/*/subnets/*")
+	if !ok {
+		return Subnet{}, errSubnet
+	}
+	if group := names[1]; len(group) > 90 || strings.HasSuffix(group, ".") {
+		return Subnet{}, errors.New("has the name of a resource group that Azure refuses: at most 90 characters, and no dot at the end")
+	}
+	return Subnet{names[0], names[1], names[2], names[3]}, nil
+}
+
+// resourceID takes an ID apart that has names in the place of each "*". The words between the names may be in any case, as in Azure.
+func resourceID(id, form string) (names []string, ok bool) {
+	parts, want := strings.Split(id, "/"), strings.Split(form, "/")
+	if len(parts) != len(want) {
+		return nil, false
+	}
+	for i, word := range want {
+		switch {
+		case word == "*" && isResourceName(parts[i]):
+			names = append(names, parts[i])
+		case word == "*" || !strings.EqualFold(parts[i], word):
+			return nil, false
+		}
+	}
+	return names, true
+}
+
+// isResourceName is a name of Azure's: letters of any alphabet are possible in a resource group, but not here, because the
+// name is in files of the node.
+func isResourceName(s string) bool {
+	for i := range len(s) {
+		letter := s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z'
+		if !letter && (s[i] < '0' || s[i] > '9') && strings.IndexByte("-_.()", s[i]) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// same reports whether two IDs are of one subnet. Azure compares names without case.
+func (s Subnet) same(other Subnet) bool {
+	return s.sameNetwork(other) && strings.EqualFold(s.Name, other.Name)
+}
+
+// sameNetwork reports whether two subnets are of one virtual network.
+func (s Subnet) sameNetwork(other Subnet) bool {
+	return strings.EqualFold(s.Subscription, other.Subscription) && strings.EqualFold(s.ResourceGroup, other.ResourceGroup) && strings.EqualFold(s.VNet, other.VNet)
 }
