@@ -163,15 +163,8 @@ func (d *decoder) text(n *Node, u encoding.TextUnmarshaler) bool {
 // ignored says what becomes of a field that is not known, by whether the caller is strict.
 var ignored = map[bool]string{false: ", ignored", true: ""}
 
-// mostFields is how many fields most structs have at most.
-const mostFields = 64
-
 func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
-	var few [mostFields]bool
-	taken := few[:]
-	if v.NumField() > len(taken) {
-		taken = make([]bool, v.NumField())
-	}
+	taken := make([]bool, v.NumField())
 	for i := range n.Fields {
 		f := &n.Fields[i]
 		known, ok := c.fields[f.Name]
@@ -194,10 +187,6 @@ func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
 }
 
 func (d *decoder) mapping(n *Node, v reflect.Value, c *codec) bool {
-	if texts, ok := v.Addr().Interface().(*map[string]string); ok {
-		*texts = d.texts(n, c)
-		return true
-	}
 	m := reflect.MakeMapWithSize(c.t, len(n.Fields))
 	for i := range n.Fields {
 		f := &n.Fields[i]
@@ -210,22 +199,6 @@ func (d *decoder) mapping(n *Node, v reflect.Value, c *codec) bool {
 	}
 	v.Set(m)
 	return true
-}
-
-// texts is mapping for the commonest map.
-func (d *decoder) texts(n *Node, c *codec) map[string]string {
-	m := make(map[string]string, len(n.Fields))
-	for i := range n.Fields {
-		f := &n.Fields[i]
-		if f.Value.Kind == String {
-			m[f.Name] = f.Value.Text
-			continue
-		}
-		d.at.Enter(f.Name)
-		d.element(&f.Value, reflect.New(c.elem.t).Elem(), c.elem) // says what is wrong
-		d.at.Leave()
-	}
-	return m
 }
 
 func (d *decoder) list(n *Node, v reflect.Value, c *codec) bool {

@@ -147,24 +147,15 @@ func (b *budget) spend(depth int) error {
 }
 
 // FieldPath appends a map entry's name to a JSON path.
-func FieldPath(path, name string) string {
-	var room [256]byte // most paths are shorter, and need one allocation
-	return string(AppendField(append(room[:0], path...), name))
-}
+func FieldPath(path, name string) string { return string(AppendField([]byte(path), name)) }
 
 // AppendField is [FieldPath] where the path is in a buffer.
 func AppendField(path []byte, name string) []byte {
 	if isIdentifier(name) {
 		return append(append(path, '.'), name...)
 	}
-	if !strings.ContainsFunc(name, isEscaped) { // most names; quoting one takes much longer
-		return append(append(append(path, `["`...), name...), `"]`...)
-	}
 	return append(strconv.AppendQuote(append(path, '['), name), ']')
 }
-
-// isEscaped reports whether a character may be another one between quotes.
-func isEscaped(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 // IndexPath appends a list index to a JSON path.
 func IndexPath(path string, i int) string {

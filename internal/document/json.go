@@ -18,7 +18,7 @@ func parseJSON(data []byte) (*Node, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("document is not UTF-8")
 	}
-	p := jsonParser{data: data, text: string(data), fields: make([]Field, 0, 64), cursor: cursor{text: data}}
+	p := jsonParser{data: data, text: string(data), cursor: cursor{text: data}}
 	n, err := p.value(0)
 	if err != nil {
 		return nil, p.where(err)
@@ -36,9 +36,6 @@ type jsonParser struct {
 	text string
 	// read is how much has been read.
 	read int
-	// items and fields are those of the lists and maps that are not at their end.
-	items  []Node
-	fields []Field
 	cursor
 	budget
 }
@@ -156,27 +153,23 @@ func (p *jsonParser) quoted() (string, error) {
 
 // list reads a list, at whose bracket the parser is.
 func (p *jsonParser) list(depth int) (Node, error) {
+	n := Node{Kind: List}
 	if err := p.spend(depth); err != nil {
-		return Node{}, err
+		return n, err
 	}
 	p.read++
-	begin := len(p.items)
-	for p.next() != ']' || len(p.items) > begin {
+	for p.next() != ']' || len(n.Items) > 0 {
 		item, err := p.value(depth + 1)
 		if err != nil {
-			return Node{}, err
+			return n, err
 		}
-		p.items = append(p.items, item)
-		if end, err := p.ends(']'); err != nil {
-			return Node{}, err
-		} else if end {
-			items := slices.Clone(p.items[begin:])
-			p.items = p.items[:begin]
-			return Node{Kind: List, Items: items}, nil
+		n.Items = append(n.Items, item)
+		if end, err := p.ends(']'); end || err != nil {
+			return n, err
 		}
 	}
 	p.read++
-	return Node{Kind: List}, nil
+	return n, nil
 }
 
 // ends reads what follows an entry: a comma, or the bracket at the end of them.
@@ -191,39 +184,36 @@ func (p *jsonParser) ends(bracket byte) (bool, error) {
 
 // object reads a map, at whose bracket the parser is.
 func (p *jsonParser) object(depth int) (Node, error) {
+	n := Node{Kind: Map}
 	if err := p.spend(depth); err != nil {
-		return Node{}, err
+		return n, err
 	}
 	p.read++
-	begin := len(p.fields)
-	var names map[string]bool
-	for p.next() != '}' || len(p.fields) > begin {
+	seen := make(map[string]bool)
+	for p.next() != '}' || len(n.Fields) > 0 {
 		name, err := p.name()
 		if err != nil {
-			return Node{}, err
+			return n, err
 		}
-		if p.has(begin, name, &names) {
-			return Node{}, p.fault("duplicate field %q", name)
+		if seen[name] {
+			return n, p.fault("duplicate field %q", name)
 		}
+		seen[name] = true
 		if p.next() != ':' {
-			return Node{}, errSyntax
+			return n, errSyntax
 		}
 		p.read++
 		value, err := p.value(depth + 1)
 		if err != nil {
-			return Node{}, err
+			return n, err
 		}
-		p.fields = append(p.fields, Field{name, value})
-		if end, err := p.ends('}'); err != nil {
-			return Node{}, err
-		} else if end {
-			fields := slices.Clone(p.fields[begin:])
-			p.fields = p.fields[:begin]
-			return Node{Kind: Map, Fields: fields}, nil
+		n.Fields = append(n.Fields, Field{name, value})
+		if end, err := p.ends('}'); end || err != nil {
+			return n, err
 		}
 	}
 	p.read++
-	return Node{Kind: Map}, nil
+	return n, nil
 }
 
 // name reads a field's name. The cursor is there.
@@ -233,28 +223,6 @@ func (p *jsonParser) name() (string, error) {
 	}
 	p.to(p.read)
 	return p.quoted()
-}
-
-// fewNames is how many names are compared one by one.
-const fewNames = 16
-
-// has reports whether a map has a field of a name already. Its fields begin at an index; names are those of a large one.
-func (p *jsonParser) has(begin int, name string, names *map[string]bool) bool {
-	fields := p.fields[begin:]
-	if len(fields) < fewNames {
-		return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name })
-	}
-	if *names == nil {
-		*names = make(map[string]bool, 2*fewNames)
-		for i := range fields {
-			(*names)[fields[i].Name] = true
-		}
-	}
-	if (*names)[name] {
-		return true
-	}
-	(*names)[name] = true
-	return false
 }
 
 // AppendString appends s as a JSON string, escaping only what JSON requires, so that the bytes do

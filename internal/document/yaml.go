@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,38 +153,8 @@ func scalar(y *yaml.Node) (Node, error) {
 	return Node{}, yamlFault(y, "an unknown tag; put a text that begins with ! in quotes")
 }
 
-// isJSONNumber reports whether s is a number in JSON's grammar.
+// isJSONNumber reports whether s is a number in JSON's grammar: no other value of JSON begins and ends as a number does.
 func isJSONNumber(s string) bool {
-	i := 0
-	digits := func() bool {
-		start := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		return i > start
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	zero := i < len(s) && s[i] == '0'
-	start := i
-	if !digits() || zero && i-start > 1 {
-		return false
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return false
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(s)
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	return s != "" && (s[0] == '-' || isDigit(s[0])) && isDigit(s[len(s)-1]) && json.Valid([]byte(s))
 }
