@@ -94,25 +94,9 @@ func FlagsOf(k *nodeconfig.Kubelet) map[string]string {
 	return flags
 }
 
-// AreFlagsOf reports whether flags are those of a kubelet, none of which is there twice. It makes no map of these.
+// AreFlagsOf reports whether flags are those of a kubelet, none of which is there twice.
 func AreFlagsOf(flags map[string]string, k *nodeconfig.Kubelet) bool {
-	found := 0
-	is := func(name, value string) bool {
-		found++
-		spelled, ok := flags[string(append([]byte("--"), name...))]
-		return ok && spelled == value
-	}
-	for _, o := range own {
-		if value := o.value(k); value != "" && !is(o.name, value) {
-			return false
-		}
-	}
-	for _, flag := range k.Flags {
-		if !is(flag.Name, flag.Value) {
-			return false
-		}
-	}
-	return found == len(flags)
+	return maps.Equal(flags, FlagsOf(k))
 }
 
 // order is a message's fields in the order of their numbers, with what is below each; nil for what has no fields.
@@ -157,15 +141,12 @@ func orderOf(t reflect.Type) order {
 	return o
 }
 
-// meaningful are the settings of the kubelet for which an empty value, or a false, is another one than none. Of all others
-// AKS's program leaves it out, because its contract does not know the difference (kubelet: v1beta1 defaults).
-var meaningful = []string{"evictionHard", "enforceNodeAllocatable", "resolvConf"}
-
-// meaningfulFalse are those of a message that is not the top one.
-var meaningfulFalse = []string{"authentication.webhook.enabled"}
-
-// optional are the settings whose contract knows a zero from none.
-var optional = []string{
+// kept are the settings of the kubelet that AKS's program writes with an empty value, a zero or a false, too. It leaves all others out,
+// because its contract does not know the difference.
+var kept = []string{
+	// The value means another thing than none (kubelet: v1beta1 defaults).
+	"evictionHard", "enforceNodeAllocatable", "resolvConf", "authentication.webhook.enabled",
+	// The contract knows a zero from none.
 	"eventRecordQPS", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "cgroupsPerQOS", "maxPods", "podPidsLimit",
 	"cpuCFSQuota", "failSwapOn", "containerLogMaxFiles", "serializeImagePulls",
 }
@@ -218,7 +199,7 @@ func appendFields(b *bytes.Buffer, fields map[string]any, known order, at string
 
 // isAbsent reports whether a value at a path is one that the contract does not know from none.
 func isAbsent(path string, value any) bool {
-	if slices.Contains(optional, path) || slices.Contains(meaningful, path) || slices.Contains(meaningfulFalse, path) {
+	if slices.Contains(kept, path) {
 		return false
 	}
 	v := reflect.ValueOf(value)
