@@ -7,6 +7,7 @@ package place
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -117,10 +118,8 @@ func refused(name string) string {
 
 // below returns "" for a name below one of the roots.
 func below(name string, roots []string) string {
-	for _, root := range roots {
-		if strings.HasPrefix(name, root) {
-			return ""
-		}
+	if slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(name, root) }) {
+		return ""
 	}
 	return "must be below one of " + strings.Join(roots, ", ")
 }
@@ -141,23 +140,25 @@ type Purpose struct {
 	instead []reservation
 }
 
+// kubeletState is what the kubelet itself keeps below its root directory (Kubernetes: Local Files And Paths Used By The Kubelet).
+var kubeletState = []string{
+	"/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/checkpoints/",
+	"/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins/", "/var/lib/kubelet/dra_manager_state",
+	"/var/lib/kubelet/graceful_node_shutdown_state", "/var/lib/kubelet/image_manager/", "/var/lib/kubelet/memory_manager_state",
+	"/var/lib/kubelet/pki/", "/var/lib/kubelet/plugin-containers/", "/var/lib/kubelet/plugins/", "/var/lib/kubelet/plugins_registry/",
+	"/var/lib/kubelet/pod_status_manager_state", "/var/lib/kubelet/pod-resources/", "/var/lib/kubelet/pods/", "/var/lib/kubelet/usernsMappings/",
+}
+
 // The purposes.
 var (
 	// CredentialProviderConfig is a file that configures the kubelet's image credential provider. It is
 	// where a kubelet's configuration is, and nowhere that a kubelet runs what it finds: neither a static
-	// pod nor a volume plug-in, nor what the kubelet itself keeps below its root directory (Kubernetes:
-	// Local Files And Paths Used By The Kubelet).
+	// pod nor a volume plug-in, nor what the kubelet itself keeps.
 	CredentialProviderConfig = &Purpose{
 		roots: []string{"/etc/kubernetes/", "/var/lib/kubelet/", "/etc/eks/image-credential-provider/"},
-		except: []string{
-			"/etc/kubernetes/manifests/", "/etc/kubernetes/volumeplugins/", "/etc/kubernetes/pki/", "/etc/kubernetes/certs/",
-			"/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/checkpoints/",
-			"/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins/", "/var/lib/kubelet/dra_manager_state",
-			"/var/lib/kubelet/graceful_node_shutdown_state", "/var/lib/kubelet/image_manager/", "/var/lib/kubelet/memory_manager_state",
-			"/var/lib/kubelet/pki/", "/var/lib/kubelet/plugin-containers/", "/var/lib/kubelet/plugins/", "/var/lib/kubelet/plugins_registry/",
-			"/var/lib/kubelet/pod_status_manager_state", "/var/lib/kubelet/pod-resources/", "/var/lib/kubelet/pods/", "/var/lib/kubelet/seccomp/",
-			"/var/lib/kubelet/usernsMappings/",
-		},
+		except: append(kubeletState,
+			"/etc/kubernetes/manifests/", "/etc/kubernetes/volumeplugins/", "/etc/kubernetes/pki/", "/etc/kubernetes/certs/", "/var/lib/kubelet/seccomp/",
+		),
 	}
 	// DataDirectory is a directory that a program fills with data that can be made again: images,
 	// containers. It may be on any disk, wherever that is mounted, but in no directory of the system's.
@@ -177,16 +178,11 @@ var (
 	// person to log in; nor where a program keeps its own state. It lasts over a boot.
 	UserFile = &Purpose{
 		roots: []string{"/etc/", "/opt/", "/usr/local/", "/var/lib/"},
-		except: append(rootsOfFamilies(),
+		// Configurations and profiles of seccomp are not the kubelet's own state.
+		except: append(append(rootsOfFamilies(), kubeletState...),
 			"/usr/local/lib/systemd/",
 			"/var/lib/apt/", "/var/lib/containerd/", "/var/lib/dbus/", "/var/lib/dpkg/", "/var/lib/pacman/", "/var/lib/rpm/", "/var/lib/systemd/",
 			"/var/lib/etcd/", "/var/lib/sudo/", "/var/lib/polkit-1/", "/var/lib/sss/", "/var/lib/NetworkManager/", "/var/lib/update-manager/",
-			// The kubelet's own state; configurations and profiles of seccomp are none.
-			"/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/checkpoints/",
-			"/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins/", "/var/lib/kubelet/dra_manager_state",
-			"/var/lib/kubelet/graceful_node_shutdown_state", "/var/lib/kubelet/image_manager/", "/var/lib/kubelet/memory_manager_state",
-			"/var/lib/kubelet/pki/", "/var/lib/kubelet/plugin-containers/", "/var/lib/kubelet/plugins/", "/var/lib/kubelet/plugins_registry/",
-			"/var/lib/kubelet/pod_status_manager_state", "/var/lib/kubelet/pod-resources/", "/var/lib/kubelet/pods/", "/var/lib/kubelet/usernsMappings/",
 		),
 		instead: append(writtenByFamilies(), userFileInstead...),
 	}
@@ -269,10 +265,8 @@ func (p *Purpose) Check(name string) string {
 			return i.whom
 		}
 	}
-	for _, e := range p.except {
-		if within(name, e) {
-			return others
-		}
+	if slices.ContainsFunc(p.except, func(e string) bool { return within(name, e) }) {
+		return others
 	}
 	return below(name, p.roots)
 }

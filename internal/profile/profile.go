@@ -160,10 +160,8 @@ const (
 
 // Variable is the name of the variable that holds something; empty for none.
 func (k *Kubelet) Variable(holds Content) string {
-	for _, v := range k.Environment {
-		if v.Holds == holds {
-			return v.Name
-		}
+	if i := slices.IndexFunc(k.Environment, func(v Variable) bool { return v.Holds == holds }); i >= 0 {
+		return k.Environment[i].Name
 	}
 	return ""
 }
