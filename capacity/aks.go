@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -74,20 +75,20 @@ func (a AKS) Node() (*Node, error) {
 			pods = p.pods
 		}
 	}
-	var problems []string
+	var problems []error
 	if a.VCPUs < 1 {
-		problems = append(problems, "the number of virtual processors is not given")
+		problems = append(problems, errors.New("the number of virtual processors is not given"))
 	}
 	if a.MemoryBytes < 1 {
-		problems = append(problems, "the memory is not given")
+		problems = append(problems, errors.New("the memory is not given"))
 	}
 	if a.MaxPods < 0 {
-		problems = append(problems, fmt.Sprintf("%d is no number of pods", a.MaxPods))
+		problems = append(problems, fmt.Errorf("%d is no number of pods", a.MaxPods))
 	}
 	if pods == 0 {
-		problems = append(problems, fmt.Sprintf("the network plug-in %q is not known; use one of %q", a.Plugin, Plugins()))
+		problems = append(problems, fmt.Errorf("the network plug-in %q is not known; use one of %q", a.Plugin, Plugins()))
 	}
-	if err := joined(problems); err != nil {
+	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	n := newNode()

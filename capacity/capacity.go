@@ -1,10 +1,6 @@
 package capacity
 
-import (
-	"errors"
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // Node is what a node can hold.
 type Node struct {
@@ -105,16 +101,4 @@ func reserved(amount int64, bands []band, unit string, each bool) (total int64, 
 // podMemory says how memory is kept back: so much for each pod, and so much beside that, in MiB.
 func podMemory(each, pods, base int) string {
 	return strconv.Itoa(each) + " Mi × " + strconv.Itoa(pods) + " pods + " + strconv.Itoa(base) + " Mi"
-}
-
-// joined is all that is wrong with what was asked for, nil for nothing.
-func joined(problems []string) error {
-	if len(problems) == 0 {
-		return nil
-	}
-	errs := make([]error, 0, len(problems))
-	for _, p := range slices.Compact(problems) {
-		errs = append(errs, errors.New(p))
-	}
-	return errors.Join(errs...)
 }

@@ -48,22 +48,22 @@ type EKS struct {
 // Node computes what the instance can hold. The error lists everything that is wrong or not known; one can be an
 // [*UnknownTypeError].
 func (e EKS) Node() (*Node, error) {
-	var problems []string
+	var problems []error
 	if e.VCPUs < 1 {
-		problems = append(problems, "the number of virtual processors is not given")
+		problems = append(problems, errors.New("the number of virtual processors is not given"))
 	}
 	if e.MaxPods < 0 {
-		problems = append(problems, fmt.Sprintf("%d is no number of pods", e.MaxPods))
+		problems = append(problems, fmt.Errorf("%d is no number of pods", e.MaxPods))
 	}
 	interfaces, addresses := e.Interfaces, e.Addresses
 	var unknown error
 	switch {
 	case interfaces < 0 || addresses < 0 || (interfaces == 0) != (addresses == 0):
-		problems = append(problems, "network interfaces and the addresses of each are given together, or neither")
+		problems = append(problems, errors.New("network interfaces and the addresses of each are given together, or neither"))
 	case interfaces == 0:
 		interfaces, addresses, unknown = Interfaces(e.InstanceType)
 	}
-	if err := errors.Join(joined(problems), unknown); err != nil {
+	if err := errors.Join(append(problems, unknown)...); err != nil {
 		return nil, err
 	}
 	n := newNode()
