@@ -80,7 +80,7 @@ esac
 // has its output open any more.
 func (m *machine) run(c Contract) error {
 	m.t.Helper()
-	names, err := c.check(cloudInit)
+	names, err := c.check(checkForCloudInit)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func (m *machine) checkFile(path string, want []byte, mode fs.FileMode) {
 func (m *machine) checkNode(c Contract) {
 	m.t.Helper()
 	m.checkFile(c.Path, c.Document, 0o600)
-	names, _ := c.check(cloudInit)
+	names, _ := c.check(checkForCloudInit)
 	if features := c.features(names); features != nil {
 		m.checkFile(FeaturesPath, features, 0o600)
 	}

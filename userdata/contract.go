@@ -81,7 +81,7 @@ type reporter func(field, format string, args ...any)
 
 // check returns the sorted names of the features, or an *InvalidError with all that is wrong, also with the parts for who
 // reads them.
-func (c *Contract) check(reader partReader) ([]string, error) {
+func (c *Contract) check(checkParts partCheck) ([]string, error) {
 	var problems []Problem
 	add := func(field, format string, args ...any) {
 		problems = append(problems, Problem{field, fmt.Sprintf(format, args...)})
@@ -96,11 +96,7 @@ func (c *Contract) check(reader partReader) ([]string, error) {
 	if family := profile.OfContract(c.Path); len(c.Features) > 0 && family != nil && family.Agent.Launcher == "" {
 		add("Features", "nothing reads them beside a native contract; leave them out")
 	}
-	var names []string
-	if len(c.Features) > 0 {
-		names = slices.AppendSeq(make([]string, 0, len(c.Features)), maps.Keys(c.Features))
-		slices.Sort(names)
-	}
+	names := slices.Sorted(maps.Keys(c.Features))
 	for _, name := range names {
 		if reason := nodeconfig.CheckFeature(name, c.Features[name]); reason != "" {
 			add(featureField(name), "%s", reason)
@@ -109,7 +105,7 @@ func (c *Contract) check(reader partReader) ([]string, error) {
 	if len(c.Parts) > MaxParts {
 		add("Parts", "are %d; use at most %d", len(c.Parts), MaxParts)
 	} else if len(c.Parts) > 0 {
-		reader.check(c, add)
+		checkParts(c, add)
 	}
 	if problems != nil {
 		return nil, &InvalidError{problems}
@@ -122,19 +118,9 @@ func featureField(name string) string { return fmt.Sprintf("Features[%q]", name)
 // features returns the content of FeaturesPath, lines NAME=value in the order of names; nil where
 // there are none.
 func (c *Contract) features(names []string) []byte {
-	size := 0
+	var content []byte
 	for _, name := range names {
-		size += len(name) + len("=") + len(c.Features[name]) + len("\n")
-	}
-	if size == 0 {
-		return nil
-	}
-	content := make([]byte, 0, size)
-	for _, name := range names {
-		content = append(content, name...)
-		content = append(content, '=')
-		content = append(content, c.Features[name]...)
-		content = append(content, '\n')
+		content = append(content, name+"="+c.Features[name]+"\n"...)
 	}
 	return content
 }

@@ -12,7 +12,7 @@ import (
 // with mode 0755. The error is an [*InvalidError]. The size is not limited, because an Ignition
 // config can also come from a server; see [Cloud.Check] and [IgnitionCustomData].
 func Ignition(c Contract) ([]byte, error) {
-	names, err := c.check(ignitionConfigs)
+	names, err := c.check(checkForIgnition)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package userdata
 import (
 	"encoding/base64"
 	"slices"
-	"strings"
 )
 
 // The pieces of the MIME document. The boundary is the same in all: it cannot occur in a part, for the static text does not
@@ -27,10 +26,6 @@ const (
 	frameSize = len(hookOpen + nextOpen + cloudConfigType + mimeEnd)
 )
 
-// roomOnStack is enough for the document of an ordinary contract (9 KB), which then needs no memory
-// of its own while it is encoded.
-const roomOnStack = 16 << 10
-
 // MIME returns the document for cloud-init, not encoded: a boothook that writes the contract and
 // starts the agent, the user's own parts, and a cloud-config. The error is an [*InvalidError]. The size is not limited, since
 // it can be compressed and clouds take different sizes; see [Cloud.Check] and [CustomData].
@@ -39,26 +34,16 @@ func MIME(c Contract) ([]byte, error) { return appendMIME(nil, &c, "") }
 // CustomData returns the base64 of [MIME], as Azure's API takes it. The error is an [*InvalidError] or
 // a [*TooLargeError].
 func CustomData(c Contract) (string, error) {
-	var room [roomOnStack]byte
-	document, err := appendMIME(room[:0], &c, Azure)
+	document, err := appendMIME(nil, &c, Azure)
 	if err != nil {
 		return "", err
 	}
-	var text strings.Builder
-	text.Grow(base64.StdEncoding.EncodedLen(len(document)))
-	var chunk [4096]byte
-	for len(document) > 0 {
-		n := min(len(document), len(chunk)/4*3)
-		base64.StdEncoding.Encode(chunk[:], document[:n])
-		text.Write(chunk[:base64.StdEncoding.EncodedLen(n)])
-		document = document[n:]
-	}
-	return text.String(), nil
+	return base64.StdEncoding.EncodeToString(document), nil
 }
 
 // appendMIME appends the document for a cloud, or returns dst and an error.
 func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
-	names, err := c.check(cloudInit)
+	names, err := c.check(checkForCloudInit)
 	if err != nil {
 		return dst, err
 	}

@@ -91,25 +91,12 @@ func (p *Part) kind() string {
 	return ""
 }
 
-// partReader is who gets the parts on the machine.
-type partReader int
+// partCheck says what is wrong with the parts of a contract for who gets them on the machine.
+type partCheck func(c *Contract, add reporter)
 
-const (
-	cloudInit partReader = iota
-	ignitionConfigs
-	nobody
-)
-
-// check says what is wrong with the parts for their reader.
-func (r partReader) check(c *Contract, add reporter) {
-	switch r {
-	case cloudInit:
-		checkForCloudInit(c, add)
-	case ignitionConfigs:
-		checkForIgnition(c, add)
-	case nobody:
-		add("Parts", "a plain cloud-config has no place for them; use MIME")
-	}
+// checkForNobody is for a document that has no place for parts.
+func checkForNobody(_ *Contract, add reporter) {
+	add("Parts", "a plain cloud-config has no place for them; use MIME")
 }
 
 // checkForCloudInit says what is wrong with parts that cloud-init is to have.
