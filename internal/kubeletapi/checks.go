@@ -4,8 +4,11 @@ import (
 	"math"
 	"net/url"
 	"path"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/quantity"
@@ -76,14 +79,7 @@ func (v value) isTrue() bool {
 }
 
 // hasWord reports whether a word is one of a rule's.
-func (r *rule) hasWord(word string) bool {
-	for w := range strings.SplitSeq(r.words, " ") {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
+func (r *rule) hasWord(word string) bool { return slices.Contains(strings.Split(r.words, " "), word) }
 
 // others returns the values of the settings that a rule is also of.
 func (j *judge) others(r *rule) []value {
@@ -293,29 +289,38 @@ func isTaintEffect(effect string) bool {
 
 func isAnnotation(_ *judge, _ *rule, v value) bool { return isQualifiedName(strings.ToLower(v.text())) }
 
+// The forms of names.
+const (
+	label     = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
+	hostLabel = `[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?`
+	word      = `[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?`
+	// sysctl is a part of a kernel parameter's name, and sysctlBegin one that a star ends.
+	sysctl      = `[a-z0-9]([-_a-z0-9]*[a-z0-9])?`
+	sysctlBegin = `([a-z0-9][-_a-z0-9]*)?[*]`
+	imagePart   = `[a-z0-9]+(([.]|__?|-+)[a-z0-9]+)*`
+)
+
+var (
+	isWord      = form(word)
+	isQualified = form(`(` + label + `([.]` + label + `)*/)?` + word)
+	isImagePath = form(imagePart + `(/` + imagePart + `)*`)
+	isHost      = form(`(\[[0-9a-fA-F:]+\]|` + hostLabel + `([.]` + hostLabel + `)*)(:[0-9]+)?`)
+	isSysctlOf  = form(`(` + sysctl + `[./])*(` + sysctl + `|` + sysctlBegin + `)`)
+)
+
+// form reports whether a text has a form. Few settings need one, so it is compiled when the first does.
+func form(expression string) func(string) bool {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(` + expression + `)$`) })
+	return func(text string) bool { return compiled().MatchString(text) }
+}
+
 // isQualifiedName reports whether a text is a name, or a DNS name and a name with a slash between (apimachinery, IsQualifiedName).
 func isQualifiedName(text string) bool {
-	if prefix, name, ok := strings.Cut(text, "/"); ok {
-		text = name
-		if len(prefix) > 253 {
-			return false
-		}
-		for label := range strings.SplitSeq(prefix, ".") {
-			if strings.ToLower(label) != label || strings.Contains(label, "_") || !isWord(label) {
-				return false
-			}
-		}
-	}
-	return isLabelValue(text)
+	slash := strings.IndexByte(text, '/')
+	return isQualified(text) && slash <= 253 && len(text)-slash-1 <= 63
 }
 
 func isLabelValue(text string) bool { return len(text) <= 63 && isWord(text) }
-
-// isWord reports whether a text has letters and digits, with dashes, dots and underscores between.
-func isWord(text string) bool {
-	const ends = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	return text != "" && strings.Trim(text, ends+"-._") == "" && strings.IndexByte(ends, text[0]) >= 0 && strings.IndexByte(ends, text[len(text)-1]) >= 0
-}
 
 // isImagePattern reports whether a text is an image without tag and digest (github.com/distribution/reference), or a beginning of one that
 // ends with "/*".
@@ -325,47 +330,8 @@ func isImagePattern(_ *judge, _ *rule, v value) bool {
 		return prefix != "" && !strings.Contains(prefix, "*") && strings.TrimSpace(text) == text
 	}
 	host, rest, hasSlash := strings.Cut(text, "/")
-	return isImagePath(text) || hasSlash && isHost(host) && isImagePath(rest)
-}
-
-func isImagePath(text string) bool {
-	if len(text) > 255 {
-		return false
-	}
-	for part := range strings.SplitSeq(text, "/") {
-		if strings.ToLower(part) != part || !isWord(part) || strings.Contains(part, "..") || strings.Contains(part, "___") {
-			return false
-		}
-		last := byte(0)
-		for i := range len(part) { // a dot, one or two underscores, or dashes
-			switch b := part[i]; {
-			case b == '.' && (last == '_' || last == '-'), b == '_' && (last == '.' || last == '-'), b == '-' && (last == '.' || last == '_'):
-				return false
-			}
-			last = part[i]
-		}
-	}
-	return true
-}
-
-// isHost reports whether a text is the host of an image's registry, with a port or without.
-func isHost(text string) bool {
-	host, port, hasPort := strings.Cut(text, ":")
-	if end := strings.IndexByte(text, ']'); end > 0 && text[0] == '[' {
-		host, port, hasPort = "v6", strings.TrimPrefix(text[end+1:], ":"), text[end+1:] != ""
-		if end < 2 || strings.Trim(text[1:end], "0123456789abcdefABCDEF:") != "" || hasPort && text[end+1] != ':' {
-			return false
-		}
-	}
-	if hasPort && (port == "" || strings.Trim(port, "0123456789") != "") {
-		return false
-	}
-	for label := range strings.SplitSeq(host, ".") {
-		if strings.ContainsAny(label, "_.") || !isWord(label) {
-			return false
-		}
-	}
-	return true
+	isPath := func(text string) bool { return len(text) <= 255 && isImagePath(text) }
+	return isPath(text) || hasSlash && isHost(host) && isPath(rest)
 }
 
 // isNamespaced reports whether a kubelet takes a pattern of kernel parameters: names with dots or slashes between, the last of
@@ -380,22 +346,7 @@ func isSysctl(j *judge, _ *rule, v value) bool {
 	return isSysctlPattern(v.name) && !strings.HasSuffix(v.name, "*") && hasNamespace(j.checker.minor, v.name)
 }
 
-func isSysctlPattern(pattern string) bool {
-	last := byte('.')
-	for i := range len(pattern) {
-		between := last == '.' || last == '/'
-		switch b := pattern[i]; {
-		case b >= 'a' && b <= 'z', b >= '0' && b <= '9':
-		case (b == '-' || b == '_') && !between:
-		case (b == '.' || b == '/') && !between && last != '-' && last != '_':
-		case b == '*' && i == len(pattern)-1:
-		default:
-			return false
-		}
-		last = pattern[i]
-	}
-	return len(pattern) <= 253 && strings.IndexByte("./-_", last) < 0
-}
+func isSysctlPattern(pattern string) bool { return len(pattern) <= 253 && isSysctlOf(pattern) }
 
 // hasNamespace reports whether a kubelet knows that the kernel has a parameter for a group of processes: until 1.28 by the beginnings of
 // names (pkg/kubelet/sysctl/namespace.go), and since then by whole names but for a few beginnings (k8s.io/component-helpers

@@ -111,11 +111,6 @@ func (t *table) span(rest string) span {
 	return s
 }
 
-// has reports whether the table says anything of a name.
-func (t *table) has(section, owner, name string) bool {
-	return t.start(section, owner, name) < len(section)
-}
-
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

@@ -275,3 +275,8 @@ func FuzzSysctls(f *testing.F) {
 		}
 	})
 }
+
+// has reports whether the table says anything of a name.
+func (t *table) has(section, owner, name string) bool {
+	return t.start(section, owner, name) < len(section)
+}

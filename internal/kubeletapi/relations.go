@@ -166,12 +166,7 @@ func isAlone(_ *judge, r *rule, v value) bool {
 
 func isNotBoth(_ *judge, r *rule, v value) bool {
 	list := v.list()
-	for word := range strings.SplitSeq(r.words, " ") {
-		if !slices.Contains(list, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(r.words, " "), func(word string) bool { return !slices.Contains(list, word) })
 }
 
 func hasCgroup(j *judge, r *rule, v value) bool {
