@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,15 +73,11 @@ func serviceRange(v string) string {
 	return ""
 }
 
-// guid is 32 hexadecimal digits in five groups (RFC 9562).
+// guidForm is 32 hexadecimal digits in five groups (RFC 9562).
+var guidForm = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 func guid(v string) string {
-	groups := strings.Split(strings.ToLower(v), "-")
-	lengths := []int{8, 4, 4, 4, 12}
-	ok := len(groups) == len(lengths)
-	for i := 0; ok && i < len(lengths); i++ {
-		ok = len(groups[i]) == lengths[i] && strings.Trim(groups[i], "0123456789abcdef") == ""
-	}
-	if !ok {
+	if !guidForm.MatchString(v) {
 		return "want a UUID"
 	}
 	return ""

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -9,59 +10,27 @@ import (
 // accelerator and the version, each after an underscore: Standard_NC24ads_A100_v4.
 type sizeName struct{ family, subfamily, features, accelerator, version string }
 
-func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
-func isLetter(c byte) bool { return isUpper(c) || c >= 'a' && c <= 'z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+var (
+	sizeForm        = regexp.MustCompile(`(?s)^` + standard + `([A-Z])([A-Z]*)[0-9]+(?:-[0-9]*)?([A-Za-z]*)(?:_(.*))?$`)
+	versionForm     = regexp.MustCompile(`^v([0-9])$`)
+	acceleratorForm = regexp.MustCompile(`^[A-Z][A-Za-z]*[0-9][0-9A-Za-z]*$`) // such as A100
+)
 
 // sizeNameOf takes a name apart. It is not ok for a name of another form, of which nothing is said.
 func sizeNameOf(size string) (n sizeName, ok bool) {
-	rest, ok := strings.CutPrefix(size, standard)
-	if !ok {
+	names := sizeForm.FindStringSubmatch(size)
+	if names == nil {
 		return n, false
 	}
-	first, rest, _ := strings.Cut(rest, "_")
-	letters, after := cutLeading(first, isUpper)
-	if letters == "" {
-		return n, false
-	}
-	cpus, after := cutLeading(after, isDigit)
-	if constrained, ok := strings.CutPrefix(after, "-"); ok {
-		_, after = cutLeading(constrained, isDigit)
-	}
-	if _, none := cutLeading(after, isLetter); cpus == "" || none != "" {
-		return n, false
-	}
-	n = sizeName{family: letters[:1], subfamily: letters[1:], features: after}
-	for rest != "" {
-		var part string
-		part, rest, _ = strings.Cut(rest, "_")
-		switch {
-		case len(part) == len("v5") && part[0] == 'v' && isDigit(part[1]):
-			n.version = part[1:]
-		case isAccelerator(part):
+	n = sizeName{family: names[1], subfamily: names[2], features: names[3]}
+	for part := range strings.SplitSeq(names[4], "_") {
+		if version := versionForm.FindStringSubmatch(part); version != nil {
+			n.version = version[1]
+		} else if acceleratorForm.MatchString(part) {
 			n.accelerator = part
 		}
 	}
 	return n, true
-}
-
-// cutLeading takes the leading bytes of a kind off a text.
-func cutLeading(text string, is func(byte) bool) (leading, rest string) {
-	n := 0
-	for n < len(text) && is(text[n]) {
-		n++
-	}
-	return text[:n], text[n:]
-}
-
-// isAccelerator reports whether a part of a name is a graphics processor's: letters and digits, a capital letter first, such as A100.
-func isAccelerator(part string) bool {
-	if part == "" || !isUpper(part[0]) {
-		return false
-	}
-	_, rest := cutLeading(part, isLetter)
-	_, other := cutLeading(rest, func(c byte) bool { return isLetter(c) || isDigit(c) })
-	return rest != "" && other == ""
 }
 
 // series is the name without what differs within a series: "NCads_v4".
