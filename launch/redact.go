@@ -1,12 +1,15 @@
 package launch
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/userdata"
 )
 
 // Files, units and commands of a class may hold secrets in texts that are none by their type. So they are shown, and kept, as [UserParts]
@@ -83,3 +86,58 @@ func hideText(text *string, before, after string) {
 		*text = before + shortDigest([]byte(*text)) + after
 	}
 }
+
+// UserParts are what a machine is given beside its contract, in their order: scripts and whatever else cloud-init takes. They may hold
+// secrets: what is made for people, or kept, has their names, their sizes and the beginnings of their digests.
+type UserParts []userdata.Part
+
+// shownDigest is how many bytes of a digest are shown: enough that two are not alike by chance.
+const shownDigest = 8
+
+// shortDigest is the beginning of the digest of what may hold a secret.
+func shortDigest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:shownDigest])
+}
+
+// String names the parts.
+func (p UserParts) String() string {
+	named := make([]string, len(p))
+	for i := range p {
+		digest := shortDigest([]byte(p[i].Type + "\x00" + string(p[i].Content)))
+		named[i] = strings.TrimSpace(fmt.Sprintf("%s (%d bytes, %s)", p[i].Name, len(p[i].Content), digest))
+	}
+	return strings.Join(named, ", ")
+}
+
+// Format writes String for every verb.
+func (p UserParts) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
+
+// MarshalText returns String, for JSON, YAML and logs.
+func (p UserParts) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// PublicKey is who may log in, in the form of authorized_keys. It is no secret, but it says who somebody is: what is made for people, or
+// kept, has its fingerprint alone.
+type PublicKey string
+
+// keyBegin is how the base64 of a key begins: the length of its algorithm's name is below 2^16 (RFC 4253, 6.6).
+const keyBegin = "AAAA"
+
+// String is the fingerprint of the key as "ssh-keygen -l" shows it, and of a text that is no key the digest of the text.
+func (k PublicKey) String() string {
+	if k == "" {
+		return ""
+	}
+	blob := []byte(k)
+	for field := range strings.FieldsSeq(string(k)) { // options may stand before the algorithm, and a comment after the key
+		if data, err := base64.StdEncoding.DecodeString(field); err == nil && strings.HasPrefix(field, keyBegin) {
+			blob = data
+			break
+		}
+	}
+	sum := sha256.Sum256(blob)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// MarshalText is the fingerprint.
+func (k PublicKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
