@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/poll"
 )
 
 // addressInterval is how often the machine's addresses are looked at.
@@ -21,20 +23,12 @@ func (m *Machine) WaitForAddress(ctx context.Context, known []string) bool {
 }
 
 func waitForAddress(ctx context.Context, addresses func() ([]netip.Addr, error), known []string) bool {
-	for {
-		// While there is no route there is no interface that has it.
+	return poll.Until(ctx, addressInterval, addressInterval, func() (bool, error) {
 		list, err := addresses()
-		if err == nil && slices.ContainsFunc(list, func(a netip.Addr) bool {
+		return err == nil && slices.ContainsFunc(list, func(a netip.Addr) bool {
 			return a.IsGlobalUnicast() && !slices.Contains(known, a.String())
-		}) {
-			return true
-		}
-		select {
-		case <-time.After(addressInterval):
-		case <-ctx.Done():
-			return false
-		}
-	}
+		}), nil // while there is no route there is no interface that has it
+	}) == nil
 }
 
 // WaitForAddress waits for nothing: a directory is in no network.

@@ -78,11 +78,11 @@ func (m *Machine) runOutside(ctx context.Context, change failpoint.Change, comma
 		ctx, cancel = context.WithTimeout(ctx, command.Timeout.Std())
 		defer cancel()
 	}
-	err := m.systemd.Run(ctx, change, commandService, serviceArgv(command))
+	err := m.Manager.Run(ctx, change, commandService, serviceArgv(command))
 	if ctx.Err() != nil {
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), killGrace)
 		defer cancel()
-		err = errors.Join(err, m.systemd.Stop(stop, commandService))
+		err = errors.Join(err, m.StopUnit(stop, commandService))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cri"
 	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/fetch"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/probe"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -30,13 +31,8 @@ func (m *Machine) PullImage(ctx context.Context, i *resource.Image) error {
 	token := ""
 	for {
 		err := m.pullOnce(limited, i, &token)
-		if err == nil || limited.Err() != nil {
+		if err == nil || !poll.Sleep(limited, pullPause) {
 			return err
-		}
-		select {
-		case <-limited.Done():
-			return err
-		case <-time.After(pullPause):
 		}
 	}
 }

@@ -27,7 +27,7 @@ func newTree(t *testing.T) (*rootfs.Tree, func(string) string) {
 func newMachine(t *testing.T, conn systemd.Bus) (*Machine, func(string) string) {
 	t.Helper()
 	tree, at := newTree(t)
-	return &Machine{Tree: tree, systemd: hosttest.Systemd(conn), statfs: halfEmpty}, at
+	return &Machine{Tree: tree, Manager: hosttest.Systemd(conn), statfs: halfEmpty}, at
 }
 
 // halfEmpty is statfs(2) of a file system with 4 GiB, half of which is free, however full that of the test is.

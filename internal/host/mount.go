@@ -11,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -102,7 +103,7 @@ func (m *Machine) mount(ctx context.Context, mount *resource.Mount) error {
 		return err // systemd has mounted it while the disk was waited for
 	}
 	what, where := path.Join(m.Root(), mount.What), path.Join(m.Root(), mount.Where)
-	err := m.systemd.Run(ctx, failpoint.Change{Kind: failpoint.Mount, Name: mount.Where, To: mount.What}, mountService,
+	err := m.Manager.Run(ctx, failpoint.Change{Kind: failpoint.Mount, Name: mount.Where, To: mount.What}, mountService,
 		[]string{"/bin/mkdir", "-p", what, where}, []string{"/bin/mount", "--bind", what, where})
 	if err != nil {
 		return err
@@ -117,17 +118,11 @@ func (m *Machine) mount(ctx context.Context, mount *resource.Mount) error {
 func (m *Machine) awaitDisk(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, diskPatience)
 	defer cancel()
-	for {
-		mounted, err := m.mountPoint(dir)
-		if mounted || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(diskInterval):
-		case <-ctx.Done():
-			return fmt.Errorf("no disk is mounted at %s; use a machine that has a temporary disk, or look why it is not mounted: %w", dir, ctx.Err())
-		}
+	err := poll.Until(ctx, diskInterval, diskInterval, func() (bool, error) { return m.mountPoint(dir) })
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("no disk is mounted at %s; use a machine that has a temporary disk, or look why it is not mounted: %w", dir, err)
 	}
+	return err
 }
 
 // foreign are file systems without owners, modes or links, which a kubelet's data and a swap file need, by the kernel's numbers (Linux:
@@ -162,7 +157,7 @@ func fitForData(dir string, kind uint32, readOnly bool) error {
 
 // Unmount takes a mount away. Who has files of it open keeps them (umount(8), --lazy).
 func (m *Machine) Unmount(ctx context.Context, mount *resource.Mount) error {
-	err := m.systemd.Run(ctx, failpoint.Change{Kind: failpoint.Unmount, Name: mount.Where}, mountService,
+	err := m.Manager.Run(ctx, failpoint.Change{Kind: failpoint.Unmount, Name: mount.Where}, mountService,
 		[]string{"/bin/umount", "--lazy", "--no-canonicalize", path.Join(m.Root(), mount.Where)})
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", mount.Where, err)

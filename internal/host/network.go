@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/probe"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -51,17 +51,15 @@ func (m *Machine) network() *network {
 
 // wait waits until the network is as a kubelet reads it. Its error, a *apply.CheckError, names what is not there.
 func (n *network) wait(ctx context.Context, want *resource.Network) error {
-	for {
-		missing := n.missing(ctx, want)
-		if missing == nil {
-			return nil
-		}
-		select {
-		case <-time.After(addressInterval):
-		case <-ctx.Done():
-			return &apply.CheckError{Cause: resource.CauseMissing, Endpoint: "network", Err: missing}
-		}
+	var missing error
+	err := poll.Until(ctx, addressInterval, addressInterval, func() (bool, error) {
+		missing = n.missing(ctx, want)
+		return missing == nil, nil
+	})
+	if err != nil {
+		return &apply.CheckError{Cause: resource.CauseMissing, Endpoint: "network", Err: missing}
 	}
+	return nil
 }
 
 // missing is the first thing that is not there; nil where all is.

@@ -167,5 +167,5 @@ func swapHeader(size int64, page int) []byte {
 
 // runSwap runs swapon(8) or swapoff(8) with a path.
 func (m *Machine) runSwap(ctx context.Context, kind failpoint.Kind, program, name string) error {
-	return m.systemd.Run(ctx, failpoint.Change{Kind: kind, Name: name}, swapService, []string{program, path.Join(m.Root(), name)})
+	return m.Manager.Run(ctx, failpoint.Change{Kind: kind, Name: name}, swapService, []string{program, path.Join(m.Root(), name)})
 }

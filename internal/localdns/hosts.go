@@ -13,6 +13,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/parallel"
 	"github.com/slipway-dev/slipway/internal/plan/dnscache"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -50,10 +51,8 @@ func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
 		} else {
 			wait, retry = retry, min(2*retry, s.Refresh)
 		}
-		select {
-		case <-ctx.Done():
+		if !poll.Sleep(ctx, wait) {
 			return
-		case <-time.After(wait):
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/dnscache"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -96,7 +97,7 @@ func (s *Supervisor) restoreResolver(ctx context.Context) error {
 
 // settle waits until the cache is, or is not, among the servers that the resolver asks.
 func (s *Supervisor) settle(ctx context.Context, isCache bool) error {
-	return poll(ctx, settlePatience, func() (bool, error) {
+	return pollFor(ctx, settlePatience, func() (bool, error) {
 		text, err := s.Machine.ReadFile(inForce, maxResolver)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -120,18 +121,13 @@ func (s *Supervisor) run(ctx context.Context, label string, patience resource.Du
 
 var errPatience = errors.New("takes too long")
 
-// poll looks until it has seen enough, for as long as its patience lasts.
-func poll(ctx context.Context, patience time.Duration, look func() (enough bool, err error)) error {
+// pollFor looks until it has seen enough, for as long as its patience lasts.
+func pollFor(ctx context.Context, patience time.Duration, look func() (enough bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	for {
-		if enough, err := look(); err != nil || enough {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(lookInterval):
-		}
+	err := poll.Until(ctx, lookInterval, lookInterval, look)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
+	return err
 }

@@ -112,7 +112,7 @@ func (s *Supervisor) upstream(ctx context.Context) ([]netip.Addr, error) {
 		patience = settlePatience
 	}
 	var servers []netip.Addr
-	err = poll(ctx, patience, func() (bool, error) {
+	err = pollFor(ctx, patience, func() (bool, error) {
 		text, err := s.Machine.ReadFile(inForce, maxResolver)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil

@@ -3,6 +3,8 @@ package metadata
 import (
 	"context"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/poll"
 )
 
 const (
@@ -76,12 +78,5 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 			pause = min(pause, left)
 		}
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	return poll.Sleep(ctx, pause)
 }

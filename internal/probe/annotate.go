@@ -45,9 +45,8 @@ func (p *prober) annotate(ctx context.Context, node *resource.FreeName, read fun
 		if response.StatusCode == http.StatusOK {
 			return nil
 		}
-		f := t.failed(asking, resource.CauseConnection, address, fmt.Errorf("annotate node %s: the server answers with HTTP status %d", name, response.StatusCode))
-		f.retry = response.StatusCode == http.StatusNotFound || mayPass(response.StatusCode)
-		return f
+		return t.failed(asking, resource.CauseConnection, address, fmt.Errorf("annotate node %s: the server answers with HTTP status %d", name, response.StatusCode)).
+			retryIf(response.StatusCode == http.StatusNotFound || mayPass(response.StatusCode))
 	}
 	return p.try(ctx, t)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -46,7 +47,7 @@ var defaultProber = &prober{
 	maxDelay:           3 * time.Second,
 	attemptTimeout:     15 * time.Second,
 	credentialPatience: 10 * time.Second,
-	sleep:              sleep,
+	sleep:              poll.Sleep,
 	now:                time.Now,
 }
 
@@ -101,7 +102,7 @@ type answer struct {
 // probe tries until the API server answers, something is wrong that will not change, or ctx is done.
 // Then it returns why the last attempt failed that was not merely cut short.
 func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
-	t, err := newTarget(server)
+	t, err := newTarget(server, "/version")
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
 }
 
 func (p *prober) try(ctx context.Context, t *target) error {
-	return p.repeat(ctx, func(ctx context.Context) *failure { return p.attempt(ctx, t) }, sleep)
+	return p.repeat(ctx, func(ctx context.Context) *failure { return p.attempt(ctx, t) }, poll.Sleep)
 }
 
 // repeat makes attempts until one succeeds, another would not, or pause, which waits between two, says that there are to be no more.
@@ -148,21 +149,9 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// sleep waits, and reports whether ctx was not done before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return ctx.Err() == nil
-	}
-}
-
 // newTarget reads the target of a probe. What is wrong with it is wrong for good.
-func newTarget(server *resource.APIServer) (*target, error) {
-	t, err := addressed(server.Server, "/version")
+func newTarget(server *resource.APIServer, path string) (*target, error) {
+	t, err := addressed(server.Server, path)
 	if err != nil {
 		return nil, err
 	}
@@ -290,9 +279,7 @@ func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.Add
 	case isConnectionError(err):
 		return nil, t.failed(handshaking, resource.CauseConnection, address, fmt.Errorf("tls handshake: %w", err))
 	}
-	f := t.failed(handshaking, resource.CauseTLS, address, err)
-	f.retry = isNotYetValid(err)
-	return nil, f
+	return nil, t.failed(handshaking, resource.CauseTLS, address, err).retryIf(isNotYetValid(err))
 }
 
 // cloudDNS is the DNS server of Azure's virtual networks (Azure: What is IP address 168.63.129.16). A network that has DNS
@@ -391,9 +378,7 @@ func (t *target) judgeStatus(status int, address netip.AddrPort) *failure {
 	case status == http.StatusUnauthorized:
 		return t.failed(asking, resource.CauseCredential, address, errors.New("the server refuses the token (HTTP status 401)"))
 	}
-	f := t.failed(asking, resource.CauseConnection, address, fmt.Errorf("the server answers with HTTP status %d", status))
-	f.retry = mayPass(status)
-	return f
+	return t.failed(asking, resource.CauseConnection, address, fmt.Errorf("the server answers with HTTP status %d", status)).retryIf(mayPass(status))
 }
 
 // mayPass reports whether a server that answers with a status may answer with another later.
@@ -408,6 +393,12 @@ func (t *target) failed(step step, cause resource.Cause, address netip.AddrPort,
 		endpoint += " (" + address.String() + ")"
 	}
 	return &failure{apply.CheckError{Cause: cause, Endpoint: endpoint, Err: err}, step, true}
+}
+
+// retryIf has an attempt that failed be followed by another one, or not.
+func (f *failure) retryIf(retry bool) *failure {
+	f.retry = retry
+	return f
 }
 
 // isConnectionError reports whether a handshake failed because the connection did: it says nothing

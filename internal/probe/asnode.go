@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
@@ -30,12 +31,11 @@ type questioner struct {
 // asNode is a target that is asked as the node for what is at a path. judge is called with each answer that is no refusal of a
 // token for which there is a certificate.
 func (p *prober) asNode(way *resource.AsNode, read func(path string) ([]byte, error), path string, limit int64, judge func(t *target, a answer, address netip.AddrPort) *failure) (*target, *questioner, error) {
-	t, err := newTarget(&resource.APIServer{Server: way.Server, CertificateAuthority: way.CertificateAuthority})
+	t, err := newTarget(&resource.APIServer{Server: way.Server, CertificateAuthority: way.CertificateAuthority}, path)
 	if err != nil {
 		return nil, nil, err
 	}
 	q := &questioner{AsNode: way, read: read}
-	t.url.Path = strings.TrimSuffix(t.url.Path, "/version") + path
 	t.prepare, t.maxBody = q.prepare, limit+1
 	t.judge = func(t *target, a answer, address netip.AddrPort) *failure {
 		q.answered = true
@@ -127,9 +127,7 @@ func (p *prober) kubeletDefaults(ctx context.Context, way *resource.AsNode, read
 	var text string
 	t, q, err := p.asNode(way, read, defaultsPath, maxDefaults, func(t *target, a answer, address netip.AddrPort) *failure {
 		refused := func(cause resource.Cause, reason string) *failure {
-			f := t.failed(asking, cause, address, errors.New(reason))
-			f.retry = false
-			return f
+			return t.failed(asking, cause, address, errors.New(reason)).retryIf(false)
 		}
 		var got struct {
 			Kind string
@@ -163,7 +161,7 @@ func (p *prober) kubeletDefaults(ctx context.Context, way *resource.AsNode, read
 		f := q.attempt(ctx, p, t)
 		wait.tried(begin, f)
 		return f
-	}, func(ctx context.Context, d time.Duration) bool { return !wait.over() && sleep(ctx, d) })
+	}, func(ctx context.Context, d time.Duration) bool { return !wait.over() && poll.Sleep(ctx, d) })
 	if err != nil {
 		return nil, err
 	}

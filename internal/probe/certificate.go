@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
@@ -74,7 +75,7 @@ func RequestCertificate(ctx context.Context, wanted *resource.Certificate, ready
 }
 
 func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, ready <-chan struct{}, host func() (string, error)) (*apply.Issued, error) {
-	t, err := newTarget(&wanted.APIServer)
+	t, err := newTarget(&wanted.APIServer, "/version")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (c *certifier) name() (err error) {
 // named waits for a name for as long as the kubelet waits for anything. The name may be what it waits for, so it is looked at once more
 // after that.
 func (c *certifier) named(ctx context.Context) *failure {
-	for !isClosed(c.ready) && c.name() != nil && sleep(ctx, nameInterval) {
+	for !isClosed(c.ready) && c.name() != nil && poll.Sleep(ctx, nameInterval) {
 	}
 	if err := c.name(); err != nil {
 		return c.failed(resource.CauseMissing, err)
@@ -163,9 +164,7 @@ func (c *certifier) failed(cause resource.Cause, err error) *failure {
 }
 
 func (c *certifier) final(cause resource.Cause, format string, args ...any) *failure {
-	f := c.t.failed(waiting, cause, c.address, fmt.Errorf(format, args...))
-	f.retry = false
-	return f
+	return c.t.failed(waiting, cause, c.address, fmt.Errorf(format, args...)).retryIf(false)
 }
 
 func (c *certifier) connect(ctx context.Context) (f *failure) {

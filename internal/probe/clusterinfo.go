@@ -90,9 +90,7 @@ func (d *discovery) by(ctx context.Context, p *prober, authority string) (kubeco
 	t.maxBody = maxClusterInfo + 1
 	t.judge = func(t *target, a answer, address netip.AddrPort) *failure {
 		refused := func(cause resource.Cause, retry bool, format string, args ...any) *failure {
-			f := t.failed(asking, cause, address, fmt.Errorf(format, args...))
-			f.retry = retry
-			return f
+			return t.failed(asking, cause, address, fmt.Errorf(format, args...)).retryIf(retry)
 		}
 		switch s := a.status; {
 		case s >= 300 && s < 400:

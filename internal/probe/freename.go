@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
@@ -91,7 +92,7 @@ func (p *prober) probeFreeName(ctx context.Context, wanted *resource.FreeName, r
 			return nil
 		}
 		return f
-	}, sleep)
+	}, poll.Sleep)
 	if !taken {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -78,24 +79,17 @@ func askHealthz(ctx context.Context, u *url.URL) error {
 // persist tries until it succeeds or ctx is done. Then it returns why the last attempt failed that was
 // not merely cut short.
 func persist(ctx context.Context, try func(context.Context) error) error {
-	var last error
-	delay := localDelay
-	for attempts := 1; ; attempts++ {
-		attempt, cancel := context.WithTimeout(ctx, localTimeout)
-		err := try(attempt)
-		cancel()
-		if err == nil {
-			return nil
+	p := &prober{firstDelay: localDelay, maxDelay: maxLocalDelay}
+	err := p.repeat(ctx, func(ctx context.Context) *failure {
+		ctx, cancel := context.WithTimeout(ctx, localTimeout)
+		defer cancel()
+		if err := try(ctx); err != nil {
+			return &failure{CheckError: apply.CheckError{Err: err}, retry: true}
 		}
-		if last == nil || !over(ctx) {
-			last = err
-		}
-		if !sleep(ctx, delay) {
-			if attempts > 1 {
-				last = fmt.Errorf("%w (attempt %d)", last, attempts)
-			}
-			return last
-		}
-		delay = min(2*delay, maxLocalDelay)
+		return nil
+	}, poll.Sleep)
+	if check, ok := errors.AsType[*apply.CheckError](err); ok {
+		return check.Err
 	}
+	return err
 }

@@ -45,7 +45,7 @@ type lease struct {
 // probeLease waits until a Node's lease is renewed, something is wrong that will not change, or ctx is
 // done.
 func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, read func(path string) ([]byte, error)) error {
-	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority})
+	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority}, leasePath)
 	if err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, 
 		l.since = time.Now()
 	}
 	t.judge, t.maxBody = l.judge, maxLease
-	base := strings.TrimSuffix(t.url.Path, "/version")
+	base := t.url.Path
 	t.prepare = func(t *target) *failure {
 		f := l.prepare(t)
-		t.url.Path = base + leasePath + l.node
+		t.url.Path = base + l.node
 		return f
 	}
 	return p.try(ctx, t)
@@ -172,9 +172,7 @@ func (l *lease) judge(t *target, a answer, address netip.AddrPort) *failure {
 		Spec struct{ RenewTime time.Time }
 	}
 	if err := json.Unmarshal(a.body, &got); err != nil || got.Kind != "Lease" {
-		f := fail(resource.CauseConnection, "the server's answer is not a lease: another server may answer in its place")
-		f.retry = false
-		return f
+		return fail(resource.CauseConnection, "the server's answer is not a lease: another server may answer in its place").retryIf(false)
 	}
 	renewed := got.Spec.RenewTime
 	if renewed.IsZero() {

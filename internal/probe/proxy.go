@@ -89,8 +89,7 @@ func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPor
 	var address netip.AddrPort
 	failed := func(at step, err error) (net.Conn, netip.AddrPort, *failure) {
 		f := t.failed(at, resource.CauseProxy, address, fmt.Errorf("through the proxy %s: %w", t.proxy.name, err))
-		f.retry = !errors.Is(err, errRefused)
-		return nil, address, f
+		return nil, address, f.retryIf(!errors.Is(err, errRefused))
 	}
 	addresses, err := p.resolve(ctx, t.proxy.host)
 	if err != nil {

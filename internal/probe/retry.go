@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/poll"
 )
 
 // How long a kubelet is kept waiting for its certificate alone.
@@ -42,7 +44,7 @@ const (
 // after gives something up once it has had some time, and all else is ready, unless ctx is done before.
 func (c *certifier) after(ctx context.Context, patience time.Duration, giveUp func()) {
 	go func() {
-		if !sleep(ctx, patience) {
+		if !poll.Sleep(ctx, patience) {
 			return
 		}
 		select {
@@ -58,7 +60,7 @@ func (c *certifier) heard() { c.hope = time.Now().Add(answerPatience) }
 
 // pause waits between two attempts, and reports whether there is to be another one: when all else is ready, only while there is hope.
 func (c *certifier) pause(ctx context.Context, d time.Duration) bool {
-	return c.hopefully(ctx, d, sleep)
+	return c.hopefully(ctx, d, poll.Sleep)
 }
 
 // hopefully sleeps, and reports whether to go on: when all else is ready, only while there is hope.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
@@ -52,7 +53,7 @@ func becomesActive(ctx context.Context, units *systemd.Manager, check *resource.
 		switch {
 		case fails > check.Restarts:
 			return withLines(unit, lines, fmt.Errorf("has failed %d times: %w", fails, err))
-		case !sleep(ctx, steadyInterval) && fails > 0:
+		case !poll.Sleep(ctx, steadyInterval) && fails > 0:
 			return withLines(unit, lines, fmt.Errorf("has failed %d times, and is not seen to succeed", fails)) // not for want of time
 		case ctx.Err() != nil:
 			return err
@@ -110,7 +111,7 @@ func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check
 	watch.Go(func() { stop(cmp.Or(units.WaitEnd(lasting, check.UnitActive, start), errEnded)) })
 	defer watch.Wait()
 	defer stop(nil)
-	for sleep(lasting, steadyInterval) {
+	for poll.Sleep(lasting, steadyInterval) {
 		if done(lasting) {
 			return true, nil
 		}
@@ -146,7 +147,7 @@ func (p *proof) holds(well bool, at time.Time) bool {
 // ended says how a unit is that has ended some times.
 func ended(ctx context.Context, units *systemd.Manager, unit string, times int) string {
 	text := "it ended, and was started again"
-	if state, err := units.State(ctx, unit); err == nil && !systemd.IsActive(state) {
+	if state, err := units.UnitState(ctx, unit); err == nil && !systemd.IsActive(state) {
 		text = "is " + systemd.Describe(state)
 	}
 	if times > 1 {

@@ -68,15 +68,7 @@ func (m *Manager) ServiceStart(ctx context.Context, unit string) (time.Time, err
 		return time.Time{}, fmt.Errorf("unit %s: is not a service, and has no start time", unit)
 	}
 	const property = "ExecMainStartTimestamp"
-	var properties map[string]any
-	err := m.do(ctx, func(conn Bus) error {
-		// One that systemd does not have in memory has not been started, and need not be read.
-		err := conn.Loaded(ctx, unit)
-		if err == nil {
-			properties, err = conn.Properties(ctx, UnitObject(unit), typeInterface(unit), property)
-		}
-		return err
-	})
+	properties, err := m.loaded(ctx, unit, typeInterface(unit), property)
 	if errors.Is(err, ErrNoUnit) {
 		return time.Time{}, nil
 	}
@@ -91,6 +83,20 @@ func (m *Manager) properties(ctx context.Context, object, iface string, names ..
 	var properties map[string]any
 	err := m.do(ctx, func(conn Bus) (err error) {
 		properties, err = conn.Properties(ctx, object, iface, names...)
+		return err
+	})
+	return properties, err
+}
+
+// loaded is properties, of a unit that systemd has in memory. One that it does not have there has not been started and need not be
+// read: that is ErrNoUnit.
+func (m *Manager) loaded(ctx context.Context, unit, iface string, names ...string) (map[string]any, error) {
+	var properties map[string]any
+	err := m.do(ctx, func(conn Bus) error {
+		err := conn.Loaded(ctx, unit)
+		if err == nil {
+			properties, err = conn.Properties(ctx, UnitObject(unit), iface, names...)
+		}
 		return err
 	})
 	return properties, err

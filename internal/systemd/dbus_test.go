@@ -243,16 +243,16 @@ func TestDBusAnswersInSystemdsPlace(t *testing.T) {
 		defer p.mu.Unlock()
 		return len(p.errors)
 	}
-	must(t, m.Start(ctx, "done.service"))
+	must(t, m.StartUnit(ctx, "done.service"))
 	if left() > 0 || p.jobs != 1 {
 		t.Errorf("%d answers are left, %d jobs", left(), p.jobs)
 	}
 	p.errors = []string{systemd.LostAnswers[0], systemd.LostAnswers[0]}
-	if _, err := m.State(ctx, "done.service"); err != nil || left() > 0 {
+	if _, err := m.UnitState(ctx, "done.service"); err != nil || left() > 0 {
 		t.Errorf("a question: %v, %d answers are left", err, left())
 	}
 	p.errors = []string{systemd.LostAnswers[0], systemd.LostAnswers[0]}
-	must(t, m.Reload(ctx))
+	must(t, m.ReloadUnits(ctx))
 }
 
 // getUnit knows no unit whose name begins with "new".
@@ -355,21 +355,21 @@ func noJournal(context.Context, time.Duration, ...string) ([]byte, bool, error) 
 
 func TestDBusJobs(t *testing.T) {
 	m := newPeer(t).manager()
-	must(t, m.Reload(t.Context()))
-	must(t, m.Start(t.Context(), "done.service"))
-	must(t, m.Restart(t.Context(), "done.service"))
+	must(t, m.ReloadUnits(t.Context()))
+	must(t, m.StartUnit(t.Context(), "done.service"))
+	must(t, m.RestartUnit(t.Context(), "done.service"))
 	for unit, want := range map[string]string{
 		"dependency.service": "start dependency.service: a unit that it depends on failed (result dependency)",
 		"missing.service":    "start missing.service: no unit file has this name",
 		"masked.service":     "start masked.service: the unit is masked",
 		"odd.service":        "start odd.service: systemd: Unit odd.service has a bad unit file setting. (org.freedesktop.systemd1.BadUnitSetting)",
 	} {
-		wantError(t, m.Start(t.Context(), unit), want)
+		wantError(t, m.StartUnit(t.Context(), unit), want)
 	}
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if err := m.Start(t.Context(), "done.service"); err != nil {
+			if err := m.StartUnit(t.Context(), "done.service"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -420,7 +420,7 @@ func TestDBusProperties(t *testing.T) {
 	p := newPeer(t)
 	m := p.manager()
 	p.become("kubelet.service", "failed")
-	state, err := m.State(t.Context(), "kubelet.service")
+	state, err := m.UnitState(t.Context(), "kubelet.service")
 	if err != nil || state.ActiveState != "failed" || state.LoadState != "loaded" || state.Result != "exit-code" {
 		t.Errorf("got %+v, %v", state, err)
 	}
@@ -439,18 +439,18 @@ func TestDBusProperties(t *testing.T) {
 func TestDBusOutlivesTheCall(t *testing.T) {
 	m := newPeer(t).manager()
 	ctx, cancel := context.WithCancel(t.Context())
-	must(t, m.Reload(ctx))
+	must(t, m.ReloadUnits(ctx))
 	first, release, err := m.Connection(t.Context())
 	must(t, err)
 	defer release()
 	cancel()
-	must(t, m.Reload(t.Context()))
+	must(t, m.ReloadUnits(t.Context()))
 	second, releaseSecond, err := m.Connection(t.Context())
 	if err != nil || second != first {
 		t.Errorf("connected twice: %v", err)
 	}
 	releaseSecond()
-	if err := m.Reload(ctx); !errors.Is(err, context.Canceled) {
+	if err := m.ReloadUnits(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call whose ctx is done: %v", err)
 	}
 }
@@ -462,7 +462,7 @@ func TestDBusJobWithoutAnEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	p.onJob = func(int) { cancel() }
-	err := m.Start(ctx, "never.service")
+	err := m.StartUnit(ctx, "never.service")
 	wantError(t, err, "start never.service: its job is not done", "inactive (sub)")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v is not ctx's error", err)
@@ -473,9 +473,9 @@ func TestDBusConnectionLost(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	m := p.manager()
-	must(t, m.Reload(t.Context()))
+	must(t, m.ReloadUnits(t.Context()))
 	p.hangUp()
-	must(t, m.Start(t.Context(), "done.service"))
+	must(t, m.StartUnit(t.Context(), "done.service"))
 	// While it waits for a job, which it asks for again.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -486,7 +486,7 @@ func TestDBusConnectionLost(t *testing.T) {
 			cancel()
 		}
 	}
-	wantError(t, m.Start(ctx, "never.service"), "start never.service: its job is not done")
+	wantError(t, m.StartUnit(ctx, "never.service"), "start never.service: its job is not done")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.jobs != 3 {

@@ -20,11 +20,11 @@ const faultyUnit = "kubelet.service"
 
 // operations are all that is done to a unit, or asked of it.
 var operations = map[string]func(context.Context, *systemd.Manager) error{
-	"start":   func(ctx context.Context, m *systemd.Manager) error { return m.Start(ctx, faultyUnit) },
-	"restart": func(ctx context.Context, m *systemd.Manager) error { return m.Restart(ctx, faultyUnit) },
-	"stop":    func(ctx context.Context, m *systemd.Manager) error { return m.Stop(ctx, faultyUnit) },
+	"start":   func(ctx context.Context, m *systemd.Manager) error { return m.StartUnit(ctx, faultyUnit) },
+	"restart": func(ctx context.Context, m *systemd.Manager) error { return m.RestartUnit(ctx, faultyUnit) },
+	"stop":    func(ctx context.Context, m *systemd.Manager) error { return m.StopUnit(ctx, faultyUnit) },
 	"state": func(ctx context.Context, m *systemd.Manager) error {
-		_, err := m.State(ctx, faultyUnit)
+		_, err := m.UnitState(ctx, faultyUnit)
 		return err
 	},
 	"check": func(ctx context.Context, m *systemd.Manager) error {
@@ -224,7 +224,7 @@ func TestSystemdGivesUp(t *testing.T) {
 			return "", nil
 		}
 		m := hosttest.Systemd(conn)
-		wantError(t, m.Start(t.Context(), faultyUnit), "start "+faultyUnit, "no systemd here")
+		wantError(t, m.StartUnit(t.Context(), faultyUnit), "start "+faultyUnit, "no systemd here")
 	})
 }
 
@@ -267,15 +267,15 @@ func TestStopUnit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := hosttest.NewBus()
 		m := hosttest.Systemd(conn)
-		must(t, m.Stop(t.Context(), faultyUnit))
+		must(t, m.StopUnit(t.Context(), faultyUnit))
 		if got := conn.Seen(); !slices.Equal(got, []string{"StopUnit " + faultyUnit}) {
 			t.Errorf("got %q", got)
 		}
 		conn.OnJob = func(string, string) (string, error) { return "", systemd.ErrNoUnit }
-		must(t, m.Stop(t.Context(), "missing.service"))
+		must(t, m.StopUnit(t.Context(), "missing.service"))
 		conn.OnJob = func(string, string) (string, error) { return "canceled", nil }
-		wantError(t, m.Stop(t.Context(), faultyUnit), "stop "+faultyUnit, "result canceled")
-		wantError(t, m.Stop(t.Context(), "kubelet"), "stop", "is not a unit name")
+		wantError(t, m.StopUnit(t.Context(), faultyUnit), "stop "+faultyUnit, "result canceled")
+		wantError(t, m.StopUnit(t.Context(), "kubelet"), "stop", "is not a unit name")
 
 		// It returns when the job is done, and not before.
 		conn.OnJob = func(string, string) (string, error) { return "", nil }
@@ -284,7 +284,7 @@ func TestStopUnit(t *testing.T) {
 			done.Store(true)
 			conn.Finish("done")
 		})
-		must(t, m.Stop(t.Context(), faultyUnit))
+		must(t, m.StopUnit(t.Context(), faultyUnit))
 		if !done.Load() {
 			t.Error("it returns before the job is done")
 		}
@@ -295,12 +295,12 @@ func TestDBusStop(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	m := p.manager()
-	must(t, m.Stop(t.Context(), "done.service"))
-	must(t, m.Stop(t.Context(), "missing.service"))
-	wantError(t, m.Stop(t.Context(), "failed.service"), "stop failed.service: its job failed")
+	must(t, m.StopUnit(t.Context(), "done.service"))
+	must(t, m.StopUnit(t.Context(), "missing.service"))
+	wantError(t, m.StopUnit(t.Context(), "failed.service"), "stop failed.service: its job failed")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if err := m.Stop(ctx, "never.service"); !errors.Is(err, context.DeadlineExceeded) {
+	if err := m.StopUnit(ctx, "never.service"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }

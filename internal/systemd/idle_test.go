@@ -29,16 +29,16 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 			}
 		}
 		for range 10 { // one connection for questions that follow each other
-			_, err := m.State(t.Context(), "kubelet.service")
+			_, err := m.UnitState(t.Context(), "kubelet.service")
 			must(t, err)
 		}
 		closed(1, "after questions")
 
 		conn.OnJob = func(string, string) (string, error) { return "", nil }
 		done := make(chan error, 1)
-		go func() { done <- m.Restart(t.Context(), "kubelet.service") }()
+		go func() { done <- m.RestartUnit(t.Context(), "kubelet.service") }()
 		closed(1, "while a job is at work")
-		_, err := m.State(t.Context(), "kubelet.service")
+		_, err := m.UnitState(t.Context(), "kubelet.service")
 		must(t, err)
 		closed(1, "after a question beside the job")
 		conn.Finish("done")

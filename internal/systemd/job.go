@@ -20,27 +20,27 @@ const (
 // errUnfinished says that a job was not seen to be done in time. It goes on, where systemd has heard of it.
 var errUnfinished = errors.New("its job is not done")
 
-// Start starts a unit and waits until its job is done, which is at once where it is active. When ctx is done before,
+// StartUnit starts a unit and waits until its job is done, which is at once where it is active. When ctx is done before,
 // the job goes on. The error of a unit that fails is a [*UnitError] where its journal has something to say.
-func (m *Manager) Start(ctx context.Context, unit string) error {
+func (m *Manager) StartUnit(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, startMethod, unit)
 }
 
-// Restart restarts a unit, or starts it, and waits until its job is done. When ctx is done before, the job goes on. Its
-// error is as Start's.
-func (m *Manager) Restart(ctx context.Context, unit string) error {
+// RestartUnit restarts a unit, or starts it, and waits until its job is done. When ctx is done before, the job goes on. Its
+// error is as StartUnit's.
+func (m *Manager) RestartUnit(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, restartMethod, unit)
 }
 
 // ReloadUnit has a unit that runs read its configuration again, restarts one that cannot, and waits until its job is done.
-// Its error is as Start's.
+// Its error is as StartUnit's.
 func (m *Manager) ReloadUnit(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, reloadMethod, unit)
 }
 
-// Stop stops a unit and waits until its job is done, which is at once where it does not run. One that there is no unit
+// StopUnit stops a unit and waits until its job is done, which is at once where it does not run. One that there is no unit
 // file of, and nothing runs of, is stopped. When ctx is done before, the job goes on.
-func (m *Manager) Stop(ctx context.Context, unit string) error {
+func (m *Manager) StopUnit(ctx context.Context, unit string) error {
 	err := m.jobWithLog(ctx, stopMethod, unit)
 	if errors.Is(err, ErrNoUnit) {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/poll"
 )
 
 // ManagerObject is the D-Bus object of systemd itself.
@@ -196,11 +197,7 @@ func (m *Manager) do(ctx context.Context, call func(conn Bus) error) error {
 		if !errors.Is(err, ErrLost) || attempt == reconnects && !bounded || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
+		if !poll.Sleep(ctx, delay) {
 			return fmt.Errorf("%w: %w", err, ctx.Err())
 		}
 		delay = min(2*delay, maxReconnectDelay*m.delay)
@@ -217,8 +214,8 @@ func (m *Manager) Close() {
 	}
 }
 
-// Reload makes systemd read its unit files again, and returns when it has.
-func (m *Manager) Reload(ctx context.Context) error {
+// ReloadUnits makes systemd read its unit files again, and returns when it has.
+func (m *Manager) ReloadUnits(ctx context.Context) error {
 	err := m.do(ctx, func(conn Bus) error {
 		return failpoint.Pass(failpoint.Change{Kind: failpoint.Reload}, func() error { return conn.Reload(ctx) })
 	})
@@ -235,33 +232,20 @@ func (m *Manager) Stale(ctx context.Context, unit, fragment string) (bool, error
 	if err := checkUnit(unit); err != nil {
 		return false, err
 	}
-	stale := false
-	err := m.do(ctx, func(conn Bus) error {
-		err := conn.Loaded(ctx, unit)
-		if errors.Is(err, ErrNoUnit) {
-			stale = false
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface, "NeedDaemonReload", "FragmentPath", "LoadState")
-		if err != nil {
-			return err
-		}
-		changed, _ := properties["NeedDaemonReload"].(bool)
-		path, _ := properties["FragmentPath"].(string)
-		stale = changed || properties["LoadState"] != "loaded" || fragment != "" && path != fragment
-		return nil
-	})
+	properties, err := m.loaded(ctx, unit, unitInterface, "NeedDaemonReload", "FragmentPath", "LoadState")
+	if errors.Is(err, ErrNoUnit) {
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("unit file of %s: %w", unit, err)
 	}
-	return stale, nil
+	changed, _ := properties["NeedDaemonReload"].(bool)
+	path, _ := properties["FragmentPath"].(string)
+	return changed || properties["LoadState"] != "loaded" || fragment != "" && path != fragment, nil
 }
 
-// State reports a unit's state. One that does not exist has ActiveState "inactive" and LoadState "not-found".
-func (m *Manager) State(ctx context.Context, unit string) (apply.UnitState, error) {
+// UnitState reports a unit's state. One that does not exist has ActiveState "inactive" and LoadState "not-found".
+func (m *Manager) UnitState(ctx context.Context, unit string) (apply.UnitState, error) {
 	if err := checkUnit(unit); err != nil {
 		return apply.UnitState{}, err
 	}
@@ -276,8 +260,8 @@ func (m *Manager) State(ctx context.Context, unit string) (apply.UnitState, erro
 	return state, nil
 }
 
-// Enabled reports whether a boot starts a unit by a link of its own (systemctl(1), is-enabled).
-func (m *Manager) Enabled(ctx context.Context, unit string) (bool, error) {
+// UnitEnabled reports whether a boot starts a unit by a link of its own (systemctl(1), is-enabled).
+func (m *Manager) UnitEnabled(ctx context.Context, unit string) (bool, error) {
 	if err := checkUnit(unit); err != nil {
 		return false, err
 	}
@@ -353,21 +337,13 @@ func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 // look asks systemd, and again after a while, until see has seen enough. Between two looks there is no connection: while
 // there is one, systemd sends all that changes.
 func (m *Manager) look(ctx context.Context, see func(conn Bus) (enough bool, err error)) error {
-	for delay := firstLook; ; delay = min(2*delay, maxLook) {
-		enough := false
-		err := m.do(ctx, func(conn Bus) (err error) {
+	return poll.Until(ctx, firstLook, maxLook, func() (enough bool, err error) {
+		err = m.do(ctx, func(conn Bus) (err error) {
 			enough, err = see(conn)
 			return err
 		})
-		if err != nil || enough {
-			return err
-		}
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return enough, err
+	})
 }
 
 // IsActive reports whether a unit runs; one that reads its configuration again does.

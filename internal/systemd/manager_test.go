@@ -17,15 +17,15 @@ import (
 func TestJobs(t *testing.T) {
 	conn := hosttest.NewBus()
 	m := hosttest.Systemd(conn)
-	must(t, m.Reload(t.Context()))
-	must(t, m.Start(t.Context(), "containerd.service"))
-	must(t, m.Restart(t.Context(), "kubelet.service"))
+	must(t, m.ReloadUnits(t.Context()))
+	must(t, m.StartUnit(t.Context(), "containerd.service"))
+	must(t, m.RestartUnit(t.Context(), "kubelet.service"))
 	want := []string{"Reload", "StartUnit containerd.service", "RestartUnit kubelet.service"}
 	if got := conn.Seen(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 	for _, unit := range []string{"", "kubelet", ".service", "a b.service", "../x.service", "kubelet."} {
-		if err := m.Start(t.Context(), unit); err == nil {
+		if err := m.StartUnit(t.Context(), unit); err == nil {
 			t.Errorf("unit %q is taken", unit)
 		}
 	}
@@ -45,7 +45,7 @@ func TestUnitIsBeingStarted(t *testing.T) {
 			"LoadState": "loaded", "ActiveState": test.active, "SubState": "x", "Job": []any{test.job, "/"},
 		}
 		m := hosttest.Systemd(conn)
-		state, err := m.State(t.Context(), "kubelet.service")
+		state, err := m.UnitState(t.Context(), "kubelet.service")
 		must(t, err)
 		if state.Starting != test.want {
 			t.Errorf("%s, job %d: starting is %v", test.active, test.job, state.Starting)
@@ -86,7 +86,7 @@ func TestJobResults(t *testing.T) {
 		if test.unit != nil {
 			conn.Units["kubelet.service"] = test.unit
 		}
-		wantError(t, hosttest.Systemd(conn).Start(t.Context(), "kubelet.service"), test.want...)
+		wantError(t, hosttest.Systemd(conn).StartUnit(t.Context(), "kubelet.service"), test.want...)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestJobCanceled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
-		err := hosttest.Systemd(conn).Start(ctx, "kubelet.service")
+		err := hosttest.Systemd(conn).StartUnit(ctx, "kubelet.service")
 		wantError(t, err, "start kubelet.service", "not done", "activating (start)")
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Minute+systemd.ExplainTimeout {
 			t.Errorf("got %v after %s", err, time.Since(start))
@@ -115,7 +115,7 @@ func TestLostConnection(t *testing.T) {
 			time.AfterFunc(time.Second, func() { close(first.Gone) })
 			return "", nil
 		}
-		must(t, hosttest.Systemd(first, second).Restart(t.Context(), "kubelet.service"))
+		must(t, hosttest.Systemd(first, second).RestartUnit(t.Context(), "kubelet.service"))
 		if got := first.Seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
 			t.Errorf("first: %q", got)
 		}
@@ -127,7 +127,7 @@ func TestLostConnection(t *testing.T) {
 		stale, fresh := hosttest.NewBus(), hosttest.NewBus()
 		stale.Err = systemd.ErrLost
 		time.AfterFunc(time.Second, func() { close(stale.Gone) })
-		must(t, hosttest.Systemd(stale, fresh).Restart(t.Context(), "kubelet.service"))
+		must(t, hosttest.Systemd(stale, fresh).RestartUnit(t.Context(), "kubelet.service"))
 		if got := fresh.Seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
 			t.Errorf("after a stale connection: %q", got)
 		}
@@ -138,11 +138,11 @@ func TestLostConnection(t *testing.T) {
 		close(lost.Gone)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		wantError(t, hosttest.Systemd(lost).Reload(ctx), "reload systemd's units", "no systemd here")
+		wantError(t, hosttest.Systemd(lost).ReloadUnits(ctx), "reload systemd's units", "no systemd here")
 
 		// It was never there.
 		start := time.Now()
-		_, err := hosttest.Systemd().State(t.Context(), "kubelet.service")
+		_, err := hosttest.Systemd().UnitState(t.Context(), "kubelet.service")
 		wantError(t, err, "state of kubelet.service: connect to systemd: no systemd here")
 		if took := time.Since(start); took > 0 {
 			t.Errorf("took %s", took)
@@ -179,7 +179,7 @@ func TestConnectHangs(t *testing.T) {
 					defer cancel()
 					ctx = bounded
 				}
-				err := s.Reload(ctx)
+				err := s.ReloadUnits(ctx)
 				if c.fails == "" && err != nil {
 					t.Errorf("after %d attempts: %v", tries, err)
 				}
@@ -201,11 +201,11 @@ func TestConnectIsGivenUp(t *testing.T) {
 		}, noJournal)
 		slow, cancelSlow := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- s.Reload(slow) }()
+		go func() { done <- s.ReloadUnits(slow) }()
 		<-entered
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := s.Reload(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.ReloadUnits(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting for another's connection: %v", err)
 		}
 		cancelSlow()
@@ -227,12 +227,12 @@ func TestUnitState(t *testing.T) {
 		"ok.service":      {LoadState: "loaded", ActiveState: "inactive", SubState: "dead"},
 		"missing.service": {LoadState: "not-found", ActiveState: "inactive", SubState: "dead"},
 	} {
-		if got, err := m.State(t.Context(), unit); err != nil || got != want {
+		if got, err := m.UnitState(t.Context(), unit); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", unit, got, err)
 		}
 	}
 	conn.Units["odd.service"] = map[string]any{}
-	if _, err := m.State(t.Context(), "odd.service"); err == nil {
+	if _, err := m.UnitState(t.Context(), "odd.service"); err == nil {
 		t.Error("an answer without a state is taken")
 	}
 }

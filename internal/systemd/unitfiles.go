@@ -20,23 +20,23 @@ var unitFileMethods = map[failpoint.Kind]string{
 	failpoint.Mask: maskMethod, failpoint.Unmask: unmaskMethod, failpoint.Enable: enableMethod, failpoint.Disable: disableMethod,
 }
 
-// Mask keeps anything from starting a unit. One whose file is an administrator's own, in /etc, cannot be masked.
-func (m *Manager) Mask(ctx context.Context, unit string) error {
+// MaskUnit keeps anything from starting a unit. One whose file is an administrator's own, in /etc, cannot be masked.
+func (m *Manager) MaskUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Mask, unit)
 }
 
-// Unmask allows a unit to be started again.
-func (m *Manager) Unmask(ctx context.Context, unit string) error {
+// UnmaskUnit allows a unit to be started again.
+func (m *Manager) UnmaskUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Unmask, unit)
 }
 
-// Enable has a unit start at boot, as its file says.
-func (m *Manager) Enable(ctx context.Context, unit string) error {
+// EnableUnit has a unit start at boot, as its file says.
+func (m *Manager) EnableUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Enable, unit)
 }
 
-// Disable keeps a unit from being started at boot by a link of its own; another unit may still start it.
-func (m *Manager) Disable(ctx context.Context, unit string) error {
+// DisableUnit keeps a unit from being started at boot by a link of its own; another unit may still start it.
+func (m *Manager) DisableUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Disable, unit)
 }
 
@@ -51,5 +51,5 @@ func (m *Manager) unitFile(ctx context.Context, kind failpoint.Kind, unit string
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", kind, unit, err)
 	}
-	return m.Reload(ctx)
+	return m.ReloadUnits(ctx)
 }

@@ -121,8 +121,8 @@ func TestErrorsHaveTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		check := &resource.Check{UnitActive: "kubelet.service", Timeout: resource.Duration(time.Minute)}
 		calls := map[string]func(context.Context, *systemd.Manager) error{
-			"start kubelet.service":   func(ctx context.Context, m *systemd.Manager) error { return m.Start(ctx, "kubelet.service") },
-			"restart kubelet.service": func(ctx context.Context, m *systemd.Manager) error { return m.Restart(ctx, "kubelet.service") },
+			"start kubelet.service":   func(ctx context.Context, m *systemd.Manager) error { return m.StartUnit(ctx, "kubelet.service") },
+			"restart kubelet.service": func(ctx context.Context, m *systemd.Manager) error { return m.RestartUnit(ctx, "kubelet.service") },
 			"unit: kubelet.service":   func(ctx context.Context, m *systemd.Manager) error { return probe.Wait(ctx, nil, m, check) },
 		}
 		for call, do := range calls {
@@ -157,7 +157,7 @@ func TestErrorsHaveTheLog(t *testing.T) {
 			conn.OnJob = func(string, string) (string, error) { return result, nil }
 			conn.Units["kubelet.service"] = ran("inactive", "dead")
 			m, called := logged(conn, "old\n")
-			if err := m.Start(t.Context(), "kubelet.service"); err == nil || errors.As(err, new(*systemd.UnitError)) || called() != "" {
+			if err := m.StartUnit(t.Context(), "kubelet.service"); err == nil || errors.As(err, new(*systemd.UnitError)) || called() != "" {
 				t.Errorf("%s: %v", result, err)
 			}
 		}
