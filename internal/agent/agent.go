@@ -12,7 +12,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -22,33 +21,16 @@ import (
 type Host interface {
 	apply.Host
 	facts.Machine
-	// FollowFiles calls changed whenever one of the paths may have been written to its end, until ctx is
-	// done.
-	FollowFiles(ctx context.Context, changed func(), paths ...string) error
-	// WaitForFiles waits until one of the paths exists and returns the first that does.
-	WaitForFiles(ctx context.Context, paths ...string) (string, error)
-	// WaitForAddress waits until the machine has other addresses than those known, and reports whether it
-	// has.
-	WaitForAddress(ctx context.Context, known []string) bool
-	// WaitForDisk waits until there is a block device that is not among those known, and reports whether there
-	// is.
-	WaitForDisk(ctx context.Context, known []string) bool
-	// Disks lists the block devices that can hold settings, by name, sorted.
-	Disks() ([]string, error)
-	// OpenDisk opens a block device for reading, and reports its size in bytes.
-	OpenDisk(name string) (source.Disk, int64, error)
+	source.Machine
+	publish.Host
 	// Prefetch has the kernel read a file into memory, beside everything else.
 	Prefetch(path string) error
-	// WriteFileAtomic writes a file durably; nobody sees a part of it.
-	WriteFileAtomic(file *resource.File) error
 	// Restrict takes a regular file from all but its owner, and reports whether others had it.
 	Restrict(path string) (had bool, err error)
 	// Reserve keeps room on the disk, in a file of that size; one that is whole is left alone.
 	Reserve(path string, size int64) error
 	// SetAside renames a file that cannot be used.
 	SetAside(path string) (aside string, err error)
-	// CreateExclusive writes a file under the first of the names that is not taken.
-	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
 	// FetchAuthority gets the CA of the cluster that a server belongs to, in PEM, if pins knows it. The error is
 	// apply.ErrNotProbed where no server is asked.
 	FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error)
@@ -58,10 +40,6 @@ type Host interface {
 	// AnnotateNode sets annotations of this machine's Node, once that is registered. The error is apply.ErrNotProbed where no
 	// server is asked.
 	AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error
-	// BootTimes reports when the stages of this boot began.
-	BootTimes(ctx context.Context) (host.BootTimes, error)
-	// ServiceStart reports when a service's main process started; the zero time if it never did.
-	ServiceStart(ctx context.Context, unit string) (time.Time, error)
 }
 
 // Named are files that were named by path.

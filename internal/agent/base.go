@@ -105,45 +105,44 @@ func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transit
 	return made, err
 }
 
+// ownContract reads the image's own contract. Its path is empty if there is none.
+func ownContract(r *run) (source.Contract, error) {
+	for _, path := range BasePaths {
+		if there, err := r.host.Stat(path); err == nil && there.Kind != apply.Absent {
+			return source.File(r.host, path)
+		}
+	}
+	return source.Contract{}, nil
+}
+
 // allowedByImage are the settings that the image's own contract allows to be left out. What is wrong with that contract is
 // said by who applies it.
 func allowedByImage(r *run) []string {
-	for _, path := range BasePaths {
-		if kind, err := r.host.Stat(path); err != nil || kind.Kind == apply.Absent {
-			continue
-		}
-		if contract, err := source.File(r.host, path); err == nil {
-			return compile.ReadOne(path, contract.Data).Config.Checks.AllowUnapplied
-		}
+	contract, err := ownContract(r)
+	if err != nil || contract.Path == "" {
 		return nil
 	}
-	return nil
+	return compile.ReadOne(contract.Path, contract.Data).Config.Checks.AllowUnapplied
 }
 
 // planBase is the plan of the image's own contract, and what that contract is warned of; ok says that there is one.
 func planBase(r *run, known facts.Facts) (desired resource.Plan, warnings []nodeconfig.Problem, ok bool, err error) {
-	for _, path := range BasePaths {
-		if kind, err := r.host.Stat(path); err != nil || kind.Kind == apply.Absent {
-			continue
-		}
-		contract, err := source.File(r.host, path)
-		if err != nil {
-			return resource.Plan{}, nil, false, err
-		}
-		read := compile.ReadOne(path, contract.Data)
-		planned, problems := read.Plan(known)
-		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-			return resource.Plan{}, nil, false, &outcome.UnusableError{Path: path, Fatal: fatal, ExitCode: read.ExitCode(problems)}
-		}
-		if read.Config.Join.Method != nodeconfig.JoinNone {
-			return resource.Plan{}, nil, false, &outcome.UnusableError{Path: path, Fatal: []nodeconfig.Problem{read.Place(nodeconfig.Problem{
-				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
-			})}, ExitCode: exitcode.ContractInvalid}
-		}
-		for i := range problems {
-			problems[i].Document = path
-		}
-		return planned, problems, true, nil
+	contract, err := ownContract(r)
+	if err != nil || contract.Path == "" {
+		return resource.Plan{}, nil, false, err
 	}
-	return resource.Plan{}, nil, false, nil
+	read := compile.ReadOne(contract.Path, contract.Data)
+	planned, problems := read.Plan(known)
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		return resource.Plan{}, nil, false, &outcome.UnusableError{Path: contract.Path, Fatal: fatal, ExitCode: read.ExitCode(problems)}
+	}
+	if read.Config.Join.Method != nodeconfig.JoinNone {
+		return resource.Plan{}, nil, false, &outcome.UnusableError{Path: contract.Path, Fatal: []nodeconfig.Problem{read.Place(nodeconfig.Problem{
+			Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
+		})}, ExitCode: exitcode.ContractInvalid}
+	}
+	for i := range problems {
+		problems[i].Document = contract.Path
+	}
+	return planned, problems, true, nil
 }

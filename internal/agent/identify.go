@@ -137,7 +137,7 @@ func recordFacts(r *run, known facts.Facts) {
 	if r.given != nil {
 		return
 	}
-	if err := identity.WriteFacts(r.host, known); err != nil {
+	if err := state.Facts.WriteJSON(r.host, known); err != nil {
 		r.log.Warn("cannot record the facts", "path", FactsPath, "error", err)
 	}
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -71,11 +71,11 @@ func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
 	if r.given != nil || !c.Config.Cluster.Kubeadm {
 		return
 	}
-	store, err := generation.Open(r.host, r.log)
+	current, err := r.currentPlan()
 	if err != nil {
 		return // what reads the generations next reports it
 	}
-	text := transition.UpgradedNode(r.host, store)
+	text := transition.Upgraded(r.host, current)
 	if text == nil {
 		return
 	}
@@ -89,7 +89,7 @@ func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
 	if r.dryRun {
 		return
 	}
-	if err := identity.RecordKubeletDefaults(r.host, answer); err != nil {
+	if err := state.KubeletDefaults.WriteJSON(r.host, answer); err != nil {
 		r.log.Warn("cannot record what the cluster sets for its kubelets", "error", err)
 	}
 }
@@ -131,7 +131,7 @@ func (q *question) await(r *run, machine *identity.Machine) {
 	if r.given != nil {
 		return
 	}
-	if err := identity.RecordKubeletDefaults(r.host, q.answer); err != nil {
+	if err := state.KubeletDefaults.WriteJSON(r.host, q.answer); err != nil {
 		r.log.Warn("cannot record what the cluster sets for its kubelets; the next boot asks again", "error", err)
 	}
 	recordFacts(r, machine.Facts)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -80,17 +79,9 @@ func (g *gate) leave() {
 
 // recordedNetwork is what the kubelet reads of the network by the node's last plan; nil for nothing.
 func recordedNetwork(r *run) *resource.Check {
-	store, err := generation.Open(r.host, r.log)
+	p, err := r.currentPlan()
 	if err != nil {
 		return nil // whoever needs it reports it
-	}
-	current, ok := store.Current()
-	if !ok {
-		return nil
-	}
-	p, err := store.Plan(current.Number)
-	if err != nil {
-		return nil
 	}
 	return networkCheck(p)
 }

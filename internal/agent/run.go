@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/publish"
@@ -78,6 +79,19 @@ func (r *run) node() *transition.Node {
 	return &transition.Node{
 		Host: r.host, Hold: r.host.hold, Log: r.log, Now: r.now, Program: r.agent.Program, Sequential: r.agent.Sequential,
 	}
+}
+
+// currentPlan is the plan of the current generation, an empty one if the machine has no generation.
+func (r *run) currentPlan() (resource.Plan, error) {
+	store, err := generation.Open(r.host, r.log)
+	if err != nil {
+		return resource.Plan{}, err
+	}
+	current, found := store.Current()
+	if !found {
+		return resource.Plan{}, nil
+	}
+	return store.Plan(current.Number)
 }
 
 // record takes over what has come of a transition.

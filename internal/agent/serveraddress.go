@@ -18,15 +18,7 @@ import (
 func (a *Agent) ServerAddress() (address string, kept bool, err error) {
 	r := begin(a, "", false)
 	err = r.guarded(func() error {
-		store, err := generation.Open(r.host, r.log)
-		if err != nil {
-			return err
-		}
-		current, found := store.Current()
-		if !found {
-			return nil
-		}
-		planned, err := store.Plan(current.Number)
+		planned, err := r.currentPlan()
 		if err == nil {
 			address, kept = network.ServerAddress(planned)
 		}

@@ -91,11 +91,7 @@ func Read(host Host) (*Record, error) {
 }
 
 func (r *Record) write(host Host) error {
-	content, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return state.Identity.WriteOther(host, append(content, '\n'))
+	return state.Identity.WriteJSON(host, r)
 }
 
 // Machine is which machine this is, as far as that is known.

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"encoding/json"
 	"log/slog"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -9,15 +8,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
 )
-
-// WriteFacts records the facts that a plan was made from.
-func WriteFacts(host Host, known facts.Facts) error {
-	content, err := json.MarshalIndent(known, "", "  ")
-	if err != nil {
-		return err
-	}
-	return state.Facts.WriteOther(host, append(content, '\n'))
-}
 
 // Remember records the machine, once it is provisioned, and keeps its contract. It is not part of what makes
 // the machine a node: what fails is told, and done by the next boot. Another machine's contract goes before the

@@ -27,12 +27,17 @@ import (
 // Host is what the package needs of the machine.
 type Host interface {
 	Files
+	// WriteFileAtomic writes a file durably; no reader sees a part of it.
 	WriteFileAtomic(file *resource.File) error
 	Remove(path string) error
 	Sync() error
+	// CreateExclusive writes a file under the first of the names that is not taken.
 	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
+	// WaitForFiles waits until one of the paths exists and returns the first that does.
 	WaitForFiles(ctx context.Context, paths ...string) (string, error)
+	// BootTimes reports when the stages of this boot began.
 	BootTimes(ctx context.Context) (host.BootTimes, error)
+	// ServiceStart reports when a service's main process started; the zero time if it never did.
 	ServiceStart(ctx context.Context, unit string) (time.Time, error)
 }
 

@@ -8,6 +8,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -126,15 +127,27 @@ func (f File) Write(to interface {
 	return to.WriteFileAtomic(file)
 }
 
-// WriteOther writes the file unless it holds the content already. Either way nothing is left of a run that died while it
-// wrote the file.
-func (f File) WriteOther(to interface {
+// host is where a file is replaced only if its content is another one.
+type host interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	WriteFileAtomic(file *resource.File) error
 	Unstage(path string) error
-}, content []byte) error {
+}
+
+// WriteOther writes the file unless it holds the content already. Either way nothing is left of a run that died while it
+// wrote the file.
+func (f File) WriteOther(to host, content []byte) error {
 	if have, err := f.Read(to); err == nil && bytes.Equal(have, content) {
 		return to.Unstage(f.Path)
 	}
 	return f.Write(to, content)
+}
+
+// WriteJSON is WriteOther for a value, written as JSON.
+func (f File) WriteJSON(to host, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return f.WriteOther(to, append(content, '\n'))
 }

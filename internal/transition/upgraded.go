@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan/kubelet"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -21,20 +20,19 @@ const (
 // maxKubeletConfig bounds a configuration of the kubelet that is read, in bytes.
 const maxKubeletConfig = 1 << 20
 
+// kubeletConfig is the resource whose file kubeadm writes.
+var kubeletConfig = resource.IDOf(&resource.File{Path: kubelet.KubeadmKubeletConfig})
+
 // maxBackups bounds how many copies are looked at; the newest are.
 const maxBackups = 16
 
 // Upgraded returns the kubelet's configuration that kubeadm has written in the place of that of a plan, by an upgrade of the
 // node; nil for none. What kubeadm writes is what the cluster wants: it is the new base of the node's configuration.
 func Upgraded(host Host, p resource.Plan) []byte {
-	i := slices.IndexFunc(p.Resources, func(res resource.Resource) bool {
-		file, ok := res.Spec.(*resource.File)
-		return ok && file.Path == kubelet.KubeadmKubeletConfig
-	})
-	if i < 0 {
+	planned, ok := p.ByID()[kubeletConfig].Spec.(*resource.File)
+	if !ok {
 		return nil
 	}
-	planned := p.Resources[i].Spec.(*resource.File)
 	have, err := host.ReadFile(planned.Path, maxKubeletConfig)
 	if err != nil || len(have) == 0 || bytes.Equal(have, planned.Content) {
 		return nil
@@ -54,27 +52,11 @@ func Upgraded(host Host, p resource.Plan) []byte {
 	return nil
 }
 
-// UpgradedNode is Upgraded for the plan of the current generation.
-func UpgradedNode(host Host, store *generation.Store) []byte {
-	current, found := store.Current()
-	if !found {
-		return nil
-	}
-	p, err := store.Plan(current.Number)
-	if err != nil {
-		return nil
-	}
-	return Upgraded(host, p)
-}
-
 // withoutUpgraded is a plan without the kubelet's configuration, if kubeadm has written another one.
 func withoutUpgraded(host Host, p resource.Plan) resource.Plan {
 	if Upgraded(host, p) == nil {
 		return p
 	}
-	p.Resources = slices.DeleteFunc(slices.Clone(p.Resources), func(res resource.Resource) bool {
-		file, ok := res.Spec.(*resource.File)
-		return ok && file.Path == kubelet.KubeadmKubeletConfig
-	})
+	p.Resources = slices.DeleteFunc(slices.Clone(p.Resources), func(res resource.Resource) bool { return res.ID() == kubeletConfig })
 	return p
 }

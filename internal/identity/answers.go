@@ -11,15 +11,7 @@ import (
 // Authorities are the certificate authorities that the machine's cloud has last said it is to trust, nil where it has never
 // been asked, or the record cannot be read.
 func Authorities(host Host) *facts.Authorities {
-	data, err := state.Authorities.Read(host)
-	if err != nil {
-		return nil
-	}
-	last := new(facts.Authorities)
-	if json.Unmarshal(data, last) != nil {
-		return nil
-	}
-	return last
+	return recorded[facts.Authorities](host, state.Authorities)
 }
 
 // recordAuthorities records them for a boot at which the cloud does not answer. What cannot be recorded is missing only then.
@@ -35,9 +27,24 @@ func writeAuthorities(host Host, said *facts.Authorities) error {
 	if said == nil || said.Unanswered && len(said.Certificates) == 0 {
 		return host.Unstage(state.Authorities.Path)
 	}
-	content, err := json.MarshalIndent(facts.Authorities{Certificates: said.Certificates}, "", "  ")
+	return state.Authorities.WriteJSON(host, facts.Authorities{Certificates: said.Certificates})
+}
+
+// KubeletDefaults is what the node's cluster has answered when it was asked; nil if it was never asked, or the record cannot be
+// read. The answer is recorded for the plans that are made later: the cluster may refuse a token that has expired.
+func KubeletDefaults(host Host) *facts.KubeletDefaults {
+	return recorded[facts.KubeletDefaults](host, state.KubeletDefaults)
+}
+
+// recorded is the value that a file holds as JSON, nil where there is none that can be read.
+func recorded[T any](host Host, file state.File) *T {
+	data, err := file.Read(host)
 	if err != nil {
-		return err
+		return nil
 	}
-	return state.Authorities.WriteOther(host, append(content, '\n'))
+	value := new(T)
+	if json.Unmarshal(data, value) != nil {
+		return nil
+	}
+	return value
 }
