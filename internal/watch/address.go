@@ -19,11 +19,10 @@ type serverAddress struct {
 	of   generation.Entry
 	have string
 	kept bool
-	// due is when the tags are asked for next.
-	due time.Time
-	// silent says that nobody has answered the last time, and failures is how often in a row an address could not be applied.
-	silent   bool
-	failures int
+	// The tags are asked for when an attempt is due.
+	attempts
+	// silent says that the last question had no answer.
+	silent bool
 }
 
 // followAddress asks for the machine's tags when that is due, and has the node planned for another address where they have
@@ -86,34 +85,18 @@ func (r *run) keepsAddress() bool {
 // readdress has the node planned for the address of its tags.
 func (r *run) readdress(ctx context.Context, tags facts.Tags) error {
 	a := &r.address
-	var changed agent.Changed
-	err := r.during(ctx, "applying the API server's address", true, func(ctx context.Context) error {
-		changed = r.Node.Retag(ctx, tags)
-		return nil
-	})
+	changed, err := r.change(ctx, "applying the API server's address", func(ctx context.Context) agent.Changed { return r.Node.Retag(ctx, tags) })
 	if err != nil {
 		return err
 	}
 	a.of = generation.Entry{} // it may have another one, or have gone back
-	switch {
-	case changed.Busy:
-		r.Log.Info("another run is working; applying the API server's address after it", "address", tags.APIServerAddress)
-		a.due = time.Now().Add(firstBackoff)
-		return nil
-	case changed.Status.ExitCode == 0 && len(changed.Status.Changes) == 0:
+	if !changed.Busy && changed.Status.ExitCode == 0 && len(changed.Status.Changes) == 0 {
 		return nil // a generation that is about to be another one is left alone
 	}
-	r.Metrics.applied(changed.Status)
-	r.Metrics.counted(changed.Status)
-	if changed.Status.ExitCode != 0 {
-		r.failed = true
-		a.failures++
-		delay := max(tagsInterval, backoff(a.failures))
-		a.due = time.Now().Add(delay)
-		r.Log.Error("cannot apply the API server's address", "address", tags.APIServerAddress, "reason", why(changed), "retryIn", delay)
+	if !r.concluded(&a.attempts, changed, tagsInterval, "another run is working; applying the API server's address after it",
+		"cannot apply the API server's address", "address", tags.APIServerAddress) {
 		return nil
 	}
-	a.failures = 0
 	r.Log.Info("the API server has another address", "before", a.have, "now", tags.APIServerAddress, "generation", changed.Status.Generation)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"hash/fnv"
 	"strconv"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/agent"
 )
 
 // How long is waited after a failure: the first time, and at most.
@@ -11,6 +13,35 @@ const (
 	firstBackoff = 10 * time.Second
 	lastBackoff  = 10 * time.Minute
 )
+
+// attempts are those of a change that is tried until it succeeds.
+type attempts struct {
+	// due is when the next one is made, or when something is looked for that asks for one.
+	due time.Time
+	// failures is how many have failed since one succeeded.
+	failures int
+}
+
+// concluded takes over what came of an attempt, and reports whether it succeeded. After one that failed, the next one is made
+// later and later, least at the earliest; busy and failed are what the log says, with args.
+func (r *run) concluded(a *attempts, changed agent.Changed, least time.Duration, busy, failed string, args ...any) bool {
+	if changed.Busy {
+		r.Log.Info(busy, args...)
+		a.due = time.Now().Add(firstBackoff)
+		return false
+	}
+	r.Metrics.applied(changed.Status)
+	if changed.Status.ExitCode == 0 {
+		a.failures = 0
+		return true
+	}
+	r.failed = true
+	a.failures++
+	delay := max(least, backoff(a.failures))
+	a.due = time.Now().Add(delay)
+	r.Log.Error(failed, append(args, "reason", why(changed), "retryIn", delay)...)
+	return false
+}
 
 // backoff is how long is waited after so many failures in a row.
 func backoff(failures int) time.Duration {

@@ -63,6 +63,18 @@ func (s *followed) touched(now time.Time) {
 	}
 }
 
+// checkSources checks the sources that are due.
+func (r *run) checkSources(ctx context.Context) error {
+	for _, s := range r.sources {
+		if ctx.Err() == nil && !time.Now().Before(s.due) {
+			if err := r.check(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // check reads a source, and applies what it says if it says something new.
 func (r *run) check(ctx context.Context, s *followed) error {
 	var contract source.Contract
@@ -150,16 +162,14 @@ func newestOf(entries []generation.Entry, config string) (generation.Entry, bool
 // try applies a config.
 func (r *run) try(ctx context.Context, s *followed, contract source.Contract, sum string, log *slog.Logger) error {
 	log.Info("new config: applying it")
-	var changed agent.Changed
 	begin := time.Now()
-	err := r.during(ctx, "applying the config of "+s.Name, true, func(ctx context.Context) error {
-		changed = r.Node.Change(ctx, agent.ChangeOptions{
+	changed, err := r.change(ctx, "applying the config of "+s.Name, func(ctx context.Context) agent.Changed {
+		return r.Node.Change(ctx, agent.ChangeOptions{
 			Config: contract.Path, Contract: &contract, Allow: r.Allow, Force: r.Force, Origin: generation.Watch,
 			Show: func(d *difference.Difference) {
 				log.Info("the node changes", "class", d.Class.String())
 			},
 		})
-		return nil
 	})
 	if err != nil {
 		return err
@@ -167,7 +177,6 @@ func (r *run) try(ctx context.Context, s *followed, contract source.Contract, su
 	known, final := r.verdict(changed, begin)
 	if known.Rejected == "" || known.Rejected == Failed {
 		r.Metrics.applied(changed.Status)
-		r.Metrics.counted(changed.Status)
 	} else {
 		r.Metrics.refused() // nothing was tried, and what the last apply did still stands
 	}

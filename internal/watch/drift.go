@@ -14,7 +14,10 @@ const maxDriftNames = 20
 
 // lookForDrift finds out what somebody else has changed, and repairs it where that is the policy.
 func (r *run) lookForDrift(ctx context.Context) error {
-	r.driftDue = time.Now().Add(spread(r.DriftInterval, r.Seed, "drift", time.Now()))
+	if r.Drift == Off || time.Now().Before(r.repairs.due) {
+		return nil
+	}
+	r.repairs.due = time.Now().Add(spread(r.DriftInterval, r.Seed, "drift", time.Now()))
 	entries, err := r.Node.Generations()
 	if err != nil || len(entries) == 0 {
 		return nil // publish reports why
@@ -27,7 +30,7 @@ func (r *run) lookForDrift(ctx context.Context) error {
 		}
 		return nil
 	}
-	if len(drift) == 0 && r.driftFailures > 0 {
+	if len(drift) == 0 && r.repairs.failures > 0 {
 		return r.repair(ctx) // the drift is repaired, and the node was not well then
 	}
 	if len(drift) == 0 {
@@ -49,7 +52,7 @@ func (r *run) lookForDrift(ctx context.Context) error {
 	}
 	if current := entries[len(entries)-1]; current.Unfinished() {
 		r.Log.Warn("drift is repaired together with the generation, which is not finished", "generation", current.Number,
-			"outcome", string(current.Outcome), "retryIn", time.Until(r.recoveryDue).Round(time.Second))
+			"outcome", string(current.Outcome), "retryIn", time.Until(r.recovery.due).Round(time.Second))
 		return nil
 	}
 	return r.repair(ctx)
@@ -72,30 +75,13 @@ func (r *run) drift(ctx context.Context) ([]apply.Change, error) {
 // repair makes the machine be as its generation has it again. Where that fails it is tried later and later:
 // each attempt may start units again.
 func (r *run) repair(ctx context.Context) error {
-	var changed agent.Changed
-	err := r.during(ctx, "repairing drift", true, func(ctx context.Context) error {
-		changed = r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.driftFailures, All: r.Drift == MendAll})
-		return nil
+	changed, err := r.change(ctx, "repairing drift", func(ctx context.Context) agent.Changed {
+		return r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.repairs.failures, All: r.Drift == MendAll})
 	})
-	if err != nil {
+	if err != nil || !r.concluded(&r.repairs, changed, r.DriftInterval,
+		"another run is working; checking for drift again after it", "cannot repair drift") {
 		return err
 	}
-	if changed.Busy {
-		r.Log.Info("another run is working; checking for drift again after it")
-		r.driftDue = time.Now().Add(firstBackoff)
-		return nil
-	}
-	r.Metrics.applied(changed.Status)
-	r.Metrics.counted(changed.Status)
-	if changed.Status.ExitCode != 0 {
-		r.failed = true
-		r.driftFailures++
-		delay := max(r.DriftInterval, backoff(r.driftFailures))
-		r.driftDue = time.Now().Add(delay)
-		r.Log.Error("cannot repair drift", "reason", why(changed), "retryIn", delay)
-		return nil
-	}
-	r.driftFailures = 0
 	r.Log.Info("drift is repaired", "changes", len(changed.Status.Changes))
 	if ctx.Err() == nil {
 		_, _ = r.drift(ctx) // for the metrics; the next look reports what is left

@@ -44,11 +44,13 @@ func (m *Metrics) set(f func()) {
 	f()
 }
 
-// applied notes what came of the last apply, whoever asked for it.
-func (m *Metrics) applied(last *status.Status) { m.set(func() { m.last = last }) }
+// applied notes and counts an apply of the watcher's own.
+func (m *Metrics) applied(of *status.Status) {
+	m.set(func() { m.last, m.outcomes[of.Outcome] = of, m.outcomes[of.Outcome]+1 })
+}
 
-// counted counts an apply of the watcher's own.
-func (m *Metrics) counted(of *status.Status) { m.set(func() { m.outcomes[of.Outcome]++ }) }
+// found notes what came of the last apply before the watcher started.
+func (m *Metrics) found(last *status.Status) { m.set(func() { m.last = last }) }
 
 func (m *Metrics) refused()                           { m.set(func() { m.outcomes[outcomeRefused]++ }) }
 func (m *Metrics) source(name string)                 { m.set(func() { m.errors[name] += 0 }) }

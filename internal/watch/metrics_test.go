@@ -37,7 +37,6 @@ func filled() *Metrics {
 		},
 	}
 	m.applied(last)
-	m.counted(last)
 	m.refused()
 	m.rejected(map[Rejection]int{Failed: 1})
 	m.beforeKubelet(7250 * time.Millisecond)

@@ -17,58 +17,34 @@ func (r *run) recover(ctx context.Context) error {
 		return nil // publish reports why
 	}
 	if len(entries) == 0 || !entries[len(entries)-1].Unfinished() {
-		r.recovering, r.recoveries = false, 0
+		r.recovering, r.recovery.failures = false, 0
 		return nil
 	}
 	current, now := entries[len(entries)-1], time.Now()
 	if !r.recovering {
-		r.recovering, r.recoveryDue = true, now
+		r.recovering, r.recovery.due = true, now
 		if since := now.Sub(current.FinishedAt); current.Outcome == generation.Failed && since >= 0 {
-			r.recoveryDue = now.Add(max(0, backoff(1)-since))
+			r.recovery.due = now.Add(max(0, backoff(1)-since))
 		}
 	}
-	if now.Before(r.recoveryDue) {
+	if now.Before(r.recovery.due) {
 		r.failed = true
 		return nil
 	}
-	var changed agent.Changed
-	opts := agent.RepairOptions{Attempt: r.recoveries, Begin: func(current generation.Entry) {
+	opts := agent.RepairOptions{Attempt: r.recovery.failures, Begin: func(current generation.Entry) {
 		r.Log.Warn("the current generation is not finished; repairing the node", "generation", current.Number,
-			"origin", string(current.Origin), "outcome", string(current.Outcome), "attempt", r.recoveries+1)
+			"origin", string(current.Origin), "outcome", string(current.Outcome), "attempt", r.recovery.failures+1)
 	}}
-	err = r.during(ctx, "repairing the generation", true, func(ctx context.Context) error {
-		changed = r.Node.Repair(ctx, opts)
-		return nil
-	})
-	if err != nil {
+	changed, err := r.change(ctx, "repairing the generation", func(ctx context.Context) agent.Changed { return r.Node.Repair(ctx, opts) })
+	if err != nil || !r.concluded(&r.recovery, changed, 0, "another run is working; the generation may be its own", "cannot repair the node") {
 		return err
 	}
-	r.recovered(changed)
-	return nil
-}
-
-// recovered takes over what came of a recovery.
-func (r *run) recovered(changed agent.Changed) {
-	if changed.Busy {
-		r.Log.Info("another run is working; the generation may be its own")
-		r.recoveryDue = time.Now().Add(firstBackoff)
-		return
-	}
-	r.Metrics.applied(changed.Status)
-	r.Metrics.counted(changed.Status)
-	if changed.Status.ExitCode != 0 {
-		r.failed = true
-		r.recoveries++
-		delay := backoff(r.recoveries)
-		r.recoveryDue = time.Now().Add(delay)
-		r.Log.Error("cannot repair the node", "reason", why(changed), "retryIn", delay)
-		return
-	}
-	r.recovering, r.recoveries = false, 0
+	r.recovering = false
 	r.Log.Info("repaired the node", "generation", changed.Status.Generation, "changes", len(changed.Status.Changes))
 	for _, s := range r.sources {
 		if s.noted.Rejected == Failed {
 			s.noted, s.unknown, s.due = note{}, true, time.Now() // it may be what the node has now
 		}
 	}
+	return nil
 }

@@ -121,18 +121,14 @@ type run struct {
 	memory  *memory
 	// events are indices of sources that may have changed.
 	events chan int
-	// driftDue is when drift is looked for next, and driftFailures how often repairing has failed since
-	// it last succeeded.
-	driftDue      time.Time
-	driftFailures int
-	// recovering says that the current generation was not finished at the last look, recoveryDue when that is
-	// put right next, and recoveries how often it has failed.
-	recovering  bool
-	recoveryDue time.Time
-	recoveries  int
-	address     serverAddress
-	written     string
-	told        string
+	// repairs are those of drift, which is looked for when one is due.
+	repairs attempts
+	// recovering says that the current generation was not finished at the last look, and recovery is of what puts that right.
+	recovering bool
+	recovery   attempts
+	address    serverAddress
+	written    string
+	told       string
 	// failed says that something could not be done.
 	failed bool
 }
@@ -151,7 +147,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	for {
 		err := r.pass(ctx)
 		if err == nil && ctx.Err() == nil {
-			err = r.wait(ctx)
+			r.wait(ctx)
 		}
 		if err != nil || ctx.Err() != nil {
 			r.Supervisor.Stopping()
@@ -175,7 +171,7 @@ func (w *Watcher) Once(ctx context.Context) error {
 }
 
 func (w *Watcher) begin(ctx context.Context) *run {
-	r := &run{Watcher: w, memory: recall(w.Files, w.Log, w.Sources), events: make(chan int), driftDue: time.Now()}
+	r := &run{Watcher: w, memory: recall(w.Files, w.Log, w.Sources), events: make(chan int), repairs: attempts{due: time.Now()}}
 	for _, s := range w.Sources {
 		noted := r.memory.of(s.Name)
 		f := &followed{Source: s, due: time.Now(), unknown: noted.Sum == ""}
@@ -185,7 +181,7 @@ func (w *Watcher) begin(ctx context.Context) *run {
 		r.sources = append(r.sources, f)
 	}
 	if last, err := w.Node.LastStatus(); err == nil {
-		w.Metrics.applied(last)
+		w.Metrics.found(last)
 	}
 	if before, err := w.Node.BeforeKubelet(ctx); err == nil {
 		w.Metrics.beforeKubelet(before)
@@ -215,25 +211,11 @@ func (r *run) follow(ctx context.Context, i int) {
 
 // pass does all that is due.
 func (r *run) pass(ctx context.Context) error {
-	for _, s := range r.sources {
-		if ctx.Err() == nil && !time.Now().Before(s.due) {
-			if err := r.check(ctx, s); err != nil {
-				return err
-			}
+	for _, step := range []func(context.Context) error{r.checkSources, r.recover, r.followAddress, r.lookForDrift} {
+		if ctx.Err() != nil {
+			break
 		}
-	}
-	if ctx.Err() == nil {
-		if err := r.recover(ctx); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() == nil {
-		if err := r.followAddress(ctx); err != nil {
-			return err
-		}
-	}
-	if r.Drift != Off && ctx.Err() == nil && !time.Now().Before(r.driftDue) {
-		if err := r.lookForDrift(ctx); err != nil {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
@@ -242,21 +224,21 @@ func (r *run) pass(ctx context.Context) error {
 }
 
 // wait returns when something may be due.
-func (r *run) wait(ctx context.Context) error {
+func (r *run) wait(ctx context.Context) {
 	next := time.Now().Add(r.Beat)
 	for _, s := range r.sources {
 		if s.due.Before(next) {
 			next = s.due
 		}
 	}
-	if r.recovering && r.recoveryDue.Before(next) {
-		next = r.recoveryDue
+	if r.recovering && r.recovery.due.Before(next) {
+		next = r.recovery.due
 	}
 	if r.address.kept && r.address.due.Before(next) {
 		next = r.address.due
 	}
-	if r.Drift != Off && r.driftDue.Before(next) {
-		next = r.driftDue
+	if r.Drift != Off && r.repairs.due.Before(next) {
+		next = r.repairs.due
 	}
 	timer := time.NewTimer(time.Until(next))
 	defer timer.Stop()
@@ -267,7 +249,6 @@ func (r *run) wait(ctx context.Context) error {
 	case <-timer.C:
 	}
 	r.Supervisor.Alive()
-	return nil
 }
 
 // during does something that takes its time, and says meanwhile that the watcher is alive. What changes the
@@ -305,6 +286,15 @@ func (r *run) during(ctx context.Context, what string, changes bool, do func(ctx
 			}
 		}
 	}
+}
+
+// change is during, for something that changes the machine.
+func (r *run) change(ctx context.Context, what string, do func(ctx context.Context) agent.Changed) (changed agent.Changed, err error) {
+	err = r.during(ctx, what, true, func(ctx context.Context) error {
+		changed = do(ctx)
+		return nil
+	})
+	return changed, err
 }
 
 // publish reports how things are, to whoever supervises and to the textfile.
