@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"path"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,9 +49,9 @@ With --stop it undoes what a run that was killed has left. It does not matter if
 
 // runLocalDNS runs the supervisor of the DNS cache, as it is told by the command line.
 func (a *app) runLocalDNS(cmd *cobra.Command, settings localdns.Settings, stop bool) error {
-	for name, value := range map[string]string{"coredns": settings.Program, "corefile": settings.Corefile} {
-		if !stop && (!path.IsAbs(value) || path.Clean(value) != value) {
-			return cli.Usage(command.Hint(cmd), "--%s must be an absolute path, not %q", name, value)
+	for _, flag := range []struct{ name, value string }{{"coredns", settings.Program}, {"corefile", settings.Corefile}} {
+		if !stop && !isCleanPath(flag.value) {
+			return cli.Usage(command.Hint(cmd), "--%s must be an absolute path, not %q", flag.name, flag.value)
 		}
 	}
 	if settings.Refresh < minRefresh {

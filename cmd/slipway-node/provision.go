@@ -126,6 +126,9 @@ func exitWith(code int, err error) error {
 	return &cli.Error{Code: code, Err: err}
 }
 
+// isCleanPath reports whether a path is absolute and in its shortest form.
+func isCleanPath(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
+
 // absolute makes a path given on the command line absolute; none stays none.
 func absolute(path string) (string, error) {
 	if path == "" {

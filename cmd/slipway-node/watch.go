@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"path"
 	"strings"
 	"syscall"
 	"time"
@@ -74,14 +73,17 @@ provisioned yet is left alone.`,
 
 // runWatch watches, as it is told by the command line.
 func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
-	for name, interval := range map[string]time.Duration{"interval": opts.interval, "drift-interval": opts.driftInterval} {
-		if interval < minInterval {
-			return cli.Usage(command.Hint(cmd), "--%s must be at least %s, not %s", name, minInterval, interval)
+	for _, flag := range []struct {
+		name  string
+		value time.Duration
+	}{{"interval", opts.interval}, {"drift-interval", opts.driftInterval}} {
+		if flag.value < minInterval {
+			return cli.Usage(command.Hint(cmd), "--%s must be at least %s, not %s", flag.name, minInterval, flag.value)
 		}
 	}
-	for name, value := range map[string]string{"metrics-socket": opts.socket, "metrics-textfile": opts.textfile} {
-		if value != "" && (!path.IsAbs(value) || path.Clean(value) != value) {
-			return cli.Usage(command.Hint(cmd), "--%s must be an absolute path, not %q", name, value)
+	for _, flag := range []struct{ name, value string }{{"metrics-socket", opts.socket}, {"metrics-textfile", opts.textfile}} {
+		if flag.value != "" && !isCleanPath(flag.value) {
+			return cli.Usage(command.Hint(cmd), "--%s must be an absolute path, not %q", flag.name, flag.value)
 		}
 	}
 	if opts.file, err = absolute(opts.file); err != nil {

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+)
+
+// Of several wrong flags the first is reported, each time the same one.
+func TestWrongFlagsAreReportedInOrder(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"watch", "--drift-interval", "1s", "--interval", "1s"}, "--interval must be at least"},
+		{[]string{"watch", "--metrics-textfile", "b", "--metrics-socket", "a"}, "--metrics-socket must be an absolute path"},
+		{[]string{"local-dns"}, "--coredns must be an absolute path"},
+	} {
+		for range 20 {
+			var messages bytes.Buffer
+			run(t.Context(), program, test.args, cli.Streams{In: strings.NewReader(""), Out: &messages, Err: &messages})
+			if !strings.Contains(messages.String(), test.want) {
+				t.Errorf("%v: %q, want %q", test.args, messages.String(), test.want)
+			}
+		}
+	}
+}
