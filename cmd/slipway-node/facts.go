@@ -35,10 +35,7 @@ Run it as root: some clouds are recognised by firmware fields that only root can
 			if err != nil {
 				return a.failed(err)
 			}
-			if output.Value == command.AsJSON {
-				return command.WriteJSON(a.Streams, known)
-			}
-			return command.Write(a.Streams, factsText(known))
+			return command.Print(a.Streams, output.Value, known, func(cli.Style) string { return factsText(known) })
 		},
 	}
 	command.AddOutput(cmd, &output)

@@ -36,10 +36,7 @@ func (a *app) showGenerations(node *agent.Agent, form string) error {
 		return command.Failed("%w", err)
 	}
 	if form == command.AsJSON {
-		if entries == nil {
-			entries = []generation.Entry{}
-		}
-		return command.WriteJSON(a.Streams, map[string]any{"generations": entries})
+		return command.WriteJSON(a.Streams, map[string]any{"generations": append([]generation.Entry{}, entries...)})
 	}
 	if len(entries) == 0 {
 		return command.Write(a.Streams, "This machine has no generation yet.\n")
@@ -108,15 +105,7 @@ func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form s
 	for _, c := range changes {
 		document.Drift = append(document.Drift, driftEntry{string(c.ID), string(c.Action), c.Note})
 	}
-	var err error
-	switch {
-	case form == command.AsJSON:
-		err = command.WriteJSON(a.Streams, document)
-	case len(changes) == 0:
-		err = command.Write(a.Streams, "No drift: the machine matches its current generation.\n")
-	default:
-		err = command.Write(a.Streams, driftText(document, cli.StyleOf(a.Out)))
-	}
+	err := command.Print(a.Streams, form, document, func(style cli.Style) string { return driftText(document, style) })
 	if err != nil || len(changes) == 0 {
 		return err
 	}
@@ -125,6 +114,9 @@ func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form s
 
 // driftText is the drift for a person. What no apply repairs says in its note what to do.
 func driftText(document driftDocument, style cli.Style) string {
+	if len(document.Drift) == 0 {
+		return "No drift: the machine matches its current generation.\n"
+	}
 	var text strings.Builder
 	if shown := document.Difference.Text(style); shown != "" {
 		text.WriteString("From the machine as it is (-) to its current generation (+):\n" + shown + "\n")

@@ -81,13 +81,10 @@ program has the network interfaces of EC2's instance types.
 				return err
 			}
 			node, err := capacityOf[args[0]].node(m)
-			switch {
-			case err != nil:
+			if err != nil {
 				return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("the capacity cannot be computed: %w", err), Hint: "see " + cmd.CommandPath() + " --help"}
-			case output.Value == command.AsJSON:
-				return command.WriteJSON(s, node)
 			}
-			return command.Write(s, capacityText(node, cli.StyleOf(s.Out)))
+			return command.Print(s, output.Value, node, func(style cli.Style) string { return capacityText(node, style) })
 		},
 	}
 	cmd.Flags().StringVar(&m.instanceType, "instance-type", "", "EC2's `TYPE` of the machine")

@@ -91,6 +91,22 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	return &contract{strings.Join(f.files, " + "), f.strict, read}, nil
 }
 
+// planned reads a contract and the facts of a machine, and plans the node. What is wrong with the contract is in its problems.
+func (f *source) planned(s cli.Streams, factsFile string) (*contract, resource.Plan, error) {
+	if err := oneStdin(append(slices.Clone(f.files), factsFile)...); err != nil {
+		return nil, resource.Plan{}, err
+	}
+	c, err := f.read(s)
+	if err != nil {
+		return nil, resource.Plan{}, err
+	}
+	known, err := readFacts(s, factsFile)
+	if err != nil {
+		return nil, resource.Plan{}, err
+	}
+	return c, c.plan(known), nil
+}
+
 // readingOf is what is said of the node that is meant, beside the contracts in files.
 func readingOf(s cli.Streams, node command.Node, files ...string) (as compile.Reading, err error) {
 	as.NodeGroup = node.Group

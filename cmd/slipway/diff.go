@@ -53,18 +53,7 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 			if err != nil {
 				return trouble(err)
 			}
-			if output.Value == command.AsJSON {
-				err = command.WriteJSON(s, c)
-			} else {
-				err = command.Write(s, diffText(c, cli.StyleOf(s.Out)))
-			}
-			switch {
-			case err != nil:
-				return trouble(err)
-			case c.Same:
-				return nil
-			}
-			return cli.Quit(exitDiffer)
+			return compared(command.Print(s, output.Value, c, func(style cli.Style) string { return diffText(c, style) }), c.Same)
 		},
 	}
 	addFacts(cmd, &factsFile)
@@ -72,6 +61,17 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 	addProfile(cmd, &family)
 	command.AddOutput(cmd, &output)
 	return cmd
+}
+
+// compared is how a command ends that has printed a comparison, or could not print it.
+func compared(err error, same bool) error {
+	switch {
+	case err != nil:
+		return trouble(err)
+	case same:
+		return nil
+	}
+	return cli.Quit(exitDiffer)
 }
 
 // trouble gives an error the code of diff's troubles. A wrong command line has its own code everywhere.

@@ -78,10 +78,7 @@ func (e *explaining) field(s cli.Streams, path string) error {
 	if err != nil {
 		return err
 	}
-	if e.output.Value == command.AsJSON {
-		return command.WriteJSON(s, x)
-	}
-	return command.Write(s, fieldText(x, cli.StyleOf(s.Out)))
+	return command.Print(s, e.output.Value, x, func(style cli.Style) string { return fieldText(x, style) })
 }
 
 // explained explains a field of the contract that is given, or of any contract where none is.
@@ -119,18 +116,12 @@ func (e *explaining) code(s cli.Streams, name string) error {
 	if err != nil {
 		return notFound(err)
 	}
-	if e.output.Value == command.AsJSON {
-		return command.WriteJSON(s, code)
-	}
-	return command.Write(s, codeText(code, cli.StyleOf(s.Out)))
+	return command.Print(s, e.output.Value, code, func(style cli.Style) string { return codeText(code, style) })
 }
 
 // tag explains a tag.
 func (e *explaining) tag(s cli.Streams, tag facts.Tag) error {
-	if e.output.Value == command.AsJSON {
-		return command.WriteJSON(s, tag)
-	}
-	return command.Write(s, tagText(tag, cli.StyleOf(s.Out)))
+	return command.Print(s, e.output.Value, tag, func(style cli.Style) string { return tagText(tag, style) })
 }
 
 // notFound gives the error of a name that nothing has an exit code.

@@ -60,6 +60,14 @@ func (w *explanationWriter) list(label string, rows [][]cli.Cell) {
 	w.entry(label, lines...)
 }
 
+// rowsOf are the rows of a table with one column.
+func rowsOf(texts []string) (rows [][]cli.Cell) {
+	for _, text := range texts {
+		rows = append(rows, []cli.Cell{{Text: text}})
+	}
+	return rows
+}
+
 // fieldText is an explanation of a field for people.
 func fieldText(x *explain.Explanation, style cli.Style) string {
 	w := &explanationWriter{style: style}
@@ -96,11 +104,7 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 	}
 	w.entry("Applied", cli.Wrap(appliedInWords(x), textWidth-labelWidth)...)
 	if len(x.NotApplied) > 0 {
-		var rows [][]cli.Cell
-		for _, path := range x.NotApplied {
-			rows = append(rows, []cli.Cell{{Text: path}})
-		}
-		w.list("But not", rows)
+		w.list("But not", rowsOf(x.NotApplied))
 	}
 	for _, tag := range x.Tags {
 		w.entry("Tag", cli.Wrap(tagInWords(tag), textWidth-labelWidth)...)
@@ -246,11 +250,7 @@ func tagText(tag facts.Tag, style cli.Style) string {
 	}
 	w.entry("Applied", cli.Wrap(applied, textWidth-labelWidth)...)
 	if len(tag.Settings) > 0 {
-		var rows [][]cli.Cell
-		for _, path := range tag.Settings {
-			rows = append(rows, []cli.Cell{{Text: path}})
-		}
-		w.list("Fields", rows)
+		w.list("Fields", rowsOf(tag.Settings))
 	}
 	w.entry("From", tag.Source)
 	return w.out.String()

@@ -50,22 +50,9 @@ that is damaged, or of another version, is trouble: nobody knows how that node w
 			if err != nil {
 				return trouble(err)
 			}
+			c.Changes = append([]launch.Change{}, c.Changes...) // a list in JSON, also if it is empty
 			d := launchDiff{Same: len(c.Changes) == 0, Comparison: c}
-			if d.Changes == nil {
-				d.Changes = []launch.Change{}
-			}
-			if output.Value == command.AsJSON {
-				err = command.WriteJSON(s, d)
-			} else {
-				err = command.Write(s, d.text(cli.StyleOf(s.Out)))
-			}
-			switch {
-			case err != nil:
-				return trouble(err)
-			case d.Same:
-				return nil
-			}
-			return cli.Quit(exitDiffer)
+			return compared(command.Print(s, output.Value, d, d.text), d.Same)
 		},
 	}
 	command.AddOutput(cmd, &output)

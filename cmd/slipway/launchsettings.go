@@ -58,9 +58,7 @@ exit code 1.`,
 					return err
 				}
 				settings, problems := azure.Reload(nil, sources...)
-				if len(problems) > 0 {
-					shown.Problems = problems
-				}
+				shown.Problems = append(shown.Problems, problems...)
 				if settings != nil {
 					shown.Settings = settings.Options()
 				}

@@ -24,10 +24,7 @@ type launchResult struct {
 }
 
 func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
-	result := launchResult{Record: l.record(t), NotTaken: l.notTaken(t), Problems: l.problems}
-	if result.Problems == nil {
-		result.Problems = []nodeconfig.Problem{}
-	}
+	result := launchResult{Record: l.record(t), NotTaken: l.notTaken(t), Problems: append([]nodeconfig.Problem{}, l.problems...)}
 	if l.script {
 		// A token of the right form; the report has no values.
 		_, result.Variables, _ = azure.Script(t, nodeconfig.NewSecret("000000.0000000000000000"))
@@ -53,10 +50,7 @@ func (l *launching) notTaken(t *launch.Template) []azure.Reason {
 		return []azure.Reason{}
 	}
 	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine, l.cloud.Settings)
-	if against == nil {
-		return []azure.Reason{}
-	}
-	return against
+	return append([]azure.Reason{}, against...)
 }
 
 // shownReasons is how many images that were not taken are shown to people.

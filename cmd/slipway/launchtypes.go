@@ -47,10 +47,7 @@ needs it is a problem.`,
 					return !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(t.Name, name) })
 				})
 			}
-			if output.Value == command.AsJSON {
-				return command.WriteJSON(s, all)
-			}
-			return command.Write(s, typesText(all, cli.StyleOf(s.Out)))
+			return command.Print(s, output.Value, all, func(style cli.Style) string { return typesText(all, style) })
 		},
 	}
 	cmd.Flags().StringVar(&list, "instance-types", "", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them")

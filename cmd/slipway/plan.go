@@ -59,29 +59,18 @@ func (p *planning) run(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case p.show != "":
+	if p.show != "" {
 		return p.showFile(s, made)
-	case p.output.Value == command.AsJSON:
-		return command.WriteJSON(s, made)
 	}
-	return command.Write(s, planText(c, made, cli.StyleOf(s.Out)))
+	return command.Print(s, p.output.Value, made, func(style cli.Style) string { return planText(c, made, style) })
 }
 
 // plan reads what the flags name and plans it.
 func (p *planning) plan(s cli.Streams) (*contract, resource.Plan, error) {
-	if err := oneStdin(append(p.from.files, p.facts)...); err != nil {
-		return nil, resource.Plan{}, err
-	}
-	c, err := p.from.read(s)
+	c, made, err := p.from.planned(s, p.facts)
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}
-	f, err := readFacts(s, p.facts)
-	if err != nil {
-		return nil, resource.Plan{}, err
-	}
-	made := c.plan(f)
 	return c, made, c.require(s)
 }
 

@@ -38,23 +38,11 @@ the contract wants.`,
   slipway validate -f - -o json <node.yaml`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneStdin(append(from.files, factsFile)...); err != nil {
-				return err
-			}
-			c, err := from.read(s)
+			c, _, err := from.planned(s, factsFile)
 			if err != nil {
 				return err
 			}
-			known, err := readFacts(s, factsFile)
-			if err != nil {
-				return err
-			}
-			c.plan(known) // for its problems
-			if output.Value == command.AsJSON {
-				err = command.WriteJSON(s, newReport(c))
-			} else {
-				err = command.Write(s, reportText(c, cli.StyleOf(s.Out)))
-			}
+			err = command.Print(s, output.Value, report{c.name, c.Dialect, c.valid(), append([]nodeconfig.Problem{}, c.Problems...)}, func(style cli.Style) string { return reportText(c, style) })
 			if err == nil && c.refused() {
 				err = cli.Quit(exitcode.Invalid)
 			}
@@ -74,14 +62,6 @@ type report struct {
 	Dialect  string               `json:"dialect"`
 	Valid    bool                 `json:"valid"`
 	Problems []nodeconfig.Problem `json:"problems"`
-}
-
-func newReport(c *contract) report {
-	problems := c.Problems
-	if problems == nil {
-		problems = []nodeconfig.Problem{}
-	}
-	return report{c.name, c.Dialect, c.valid(), problems}
 }
 
 func reportText(c *contract, style cli.Style) string {

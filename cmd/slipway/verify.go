@@ -55,11 +55,7 @@ Exit codes: 0 no difference, 1 a difference or an error, 64 wrong usage.`,
 			if err != nil {
 				return &cli.Error{Code: exitcode.Invalid, Err: err}
 			}
-			if output.Value == command.AsJSON {
-				err = command.WriteJSON(s, v)
-			} else {
-				err = command.Write(s, v.text(cli.StyleOf(s.Out)))
-			}
+			err = command.Print(s, output.Value, v, v.text)
 			if err == nil && len(v.Differences)+len(v.Changed) > 0 {
 				err = cli.Quit(exitDiffer)
 			}

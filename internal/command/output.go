@@ -14,6 +14,14 @@ func Write(s cli.Streams, text string) error {
 	return written(err)
 }
 
+// Print prints a result in a form that [AddOutput] offers: as JSON, or as text.
+func Print(s cli.Streams, form string, result any, text func(cli.Style) string) error {
+	if form == AsJSON {
+		return WriteJSON(s, result)
+	}
+	return Write(s, text(cli.StyleOf(s.Out)))
+}
+
 // WriteJSON writes a document to standard output as JSON.
 func WriteJSON(s cli.Streams, v any) error { return written(cli.WriteJSON(s.Out, v)) }
 

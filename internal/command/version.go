@@ -21,8 +21,6 @@ func version(s cli.Streams) *cobra.Command {
 }
 
 func printVersion(cmd *cobra.Command, s cli.Streams, form string) error {
-	if form == AsJSON {
-		return WriteJSON(s, cli.BuildInfo())
-	}
-	return Write(s, cmd.Root().Name()+" "+cli.BuildInfo().String()+"\n")
+	build := cli.BuildInfo()
+	return Print(s, form, build, func(cli.Style) string { return cmd.Root().Name() + " " + build.String() + "\n" })
 }
