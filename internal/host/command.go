@@ -37,6 +37,17 @@ var commandEnv = map[string]string{
 	"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
 
+// environment is all that a command knows of its surroundings, and the path that its program is searched along. A variable of
+// the plan goes before a usual one.
+func environment(more map[string]string) (searchPath string, variables []string) {
+	env := maps.Clone(commandEnv)
+	maps.Copy(env, more)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		variables = append(variables, name+"="+env[name])
+	}
+	return env["PATH"], variables
+}
+
 // Run runs a command, without a shell, in "/", and returns the last 4 KiB of what it printed. When
 // its timeout is over, or ctx done, it and all that it started are told to end, and killed 5 seconds
 // later. Its arguments and environment are in no error.
@@ -90,13 +101,8 @@ func (m *Machine) runOutside(ctx context.Context, change failpoint.Change, comma
 // serviceArgv is a command as one of a service: with all that it knows of its surroundings, and without what systemd would
 // take for a variable (systemd.service(5), "Command lines").
 func serviceArgv(command *resource.Command) []string {
-	env := maps.Clone(commandEnv)
-	maps.Copy(env, command.Env)
-	argv := []string{"/usr/bin/env", "-i"}
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		argv = append(argv, name+"="+env[name])
-	}
-	argv = append(argv, command.Argv...)
+	_, variables := environment(command.Env)
+	argv := slices.Concat([]string{"/usr/bin/env", "-i"}, variables, command.Argv)
 	for i := range argv {
 		argv[i] = strings.ReplaceAll(argv[i], "$", "$$")
 	}
@@ -124,9 +130,8 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 		ctx, cancel = context.WithTimeout(ctx, command.Timeout.Std())
 		defer cancel()
 	}
-	env := maps.Clone(commandEnv)
-	maps.Copy(env, command.Env)
-	program, err := lookProgram(command.Argv[0], env["PATH"])
+	searchPath, variables := environment(command.Env)
+	program, err := lookProgram(command.Argv[0], searchPath)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +139,10 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 	var output tail
 	cmd := exec.CommandContext(ctx, program, command.Argv[1:]...)
 	cmd.Args[0] = command.Argv[0]
-	if nice, err := lookProgram("nice", env["PATH"]); err == nil && command.Advisory { // nothing waits for it
+	if nice, err := lookProgram("nice", searchPath); err == nil && command.Advisory { // nothing waits for it
 		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19", program}, command.Argv[1:]...)
 	}
-	cmd.Dir = "/"
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		cmd.Env = append(cmd.Env, name+"="+env[name])
-	}
+	cmd.Dir, cmd.Env = "/", variables
 	if !command.Stdin.IsZero() {
 		cmd.Stdin = strings.NewReader(command.Stdin.Reveal())
 	}

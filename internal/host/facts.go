@@ -20,19 +20,15 @@ var (
 // Addresses returns the addresses of the interface that has the default route: IPv4's, or IPv6's
 // where there is no route of the other family. Those that are not the machine's for good are left out.
 func (m *Machine) Addresses() ([]netip.Addr, error) {
-	name, err := m.defaultInterface()
+	link, err := m.defaultLink()
 	if err != nil {
 		return nil, err
 	}
-	iface, err := net.InterfaceByName(name)
-	if err != nil {
-		return nil, fmt.Errorf("addresses of %s: %w", name, err)
-	}
 	table, err := syscall.NetlinkRIB(syscall.RTM_GETADDR, syscall.AF_UNSPEC)
 	if err != nil {
-		return nil, fmt.Errorf("addresses of %s: %w", name, err)
+		return nil, fmt.Errorf("addresses of %s: %w", link.Name, err)
 	}
-	return lasting(table, iface.Index), nil
+	return lasting(table, link.Index), nil
 }
 
 // Addresses are none: a directory is in no network.

@@ -11,17 +11,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/fetch"
 	"github.com/slipway-dev/slipway/internal/poll"
-	"github.com/slipway-dev/slipway/internal/probe"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // pullPause is how long is waited before an image is pulled again (AKS: retrycmd_pull_from_registry_with_oras).
 const pullPause = 5 * time.Second
-
-// HasImage reports whether the container runtime has an image. A runtime that was just started is asked again until it answers.
-func (m *Machine) HasImage(ctx context.Context, i *resource.Image) (bool, error) {
-	return probe.HasImage(ctx, i)
-}
 
 // PullImage has the container runtime pull an image: as nobody, and where that is refused as the machine's identity. It tries for as
 // long as the image may take. Its error is a *apply.CheckError.

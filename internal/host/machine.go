@@ -20,6 +20,7 @@ var _ apply.Host = (*Machine)(nil)
 type Machine struct {
 	*rootfs.Tree
 	*systemd.Manager
+	probe.Cluster
 	logins *logins
 	// statfs is statfs(2).
 	statfs func(path string, about *unix.Statfs_t) error
@@ -43,7 +44,7 @@ func OpenMachine() (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Machine{Tree: tree, Manager: systemd.New(systemd.Connect, journal("journalctl")), logins: &logins{}, statfs: unix.Statfs}, nil
+	return &Machine{Tree: tree, Manager: systemd.New(systemd.Connect, journal("journalctl")), Cluster: probe.Cluster{Files: tree}, logins: &logins{}, statfs: unix.Statfs}, nil
 }
 
 // Close releases what the machine was opened with.
@@ -84,14 +85,6 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	return probe.Wait(ctx, m.Tree, m.Manager, check)
 }
 
-// NodeName is the name of this machine's Node, where nobody says another.
-func (m *Machine) NodeName() (string, error) { return probe.NodeName() }
-
-// RequestCertificate asks an API server for the kubelet's certificate. Its error is a *apply.CheckError.
-func (m *Machine) RequestCertificate(ctx context.Context, certificate *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
-	return probe.RequestCertificate(ctx, certificate, ready)
-}
-
 // SelfSign makes the kubelet's serving certificate and its key, for the host's name where the resource has none.
 func (m *Machine) SelfSign(wanted *resource.ServingCertificate) (certificate, key []byte, err error) {
 	name := wanted.Node
@@ -101,19 +94,4 @@ func (m *Machine) SelfSign(wanted *resource.ServingCertificate) (certificate, ke
 		}
 	}
 	return tlsbootstrap.SelfSigned(name, time.Now())
-}
-
-// FetchAuthority gets the CA of the cluster that a server belongs to, if pins knows it. Its error is a *apply.CheckError.
-func (m *Machine) FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
-	return probe.FetchAuthority(ctx, server, pins)
-}
-
-// FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. Its error is a *apply.CheckError.
-func (m *Machine) FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
-	return probe.FetchKubeletDefaults(ctx, m.Tree, way, ready)
-}
-
-// AnnotateNode sets annotations of this machine's Node, once that is registered. Its error is a *apply.CheckError.
-func (m *Machine) AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error {
-	return probe.AnnotateNode(ctx, m.Tree, node, annotations)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/poll"
-	"github.com/slipway-dev/slipway/internal/probe"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -41,7 +40,7 @@ func (m *Machine) network() *network {
 		},
 		routed: func() bool { _, err := m.defaultInterface(); return err == nil },
 		read:   m.ReadLinked,
-		name:   probe.NodeName,
+		name:   m.NodeName,
 		starting: func(ctx context.Context, unit string) (bool, error) {
 			state, err := m.UnitState(ctx, unit)
 			return state.Starting, err

@@ -3,10 +3,8 @@ package host
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
 	"syscall"
 
 	"github.com/slipway-dev/slipway/internal/failpoint"
@@ -19,15 +17,13 @@ func (m *Machine) Start(argv []string) (signal func(os.Signal) error, ended <-ch
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, nil, errors.New("start: has no program")
 	}
-	program, err := lookProgram(argv[0], commandEnv["PATH"])
+	searchPath, variables := environment(nil)
+	program, err := lookProgram(argv[0], searchPath)
 	if err != nil {
 		return nil, nil, err
 	}
 	cmd := exec.Command(program, argv[1:]...)
-	cmd.Dir = "/"
-	for _, name := range slices.Sorted(maps.Keys(commandEnv)) {
-		cmd.Env = append(cmd.Env, name+"="+commandEnv[name])
-	}
+	cmd.Dir, cmd.Env = "/", variables
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := failpoint.Pass(failpoint.Change{Kind: failpoint.Command, Name: argv[0]}, cmd.Start); err != nil {

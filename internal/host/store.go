@@ -177,8 +177,11 @@ func tidy(t *rootfs.Tree, d *resource.Download) error {
 	if err != nil {
 		return err
 	}
-	var whole []string
-	ages := make(map[string]time.Time)
+	type aged struct {
+		store string
+		since time.Time
+	}
+	var whole []aged
 	for _, store := range all {
 		if store == d.Store() {
 			continue
@@ -187,7 +190,7 @@ func tidy(t *rootfs.Tree, d *resource.Download) error {
 		if err == nil {
 			info, errStat := file.Stat()
 			if err = errors.Join(errStat, file.Close()); err == nil {
-				ages[store], whole = info.ModTime(), append(whole, store)
+				whole = append(whole, aged{store, info.ModTime()})
 				continue
 			}
 		}
@@ -195,17 +198,11 @@ func tidy(t *rootfs.Tree, d *resource.Download) error {
 			return err
 		}
 	}
-	for len(whole) > keptStores {
-		oldest := 0
-		for i := range whole {
-			if ages[whole[i]].Before(ages[whole[oldest]]) {
-				oldest = i
-			}
-		}
-		if err := removeStore(t, whole[oldest]); err != nil {
+	slices.SortStableFunc(whole, func(a, b aged) int { return a.since.Compare(b.since) })
+	for _, old := range whole[:max(0, len(whole)-keptStores)] {
+		if err := removeStore(t, old.store); err != nil {
 			return err
 		}
-		whole = append(whole[:oldest], whole[oldest+1:]...)
 	}
 	return t.Sync()
 }

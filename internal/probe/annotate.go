@@ -9,17 +9,16 @@ import (
 	"net/netip"
 
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
 // AnnotateNode sets annotations of this machine's Node, with the kubelet's own certificate. It waits until the kubelet has
 // registered the Node.
-func AnnotateNode(ctx context.Context, files *rootfs.Tree, node *resource.FreeName, annotations map[string]string) error {
-	return defaultProber.annotate(ctx, node, credentialsIn(files), annotations)
+func (c Cluster) AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error {
+	return defaultProber.annotate(ctx, node, credentialsIn(c.Files), annotations)
 }
 
 func (p *prober) annotate(ctx context.Context, node *resource.FreeName, read func(path string) ([]byte, error), annotations map[string]string) error {
-	name, err := nameOr(node.Node, NodeName)
+	name, err := nameOr(node.Node, hostName)
 	if err != nil {
 		return err
 	}

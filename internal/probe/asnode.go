@@ -15,7 +15,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
 // questioner asks an API server one question as the node.
@@ -117,10 +116,10 @@ const (
 // FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. A server that cannot be
 // reached is tried again until ready is closed, and for defaultsPatience at least since the machine has had a network. One that has
 // taken the question is not asked twice, unless it says that it has no time.
-func FetchKubeletDefaults(ctx context.Context, files *rootfs.Tree, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
+func (c Cluster) FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay, p.attemptTimeout = certificateDelay, maxCertificateDelay, defaultsPatience
-	return p.kubeletDefaults(ctx, way, credentialsIn(files), ready)
+	return p.kubeletDefaults(ctx, way, credentialsIn(c.Files), ready)
 }
 
 func (p *prober) kubeletDefaults(ctx context.Context, way *resource.AsNode, read func(path string) ([]byte, error), ready <-chan struct{}) ([]byte, error) {

@@ -281,7 +281,7 @@ func TestRequestCertificate(t *testing.T) {
 				if c.atOnce {
 					close(ready)
 				}
-				got, err := hasty().certificate(t.Context(), wanted, ready, NodeName)
+				got, err := hasty().certificate(t.Context(), wanted, ready, hostName)
 				s.judge(t, got, err, c.cause, c.words)
 			})
 		})
@@ -353,7 +353,7 @@ func TestWatchBreaksOff(t *testing.T) {
 			s.start(t)
 			wanted := certificateOf(s)
 			synctest.Test(t, func(t *testing.T) {
-				got, err := hasty().certificate(t.Context(), wanted, make(chan struct{}), NodeName)
+				got, err := hasty().certificate(t.Context(), wanted, make(chan struct{}), hostName)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -401,7 +401,7 @@ func TestWatchesHaveAFloor(t *testing.T) {
 					}
 					return ctx.Err() == nil
 				}
-				_, err := p.certificate(ctx, wanted, make(chan struct{}), NodeName)
+				_, err := p.certificate(ctx, wanted, make(chan struct{}), hostName)
 				if took := waited + time.Since(hosttest.Began); err == nil || s.watched < 2 || took < time.Duration(s.watched-1)*watchInterval {
 					t.Errorf("%d watches in %s: %v", s.watched, took, err)
 				}
@@ -472,7 +472,7 @@ func BenchmarkRequestCertificate(b *testing.B) {
 	wanted := certificateOf(s)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := defaultProber.certificate(b.Context(), wanted, make(chan struct{}), NodeName); err != nil {
+		if _, err := defaultProber.certificate(b.Context(), wanted, make(chan struct{}), hostName); err != nil {
 			b.Fatal(err)
 		}
 	}

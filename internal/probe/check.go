@@ -17,6 +17,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
+// Cluster is what this machine asks of its cluster, and of its own container runtime.
+type Cluster struct {
+	// Files are those that the kubelet has its credentials in.
+	Files *rootfs.Tree
+}
+
 // Wait waits until a check is true on the machine that has these files and units, for as long as ctx and the check's own
 // timeout let it. Its error is a [*apply.CheckError].
 func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check *resource.Check) error {

@@ -38,7 +38,7 @@ const (
 // cmd/kubeadm/app/discovery/token). The first answer comes from a server that is not known. It is believed if the secret of the
 // token has signed it, and if pins knows a certificate of the CA in it. Then the server is asked again, with that CA, and must say the
 // same. Until then no token is sent. A refusal is tried again as long as it may pass.
-func FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
+func (Cluster) FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
 	return defaultProber.authority(ctx, server, pins)
 }
 

@@ -156,7 +156,7 @@ func (c shows) fetch(t *testing.T, other string) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		got, err = FetchAuthority(ctx, target, func(bundle string) bool { return strings.Contains(bundle, pinned) })
+		got, err = Cluster{}.FetchAuthority(ctx, target, func(bundle string) bool { return strings.Contains(bundle, pinned) })
 	})
 	if c.cause == "" {
 		must(t, err)
@@ -180,9 +180,9 @@ func TestFetchAuthorityInTime(t *testing.T) {
 	hang := make(chan struct{})
 	_, target := serve(t, func(http.ResponseWriter, *http.Request) { ctx.Over(); <-hang })
 	t.Cleanup(func() { close(hang) })
-	_, err := FetchAuthority(ctx, target, func(string) bool { return true })
+	_, err := Cluster{}.FetchAuthority(ctx, target, func(string) bool { return true })
 	wantCheckError(t, err, resource.CauseConnection, "no answer to GET")
-	_, err = FetchAuthority(ctx, &resource.APIServer{Server: "http://x"}, nil)
+	_, err = Cluster{}.FetchAuthority(ctx, &resource.APIServer{Server: "http://x"}, nil)
 	wantCheckError(t, err, resource.CauseConnection, "is not the https URL")
 }
 

@@ -48,7 +48,7 @@ func systemUUID(files *rootfs.Tree) string {
 // cmd/kubeadm/app/cmd/phases/join/kubelet.go). Unlike there, this machine itself may have it, also after its disk was made again. A
 // cluster that does not show the Node, or does not answer, is no reason not to join.
 func (p *prober) probeFreeName(ctx context.Context, wanted *resource.FreeName, read func(path string) ([]byte, error), uuid string) error {
-	name, err := nameOr(wanted.Node, NodeName)
+	name, err := nameOr(wanted.Node, hostName)
 	if err != nil || name == localName || uuid == "" {
 		return nil // it is not known who this is
 	}

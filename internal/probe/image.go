@@ -16,7 +16,7 @@ import (
 // until it is initialized (containerd: internal/cri/instrument, checkInitialized), which takes seconds on a slow disk. So HasImage asks
 // again until it has an answer, for at most the image's time limit. The error has the last answer. A runtime that does not listen, or
 // has no CRI plug-in, is an error at once: systemd reports containerd as started when it listens.
-func HasImage(ctx context.Context, image *resource.Image) (bool, error) {
+func (Cluster) HasImage(ctx context.Context, image *resource.Image) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, image.Timeout.Std())
 	defer cancel()
 	var has bool

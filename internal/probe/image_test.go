@@ -37,7 +37,7 @@ func TestHasImageAsksAStartingRuntimeAgain(t *testing.T) {
 			socket := listenUnix(t, &fakeRuntime{answers: map[string][]grpcAnswer{imageStatus: test.answers}})
 			synctest.Test(t, func(t *testing.T) {
 				image := &resource.Image{Image: "registry.example/pause:3.10", Socket: socket, Timeout: resource.Duration(time.Minute)}
-				has, err := HasImage(t.Context(), image)
+				has, err := (Cluster{}).HasImage(t.Context(), image)
 				if has != test.has || (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
 					t.Errorf("%v, %v", has, err)
 				}
@@ -49,7 +49,7 @@ func TestHasImageAsksAStartingRuntimeAgain(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		missing := &resource.Image{Image: "a", Socket: filepath.Join(t.TempDir(), "missing"), Timeout: resource.Duration(time.Minute)}
-		if _, err := HasImage(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "no such file") || time.Since(hosttest.Began) != 0 {
+		if _, err := (Cluster{}).HasImage(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "no such file") || time.Since(hosttest.Began) != 0 {
 			t.Errorf("without a runtime: %v", err)
 		}
 	})

@@ -122,12 +122,15 @@ func (l *lease) name(pair *tls.Certificate) (string, error) {
 			name = ""
 		}
 	}
-	return nameOr(name, NodeName)
+	return nameOr(name, hostName)
 }
 
-// NodeName is the name that a kubelet gives its Node where nobody says another: the host's, in lower case (Kubernetes:
+// NodeName is the name of this machine's Node, if no contract has one.
+func (Cluster) NodeName() (string, error) { return hostName() }
+
+// hostName is the name that a kubelet gives its Node where nobody says another: the host's, in lower case (Kubernetes:
 // nodeutil.GetHostname).
-func NodeName() (string, error) {
+func hostName() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return "", err

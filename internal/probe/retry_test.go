@@ -175,7 +175,7 @@ func TestPatience(t *testing.T) {
 					time.AfterFunc(at, func() { close(ready) })
 					begin := time.Now()
 					synctest.Wait()
-					_, err := p.certificate(t.Context(), wanted, ready, NodeName)
+					_, err := p.certificate(t.Context(), wanted, ready, hostName)
 					waited := max(time.Since(begin)-at, 0)
 					if check, ok := errors.AsType[*apply.CheckError](err); ok != (c.cause != "") || ok && check.Cause != c.cause {
 						t.Errorf("it ends with %v", err)
