@@ -7,6 +7,7 @@ package cri
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -73,10 +74,5 @@ const lengthDelimited = 2
 // appendField appends a field that is a text or a message.
 func appendField(dst []byte, number int, value []byte) []byte {
 	dst = append(dst, byte(number<<3|lengthDelimited)) // no number here is above 15
-	size := len(value)
-	for size >= 0x80 {
-		dst = append(dst, byte(size)|0x80)
-		size >>= 7
-	}
-	return append(append(dst, byte(size)), value...)
+	return append(binary.AppendUvarint(dst, uint64(len(value))), value...)
 }

@@ -13,10 +13,7 @@ const maxID = 64
 
 // machineID reads machine-id(5), which is empty or says "uninitialized" in an image that has not booted yet.
 func (g gatherer) machineID() string {
-	content, err := g.ReadFile(machineIDPath, maxID)
-	if err != nil {
-		return ""
-	}
+	content, _ := g.ReadFile(machineIDPath, maxID)
 	return parseMachineID(content)
 }
 
@@ -31,26 +28,23 @@ func parseMachineID(content []byte) string {
 
 // bootID reads what the kernel has made for this boot (random(4)).
 func (g gatherer) bootID() string {
-	content, err := g.ReadFile(bootIDPath, maxID)
-	if err != nil {
-		return ""
-	}
+	content, _ := g.ReadFile(bootIDPath, maxID)
 	return parseUUID(content)
 }
 
-// uuidGroups are how many digits there are between the hyphens of a UUID (RFC 9562, section 4).
-var uuidGroups = []int{8, 4, 4, 4, 12}
+// uuidShape is a UUID with 0 for each digit (RFC 9562, section 4).
+const uuidShape = "00000000-0000-0000-0000-000000000000"
 
 func parseUUID(content []byte) string {
 	id := strings.TrimSuffix(string(content), "\n")
-	groups := strings.Split(id, "-")
-	if len(groups) != len(uuidGroups) {
-		return ""
-	}
-	for i, group := range groups {
-		if len(group) != uuidGroups[i] || !isHex(group) {
-			return ""
+	shape := strings.Map(func(r rune) rune {
+		if isHex(string(r)) {
+			return '0'
 		}
+		return r
+	}, id)
+	if shape != uuidShape {
+		return ""
 	}
 	return id
 }

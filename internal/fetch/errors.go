@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/redact"
@@ -30,15 +31,10 @@ const (
 	Unreachable Cause = "unreachable"
 )
 
-var causes = [...]Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
+var causes = []Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
 
 // rank is a cause's place in that order.
-func rank(c Cause) (i int) {
-	for causes[i] != c {
-		i++
-	}
-	return i
-}
+func rank(c Cause) int { return slices.Index(causes, c) }
 
 // Error says why a file could not be brought.
 type Error struct {

@@ -75,20 +75,14 @@ func (k *Key) Request(node string, usages []string) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	type metadata struct {
-		Name string `json:"name"`
-	}
-	type spec struct {
-		Request    []byte   `json:"request"`
-		SignerName string   `json:"signerName"`
-		Usages     []string `json:"usages"`
-	}
-	body, err := json.Marshal(struct {
-		APIVersion string   `json:"apiVersion"`
-		Kind       string   `json:"kind"`
-		Metadata   metadata `json:"metadata"`
-		Spec       spec     `json:"spec"`
-	}{apiVersion, kind, metadata{name}, spec{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), signer, usages}})
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": apiVersion,
+		"kind":       kind,
+		"metadata":   map[string]string{"name": name},
+		"spec": map[string]any{
+			"request": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), "signerName": signer, "usages": usages,
+		},
+	})
 	return Request{name, body}, err
 }
 

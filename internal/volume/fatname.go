@@ -1,6 +1,9 @@
 package volume
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // slotSize is the size of a directory entry, in bytes. A long name takes several.
 const slotSize = 32
@@ -89,22 +92,14 @@ func shortSum(short []byte) (sum byte) {
 // of a code page that the disk does not tell, and stay as they are.
 func appendShort(dst, short []byte) []byte {
 	start := len(dst)
-	dst = append(dst, trimSpaces(short[:8])...)
+	dst = append(dst, bytes.TrimRight(short[:8], " ")...)
 	if len(dst) > start && dst[start] == slotKanji {
 		dst[start] = slotDeleted
 	}
-	if extension := trimSpaces(short[8:11]); len(extension) > 0 {
+	if extension := bytes.TrimRight(short[8:11], " "); len(extension) > 0 {
 		dst = append(append(dst, '.'), extension...)
 	}
 	return dst
-}
-
-// trimSpaces takes away spaces at the end.
-func trimSpaces(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 func (f *fat) find(s *session, content []byte, name string) (file, error) {

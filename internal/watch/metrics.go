@@ -104,9 +104,9 @@ func (m *Metrics) families() []family {
 		)
 	}
 	list = append(list,
-		family{"slipway_apply_total", counter, "Applies of the watcher's since it started, repairs included, by outcome.", outcomeSamples(m.outcomes)},
-		family{"slipway_config_rejected", gauge, "Sources whose present config is not tried again, by reason.", reasonSamples(m.reasons)},
-		family{"slipway_source_errors_total", counter, "Attempts to read a source that failed, since the watcher started.", errorSamples(m.errors)},
+		family{"slipway_apply_total", counter, "Applies of the watcher's since it started, repairs included, by outcome.", samples("outcome", outcomes, m.outcomes)},
+		family{"slipway_config_rejected", gauge, "Sources whose present config is not tried again, by reason.", samples("reason", rejections, m.reasons)},
+		family{"slipway_source_errors_total", counter, "Attempts to read a source that failed, since the watcher started.", samples("source", slices.Sorted(maps.Keys(m.errors)), m.errors)},
 	)
 	if m.startup > 0 {
 		// Of the kubelet's kubelet_node_startup_* this is the one that is known here: when the kubelet
@@ -137,26 +137,10 @@ func steps(of *status.Status) []sample {
 	return list
 }
 
-func outcomeSamples(counts map[string]int) []sample {
-	var list []sample
-	for _, outcome := range outcomes {
-		list = append(list, sample{"outcome", outcome, float64(counts[outcome])})
-	}
-	return list
-}
-
-func reasonSamples(counts map[Rejection]int) []sample {
-	var list []sample
-	for _, reason := range rejections {
-		list = append(list, sample{"reason", string(reason), float64(counts[reason])})
-	}
-	return list
-}
-
-func errorSamples(counts map[string]int) []sample {
-	var list []sample
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, sample{"source", name, float64(counts[name])})
+// samples are counts by name, in the order of the names.
+func samples[K ~string](label string, names []K, counts map[K]int) (list []sample) {
+	for _, name := range names {
+		list = append(list, sample{label, string(name), float64(counts[name])})
 	}
 	return list
 }
