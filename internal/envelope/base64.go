@@ -11,29 +11,20 @@ import (
 // holds no contract, and may be a word.
 const minBase64 = 16
 
-// signs64 are the signs of base64, in both alphabets of RFC 4648 (sections 4 and 5).
-var signs64 = [256]bool{'+': true, '/': true, '-': true, '_': true}
+// alphabets are the signs of base64, in both alphabets of RFC 4648 (sections 4 and 5), and signs64 the same by sign.
+const alphabets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 
-func init() {
-	for _, span := range []string{"AZ", "az", "09"} {
-		for c := int(span[0]); c <= int(span[1]); c++ {
-			signs64[c] = true
-		}
+var signs64 = func() (known [256]bool) {
+	for _, c := range []byte(alphabets) {
+		known[c] = true
 	}
-}
+	return known
+}()
 
 // isBase64 reports whether text is base64 and nothing else: its signs and line ends, then padding.
 func isBase64(content []byte) bool {
 	content = bytes.TrimRight(content, whiteSpace+"=")
-	if len(content) < minBase64 {
-		return false
-	}
-	for _, c := range content {
-		if !signs64[c] && c != '\r' && c != '\n' {
-			return false
-		}
-	}
-	return true
+	return len(content) >= minBase64 && len(bytes.TrimLeft(content, alphabets+"\r\n")) == 0
 }
 
 // base64 opens what is in base64, where only its content says that it is: in either alphabet, with or without

@@ -33,14 +33,14 @@ func (o *opener) cloudConfig(l layer) error {
 	}
 	before := len(o.found)
 	for _, place := range o.places {
-		inner := l.at(place)
-		if inner.data, err = o.fileAt(&l, entries, place); err != nil {
+		data, err := o.fileAt(&l, entries, place)
+		if err != nil {
 			return err
 		}
-		if len(inner.data) == 0 {
+		if len(data) == 0 {
 			continue
 		}
-		if err := o.open(inner); err != nil {
+		if err := o.open(l.at(place, data)); err != nil {
 			return err
 		}
 	}

@@ -76,8 +76,8 @@ func (l layer) in(wrapping string, data []byte) layer {
 }
 
 // at returns l as what is written at a place, which makes it a contract.
-func (l layer) at(path string) layer {
-	l.path, l.declared = path, contractText
+func (l layer) at(path string, data []byte) layer {
+	l.path, l.declared, l.data = path, contractText, data
 	return l
 }
 
@@ -104,7 +104,7 @@ func (o *opener) open(l layer) error {
 	case base64Text:
 		return o.base64(l)
 	case archive:
-		return o.archive(l)
+		return o.message(l, o.part)
 	case cloudConfig:
 		return o.cloudConfig(l)
 	case script:

@@ -79,9 +79,7 @@ func (o *opener) ignitionFile(l layer, file *document.Node) error {
 	default:
 		return l.broken("the compression of a file is unknown")
 	}
-	inner := l.at(path)
-	inner.data = data
-	return o.open(inner)
+	return o.open(l.at(path, data))
 }
 
 const dataScheme = "data:"

@@ -41,28 +41,28 @@ const defaultMediaType = "text/plain"
 // otherPart is what is seen of a part of another type. The type itself is the user data's, and not shown.
 const otherPart = "a MIME part of another type"
 
-// archive opens a MIME message.
-func (o *opener) archive(l layer) error {
+// message calls leaf for each part of a MIME message that is not of several parts itself.
+func (o *opener) message(l layer, leaf func(l layer, mediaType string, h header) error) error {
 	h := readHeader(afterEnvelope(trimmed(l.data)))
-	inner := l.in("mime", nil)
+	l = l.in("mime", nil)
 	if h.end == endEarly {
-		return inner.broken("the header does not end")
+		return l.broken("the header does not end")
 	}
-	return o.entity(inner, h)
+	return o.entity(l, h, leaf)
 }
 
-// entity opens a message or a part of one, whose header has been read.
-func (o *opener) entity(l layer, h header) error {
+// entity is message, for a message or a part of one whose header has been read.
+func (o *opener) entity(l layer, h header, leaf func(l layer, mediaType string, h header) error) error {
 	name, members, err := o.split(&l, h)
 	if err != nil {
 		return err
 	}
 	if !isMultipart(name) {
-		return o.part(l, name, h)
+		return leaf(l, name, h)
 	}
 	for i, member := range members {
 		l, h := l.member(i+1, member)
-		if err := o.entity(l, h); err != nil {
+		if err := o.entity(l, h, leaf); err != nil {
 			return err
 		}
 	}

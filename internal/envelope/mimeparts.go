@@ -21,41 +21,16 @@ func TakeApart(userData []byte) ([]Part, error) {
 	if len(userData) > maxInput {
 		return nil, l.beyond("bytes", maxInput)
 	}
-	h := readHeader(afterEnvelope(trimmed(userData)))
-	l = l.in("mime", nil)
-	if h.end == endEarly {
-		return nil, l.broken("the header does not end")
-	}
-	a := apart{}
-	err := a.entity(l, h)
-	return a.taken, err
-}
-
-// apart takes a MIME document apart.
-type apart struct {
-	opener
-	taken []Part
-}
-
-func (a *apart) entity(l layer, h header) error {
-	name, members, err := a.split(&l, h)
-	if err != nil {
-		return err
-	}
-	for i, member := range members {
-		l, h := l.member(i+1, member)
-		if err := a.entity(l, h); err != nil {
+	var o opener
+	var parts []Part
+	err := o.message(l, func(l layer, name string, h header) error {
+		content, err := o.transferred(&l, h)
+		if err != nil {
 			return err
 		}
-	}
-	if isMultipart(name) {
+		_, params, _ := mime.ParseMediaType(string(h.disposition))
+		parts = append(parts, Part{name, params["filename"], content})
 		return nil
-	}
-	content, err := a.transferred(&l, h)
-	if err != nil {
-		return err
-	}
-	_, params, _ := mime.ParseMediaType(string(h.disposition))
-	a.taken = append(a.taken, Part{name, params["filename"], content})
-	return nil
+	})
+	return parts, err
 }

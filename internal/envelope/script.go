@@ -64,9 +64,7 @@ func (o *opener) script(l layer) error {
 		if err != nil {
 			return err
 		}
-		inner := l.at(place)
-		inner.data = data
-		if err := o.open(inner); err != nil {
+		if err := o.open(l.at(place, data)); err != nil {
 			return err
 		}
 	}
