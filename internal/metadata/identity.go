@@ -20,16 +20,14 @@ func (s *Service) IdentityToken(ctx context.Context, audience, clientID string) 
 			return "", failed(s.addresses[0], NotFound, "gives no token of an identity")
 		}
 		path := identityPath + "&resource=" + url.QueryEscape(audience) + "&client_id=" + url.QueryEscape(clientID)
-		got, f := s.read(ctx, document{path, maxIdentity, []string{htmlType}}, "")
-		if f != nil {
-			return "", f
-		}
-		var d struct {
-			Token string `json:"access_token"`
-		}
-		if !decode(got.body, &d) || !printable(d.Token, maxIdentity) {
-			return "", failed(got.url, WrongType, "the answer has no token")
-		}
-		return d.Token, nil
+		return described(ctx, s, document{path, maxIdentity, []string{htmlType}}, func(data []byte) (string, bool) {
+			var d struct {
+				Token string `json:"access_token"`
+			}
+			if !decode(data, &d) || !printable(d.Token, maxIdentity) {
+				return "", false
+			}
+			return d.Token, true
+		}, "the answer has no token")
 	})
 }

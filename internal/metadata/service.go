@@ -62,15 +62,7 @@ func (s *Service) UserData(ctx context.Context) ([]byte, error) { return retry(c
 // empty. With an error it returns what was found out until then. The error is an *Error.
 func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 	instance, err := retry(ctx, func(ctx context.Context) (facts.Instance, *failure) {
-		got, f := s.read(ctx, s.instance, "")
-		if f != nil {
-			return facts.Instance{}, f
-		}
-		instance, ok := s.describe(got.body)
-		if !ok {
-			return facts.Instance{}, failed(got.url, WrongType, "the answer is not an instance document")
-		}
-		return instance, nil
+		return described(ctx, s, s.instance, s.describe, "the answer is not an instance document")
 	})
 	for _, more := range []struct {
 		document
@@ -79,15 +71,10 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 		if err != nil || more.path == "" {
 			break
 		}
-		var text string
-		text, err = retry(ctx, func(ctx context.Context) (string, *failure) {
-			got, f := s.read(ctx, more.document, "")
-			if f != nil {
-				return "", f
-			}
-			return facts.CleanHostname(firstWord(got.body)), nil
+		*more.into, err = retry(ctx, func(ctx context.Context) (string, *failure) {
+			return described(ctx, s, more.document, func(data []byte) (string, bool) { return facts.CleanHostname(firstWord(data)), true }, "")
 		})
-		if *more.into = text; errors.Is(err, ErrNotFound) {
+		if errors.Is(err, ErrNotFound) {
 			err = nil // a machine need not have one
 		}
 	}
@@ -101,16 +88,21 @@ func (s *Service) Tags(ctx context.Context) (facts.Tags, error) {
 		if s.tags.path == "" {
 			return facts.Tags{}, failed(s.addresses[0], NotFound, "has no tags that are known")
 		}
-		got, f := s.read(ctx, s.tags, "")
-		if f != nil {
-			return facts.Tags{}, f
-		}
-		tags, ok := s.describeTags(got.body)
-		if !ok {
-			return facts.Tags{}, failed(got.url, WrongType, "the answer is not a list of tags")
-		}
-		return tags, nil
+		return described(ctx, s, s.tags, s.describeTags, "the answer is not a list of tags")
 	})
+}
+
+// described is what a document says. wrong is the failure of an answer that describe does not take for that document.
+func described[T any](ctx context.Context, s *Service, d document, describe func(data []byte) (T, bool), wrong string) (said T, f *failure) {
+	got, f := s.read(ctx, d, "")
+	if f != nil {
+		return said, f
+	}
+	said, ok := describe(got.body)
+	if !ok {
+		return said, failed(got.url, WrongType, wrong)
+	}
+	return said, nil
 }
 
 // fetch asks once for the user data.
