@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,14 +21,15 @@ type Backlog struct {
 	size    int      // of all that wait, in bytes
 	dropped int
 	err     error
-	// more is closed when there is something to pass on, and idle when there is nothing.
-	more, idle chan struct{}
+	more    sync.Cond     // of mu, for when there is something to pass on
+	idle    chan struct{} // closed when there is nothing
 }
 
 // NewBacklog returns an output to w that keeps at most limit bytes that w has not taken yet, and drops what is
 // written beyond that; with a limit of 0 it keeps all.
 func NewBacklog(w io.Writer, limit int) *Backlog {
-	b := &Backlog{to: w, limit: limit, more: make(chan struct{}), idle: make(chan struct{})}
+	b := &Backlog{to: w, limit: limit, idle: make(chan struct{})}
+	b.more.L = &b.mu
 	close(b.idle)
 	go b.pass()
 	return b
@@ -43,7 +45,7 @@ func (b *Backlog) Write(p []byte) (int, error) {
 	}
 	if len(b.waiting) == 0 {
 		b.idle = make(chan struct{})
-		close(b.more)
+		b.more.Signal()
 	}
 	b.waiting = append(b.waiting, append([]byte(nil), p...))
 	b.size += len(p)
@@ -52,37 +54,24 @@ func (b *Backlog) Write(p []byte) (int, error) {
 
 // pass passes on what is written, for as long as the program runs.
 func (b *Backlog) pass() {
+	b.mu.Lock()
 	for {
-		b.mu.Lock()
-		more := b.more
+		for len(b.waiting) == 0 {
+			b.more.Wait()
+		}
+		first := b.waiting[0]
 		b.mu.Unlock()
-		<-more
-		for b.passOne() {
+		_, err := b.to.Write(first)
+		b.mu.Lock()
+		b.waiting, b.size = b.waiting[1:], b.size-len(first)
+		if err != nil {
+			b.dropped++ // the next may arrive all the same, once a disk has room again
+			b.err = cmp.Or(b.err, err)
+		}
+		if len(b.waiting) == 0 {
+			close(b.idle)
 		}
 	}
-}
-
-// passOne passes on what was written first, and reports whether there is more.
-func (b *Backlog) passOne() bool {
-	b.mu.Lock()
-	first := b.waiting[0]
-	b.mu.Unlock()
-	_, err := b.to.Write(first)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting, b.size = b.waiting[1:], b.size-len(first)
-	if err != nil {
-		b.dropped++ // the next may arrive all the same, once a disk has room again
-		if b.err == nil {
-			b.err = err
-		}
-	}
-	if len(b.waiting) > 0 {
-		return true
-	}
-	b.more = make(chan struct{})
-	close(b.idle)
-	return false
 }
 
 // errUnread says that a reader did not take what was written.

@@ -51,9 +51,7 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 type azureInterface struct {
 	MAC  string `json:"macAddress"`
 	IPv6 struct {
-		Addresses []struct {
-			Private string `json:"privateIpAddress"`
-		} `json:"ipAddress"`
+		Addresses []json.RawMessage `json:"ipAddress"`
 	} `json:"ipv6"`
 }
 

@@ -67,14 +67,8 @@ func text(err error, all []status.Failure) string {
 
 // definite puts what failed for a reason of its own before what was cut short.
 func definite(errs []error) []error {
-	var own, cut []error
-	for _, err := range errs {
-		if cutShort(err) {
-			cut = append(cut, err)
-		} else {
-			own = append(own, err)
-		}
-	}
+	own := slices.DeleteFunc(slices.Clone(errs), cutShort)
+	cut := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !cutShort(err) })
 	return append(own, cut...)
 }
 

@@ -84,20 +84,25 @@ func (q *questioner) prepare(t *target) *failure {
 
 // tokenIn is the token of the one user in a kubeconfig; empty for none, and for one that cannot be sent.
 func tokenIn(kubeconfig []byte) string {
-	tree, err := document.Parse(kubeconfig)
-	if err != nil {
-		return ""
-	}
-	users, _ := tree.Get("users")
-	if users == nil || len(users.Items) != 1 {
-		return ""
-	}
-	user, _ := users.Items[0].Get("user")
-	token := user.GetText("token")
+	token := onlyOf(kubeconfig, "users", "user").GetText("token")
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return ""
 	}
 	return token
+}
+
+// onlyOf is what a kubeconfig has in the one entry of a list; nil if it has none, or several.
+func onlyOf(kubeconfig []byte, list, name string) *document.Node {
+	tree, err := document.Parse(kubeconfig)
+	if err != nil {
+		return nil
+	}
+	entries, _ := tree.Get(list)
+	if entries == nil || len(entries.Items) != 1 {
+		return nil
+	}
+	entry, _ := entries.Items[0].Get(name)
+	return entry
 }
 
 // Where a cluster of kubeadm has what it sets for the kubelets of all its nodes (k8s.io/kubernetes v1.36.3

@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/apply"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -147,16 +146,7 @@ func signed(text, signature, id, secret string) bool {
 
 // authorityIn is the CA in a kubeconfig of one cluster, in PEM and without anything else; empty where there is none.
 func authorityIn(kubeconfig string) string {
-	tree, err := document.Parse([]byte(kubeconfig))
-	if err != nil {
-		return ""
-	}
-	clusters, _ := tree.Get("clusters")
-	if clusters == nil || len(clusters.Items) != 1 {
-		return ""
-	}
-	cluster, _ := clusters.Items[0].Get("cluster")
-	data, ok := cluster.Get("certificate-authority-data")
+	data, ok := onlyOf([]byte(kubeconfig), "clusters", "cluster").Get("certificate-authority-data")
 	if !ok {
 		return ""
 	}

@@ -157,19 +157,19 @@ func (r *request) look(ctx context.Context, conn Bus) (result string, err error)
 // jobResult is a job's result other than "done", in systemd's words.
 type jobResult string
 
+// jobResults describe the results that systemd documents (org.freedesktop.systemd1(5), JobRemoved).
+var jobResults = map[jobResult]string{
+	"failed":     "its job failed (result failed)",
+	"timeout":    "its job timed out (result timeout)",
+	"canceled":   "its job was canceled by another one (result canceled)",
+	"dependency": "a unit that it depends on failed (result dependency)",
+	"skipped":    "its job was skipped because it does not fit the unit's state (result skipped)",
+}
+
 // Error says what the result means.
 func (r jobResult) Error() string {
-	switch r {
-	case "failed":
-		return "its job failed (result failed)"
-	case "timeout":
-		return "its job timed out (result timeout)"
-	case "canceled":
-		return "its job was canceled by another one (result canceled)"
-	case "dependency":
-		return "a unit that it depends on failed (result dependency)"
-	case "skipped":
-		return "its job was skipped because it does not fit the unit's state (result skipped)"
+	if text, known := jobResults[r]; known {
+		return text
 	}
 	return fmt.Sprintf("its job ended with result %q", string(r))
 }
