@@ -67,7 +67,7 @@ type certifier struct {
 
 // RequestCertificate asks an API server for the kubelet's certificate: it sends the request, and follows it by a watch, over
 // the connection that it has made. The key is in memory alone. Once ready is closed, the kubelet waits for nothing else, and the
-// server has as long as the table of patience.go says.
+// server has as long as the table of certificatewait.go says.
 func (Cluster) RequestCertificate(ctx context.Context, wanted *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay = certificateDelay, maxCertificateDelay

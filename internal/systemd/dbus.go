@@ -99,7 +99,7 @@ func (c *connection) dial(socket string, hello bool) error {
 	if err != nil {
 		return err
 	}
-	conn, err := dbus.NewConn(newHeard(raw), dbus.WithContext(c.life))
+	conn, err := dbus.NewConn(newSignalFilter(raw), dbus.WithContext(c.life))
 	if err != nil {
 		raw.Close()
 		return err

@@ -20,9 +20,9 @@ const (
 )
 
 var (
-	NewHeard    = newHeard
-	LostAnswers = lostAnswers
-	ShownLines  = shownLines
+	NewSignalFilter = newSignalFilter
+	LostAnswers     = lostAnswers
+	ShownLines      = shownLines
 )
 
 // ListedUnit is a unit as systemd lists it.

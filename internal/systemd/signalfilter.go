@@ -7,15 +7,17 @@ import (
 	"net"
 )
 
-// heard is a connection over which only those signals come that this package hears. systemd sends every change of every unit over
+// signalFilter is a connection over which only those signals come that this package hears. systemd sends every change of every unit over
 // its own socket, and to decode all of them takes an agent at boot longer than what it has to do.
-type heard struct {
+type signalFilter struct {
 	net.Conn
 	in   *bufio.Reader
 	left int64 // of the message or line that is being read
 }
 
-func newHeard(conn net.Conn) *heard { return &heard{Conn: conn, in: bufio.NewReaderSize(conn, 16<<10)} }
+func newSignalFilter(conn net.Conn) *signalFilter {
+	return &signalFilter{Conn: conn, in: bufio.NewReaderSize(conn, 16<<10)}
+}
 
 // What a message begins with (D-Bus specification, "Message Format"): byte order, type, flags, version, the length of its body, its
 // serial number, and the length of its header fields, which are padded to eight bytes.
@@ -25,7 +27,7 @@ const (
 )
 
 // Read implements [io.Reader].
-func (h *heard) Read(data []byte) (int, error) {
+func (h *signalFilter) Read(data []byte) (int, error) {
 	for h.left == 0 {
 		header, err := h.in.Peek(1)
 		if err != nil {

@@ -57,7 +57,7 @@ func TestHeard(t *testing.T) {
 		for name, reader := range map[string]io.Reader{
 			"at once": bytes.NewReader(in), "byte by byte": iotest.OneByteReader(bytes.NewReader(in)), "in halves": iotest.HalfReader(bytes.NewReader(in)),
 		} {
-			got, err := io.ReadAll(systemd.NewHeard(stream{Reader: reader}))
+			got, err := io.ReadAll(systemd.NewSignalFilter(stream{Reader: reader}))
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s, %v: %d bytes of %d, error %v", name, order, len(got), len(want), err)
 			}
@@ -72,11 +72,11 @@ func FuzzHeard(f *testing.F) {
 	f.Add(append(encoded(f, dbus.TypeMethodReply, "", binary.BigEndian, "x"), encoded(f, dbus.TypeSignal, "JobRemoved", binary.BigEndian, uint32(1))...), uint8(200))
 	f.Add([]byte("l\x04\x00\x01\xff\xff\xff\xff\x01\x00\x00\x00\xff\xff\xff\xff"), uint8(5))
 	f.Fuzz(func(t *testing.T, in []byte, chunk uint8) {
-		heard := systemd.NewHeard(stream{Reader: bytes.NewReader(in)})
+		filter := systemd.NewSignalFilter(stream{Reader: bytes.NewReader(in)})
 		var got []byte
 		buffer := make([]byte, int(chunk)+1)
 		for {
-			n, err := heard.Read(buffer)
+			n, err := filter.Read(buffer)
 			got = append(got, buffer[:n]...)
 			if err != nil {
 				if err != io.EOF {

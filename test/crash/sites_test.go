@@ -30,7 +30,7 @@ var (
 var unhooked = map[string]string{
 	"directory.go:MkdirAll": "the directory that is to be the host's root is not yet part of a host",
 	"failpoint.go:Write":    "half of a write that a failpoint fails",
-	"lookup.go:Write":       "a question to a DNS server",
+	"localdns.go:Write":     "a question to a DNS server",
 	"lease.go:Truncate":     "a time, not a file",
 	"proxy.go:Write":        "a request to a proxy",
 	"clusterinfo.go:Write":  "what is signed, and no file",

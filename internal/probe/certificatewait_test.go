@@ -124,7 +124,7 @@ var (
 	}
 )
 
-// How long the kubelet waits for its certificate alone: the rows of the table in retry.go, each with everything else there from
+// How long the kubelet waits for its certificate alone: the rows of the table in certificatewait.go, each with everything else there from
 // the beginning, and after eight seconds.
 func TestPatience(t *testing.T) {
 	created := []int{http.StatusCreated}
