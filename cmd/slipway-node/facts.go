@@ -108,11 +108,7 @@ func interfaceText(i facts.Interface) string {
 }
 
 func routeText(r facts.Route) string {
-	via := ""
-	if r.Gateway != "" {
-		via = "via " + r.Gateway
-	}
-	return words(r.Family, via, "on "+r.Interface, count("metric", int64(r.Metric)))
+	return words(r.Family, flag("via "+r.Gateway, r.Gateway != ""), "on "+r.Interface, count("metric", int64(r.Metric)))
 }
 
 func componentText(c components.Component) string { return words(c.Name, c.Version, c.Path) }

@@ -29,12 +29,7 @@ a new generation with a new number. It stays after a reboot.
 "slipway-node status --generations" lists the generations that are kept.`,
 		Example: `  slipway-node rollback
   slipway-node rollback 3 --dry-run`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Usage(command.Hint(cmd), "name one generation; there are %d", len(args))
-			}
-			return nil
-		},
+		Args: command.Arguments(0, 1, "one generation"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 1 {
 				if opts.Number, err = strconv.Atoi(args[0]); err != nil || opts.Number < 1 {

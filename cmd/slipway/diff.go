@@ -45,10 +45,8 @@ drain, reboot or replace. The last line has the class of all changes together.
 Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and 64 wrong usage.`,
 		Example: `  slipway diff old.yaml new.yaml
   slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return cli.Usage(command.Hint(cmd), "name two documents; there are %d", len(args))
-			}
+		Args: command.Arguments(2, 2, "two documents"),
+		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := compareInputs(s, args[0], args[1], factsFile, node, family.Value)
 			if err != nil {
 				return trouble(err)

@@ -45,15 +45,13 @@ TAG is the name of a tag of an Azure virtual machine that changes an AKS node.`,
   slipway explain -f aks.json cluster.server
   slipway explain 51
   slipway explain SkipBinaryCleanup`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) != 1:
-				return cli.Usage(command.Hint(cmd), "name one field, one exit code or one tag; there are %d", len(args))
-			case explain.IsCode(args[0]):
+		Args: command.Arguments(1, 1, "one field, one exit code or one tag"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if explain.IsCode(args[0]) {
 				return e.code(s, args[0])
 			}
 			if tag, ok := explain.Tag(args[0]); ok {
-				return e.tag(s, tag)
+				return command.Print(s, e.output.Value, tag, func(style cli.Style) string { return tagText(tag, style) })
 			}
 			return e.field(s, args[0])
 		},
@@ -117,11 +115,6 @@ func (e *explaining) code(s cli.Streams, name string) error {
 		return notFound(err)
 	}
 	return command.Print(s, e.output.Value, code, func(style cli.Style) string { return codeText(code, style) })
-}
-
-// tag explains a tag.
-func (e *explaining) tag(s cli.Streams, tag facts.Tag) error {
-	return command.Print(s, e.output.Value, tag, func(style cli.Style) string { return tagText(tag, style) })
 }
 
 // notFound gives the error of a name that nothing has an exit code.

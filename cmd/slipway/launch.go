@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -203,13 +204,9 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 
 // inClass gives problems of the class the name of its file in place of the object's.
 func (l *launching) inClass(problems []nodeconfig.Problem) []nodeconfig.Problem {
-	file := l.class
-	if file == "" {
-		file = l.stream
-	}
 	for i := range problems {
 		if l.cloud.Class != nil && problems[i].Document == l.cloud.Class.Origin() {
-			problems[i].Document = placeName(file)
+			problems[i].Document = placeName(cmp.Or(l.class, l.stream))
 		}
 	}
 	return problems

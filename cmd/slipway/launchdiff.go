@@ -29,10 +29,8 @@ it: reload, restart, drain or reboot, with the units that restart.
 Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and 64 wrong usage. A record
 that is damaged, or of another version, is trouble: nobody knows how that node was made.`,
 		Example: `  slipway launch diff running.json wanted.json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return cli.Usage(command.Hint(cmd), "name two records; there are %d", len(args))
-			}
+		Args:    command.Arguments(2, 2, "two records"),
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := oneStdin(args...); err != nil {
 				return err
 			}

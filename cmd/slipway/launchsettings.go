@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"slices"
@@ -97,11 +98,7 @@ func (l *launchSettings) text(read bool, style cli.Style) string {
 	for _, o := range l.Settings {
 		name := cli.Cell{Text: o.Name, Paint: style.Bold}
 		if read {
-			place := o.Given
-			if place == "" {
-				place = "default"
-			}
-			table.Row(name, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: place, Paint: style.Dim}, cli.Cell{Text: o.Effect, Paint: style.Dim})
+			table.Row(name, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: cmp.Or(o.Given, "default"), Paint: style.Dim}, cli.Cell{Text: o.Effect, Paint: style.Dim})
 			continue
 		}
 		standard := o.Default

@@ -47,10 +47,8 @@ another one is refused.
 Exit codes: 0 no difference, 1 a difference or an error, 64 wrong usage.`,
 		Example: `  slipway verify node-bundle /
   slipway verify --digest sha256:9f2c... node-bundle /mnt/node-disk`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return cli.Usage(command.Hint(cmd), "name a bundle and a root; there are %d", len(args))
-			}
+		Args: command.Arguments(2, 2, "a bundle and a root"),
+		RunE: func(_ *cobra.Command, args []string) error {
 			v, err := verify(args[0], args[1], digest)
 			if err != nil {
 				return &cli.Error{Code: exitcode.Invalid, Err: err}

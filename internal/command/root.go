@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,11 +61,7 @@ func Prepare(root *cobra.Command, s cli.Streams) {
 // helpText is a command's help: what it is for, how it is called, and examples of that.
 func helpText(cmd *cobra.Command) string {
 	var b strings.Builder
-	about := cmd.Long
-	if about == "" {
-		about = cmd.Short
-	}
-	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s", strings.TrimSpace(about), cmd.UseLine())
+	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString(" COMMAND\n\nCommands:\n")
 		commands := cli.Table{Indent: "  "}
@@ -147,6 +144,16 @@ func nearFlag(cmd *cobra.Command, err error) string {
 
 // mistakes is how many letters a command or flag that is meant may differ in from one that is typed.
 const mistakes = 2
+
+// Arguments wants at least so many arguments, and at most; what names those that are wanted.
+func Arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return cli.Usage(Hint(cmd), "name %s; there are %d", what, len(args))
+		}
+		return nil
+	}
+}
 
 // NoArguments refuses arguments where a document is given by a flag.
 func NoArguments(cmd *cobra.Command, args []string) error {

@@ -95,12 +95,7 @@ func (h *header) field(name, value []byte) *[]byte {
 
 // isFieldName reports whether a line of a header may begin with name: visible ASCII (RFC 5322, section 2.2).
 func isFieldName(name []byte) bool {
-	for _, c := range name {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return len(name) > 0
+	return len(name) > 0 && !bytes.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // splitParts returns the parts of a multipart body (RFC 2046, section 5.1.1), at most limit, and how it

@@ -53,12 +53,8 @@ var notDisks = []string{"loop", "ram", "zram", "nbd", "dm-", "md", "fd"}
 // IsDisk reports, by the name of a block device, whether it is a disk of the machine's own, or a partition of
 // one.
 func IsDisk(name string) bool {
-	for _, prefix := range notDisks {
-		if strings.HasPrefix(name, prefix) {
-			return false
-		}
-	}
-	return name != "" && !hiddenPath(name)
+	other := slices.ContainsFunc(notDisks, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return name != "" && !other && !hiddenPath(name)
 }
 
 // hiddenPath is for one of the paths to a disk of NVMe, "nvme0c1n1", which has no device file; the disk itself

@@ -1,5 +1,7 @@
 package facts
 
+import "strings"
+
 // DMI is what the machine's firmware says of it (SMBIOS, DSP0134 section 7.1 to 7.4), as the kernel has it
 // below /sys/class/dmi/id. On a virtual machine the hypervisor says it, so it shows which cloud this is.
 //
@@ -49,10 +51,8 @@ func (g gatherer) dmi() DMI {
 // printable returns a text, or nothing where it is not printable ASCII throughout: it goes into a record and
 // onto terminals.
 func printable(text string) string {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return ""
-		}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ""
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 )
@@ -61,9 +62,7 @@ var KnownTags = []Tag{
 		Settings: []string{"$.network.hostsAgent"},
 		Source:   "reconcile-private-hosts.sh",
 		take: func(t *Tags, value string) {
-			if t.APIServerAddress == "" {
-				t.APIServerAddress = ServerAddress(value)
-			}
+			t.APIServerAddress = cmp.Or(t.APIServerAddress, ServerAddress(value))
 		},
 	},
 	{
@@ -116,9 +115,7 @@ func (t Tags) After(before Tags) Tags {
 	if !t.Tagged {
 		return before
 	}
-	if t.APIServerAddress == "" {
-		t.APIServerAddress = before.APIServerAddress
-	}
+	t.APIServerAddress = cmp.Or(t.APIServerAddress, before.APIServerAddress)
 	return t
 }
 

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -198,10 +199,7 @@ func (g *download) try(ctx context.Context, p *remote) *failure {
 			return f
 		}
 	}
-	wanted := g.request.SHA256
-	if wanted == "" {
-		wanted = p.sha256
-	}
+	wanted := cmp.Or(g.request.SHA256, p.sha256)
 	if p.sha256 != "" && p.sha256 != wanted {
 		return otherDigest(p.sha256, wanted)
 	}

@@ -190,10 +190,8 @@ func (s *Service) readAt(ctx context.Context, address string, d document, etag s
 }
 
 func (s *Service) ask(ctx context.Context, address string, d document, etag string) (answer, *failure) {
-	header := maps.Clone(s.header)
-	if header == nil {
-		header = make(map[string]string)
-	}
+	header := make(map[string]string)
+	maps.Copy(header, s.header)
 	if s.token != "" {
 		if f := s.renew(ctx, address); f != nil {
 			return answer{}, f

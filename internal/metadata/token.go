@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,10 +44,5 @@ func (s *Service) renew(ctx context.Context, address string) *failure {
 // printable reports whether a value can be sent back in a header: it has a byte at least, limit at most, and
 // only visible ones of ASCII.
 func printable(value string, limit int) bool {
-	for i := range len(value) {
-		if value[i] <= ' ' || value[i] > '~' {
-			return false
-		}
-	}
-	return value != "" && len(value) <= limit
+	return value != "" && len(value) <= limit && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -175,10 +176,7 @@ func addressed(server, path string) (*target, error) {
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return nil, &apply.CheckError{Cause: resource.CauseConnection, Endpoint: server, Err: errors.New("is not the https URL of a server")}
 	}
-	t := &target{host: u.Hostname(), port: u.Port()}
-	if t.port == "" {
-		t.port = "443"
-	}
+	t := &target{host: u.Hostname(), port: cmp.Or(u.Port(), "443")}
 	t.endpoint = "https://" + net.JoinHostPort(t.host, t.port)
 	t.url = &url.URL{Scheme: "https", Host: u.Host, Path: strings.TrimRight(u.Path, "/") + path}
 	return t, nil

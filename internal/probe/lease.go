@@ -132,10 +132,7 @@ func (Cluster) NodeName() (string, error) { return hostName() }
 // nodeutil.GetHostname).
 func hostName() (string, error) {
 	host, err := os.Hostname()
-	if err != nil {
-		return "", err
-	}
-	return strings.ToLower(strings.TrimSpace(host)), nil
+	return strings.ToLower(strings.TrimSpace(host)), err
 }
 
 // nameOr is a Node's name, or the host's where it is empty. What no Node can be called is an error.

@@ -63,12 +63,10 @@ func FailureStands(files Files) bool {
 
 // Marked reports whether somebody who waits for the result has one.
 func Marked(files Files, target Target) bool {
-	for _, marker := range []string{target.marker(), runPlace.complete} {
-		if there, err := files.Stat(marker); err == nil && there.Kind == apply.RegularFile {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{target.marker(), runPlace.complete}, func(marker string) bool {
+		there, err := files.Stat(marker)
+		return err == nil && there.Kind == apply.RegularFile
+	})
 }
 
 // FailureMarked reports whether a marker says that an earlier run has ended that failed.

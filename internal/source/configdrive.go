@@ -1,7 +1,6 @@
 package source
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -13,15 +12,6 @@ const (
 	driveUserData = "openstack/latest/user_data"
 	driveMetaData = "openstack/latest/meta_data.json"
 )
-
-// readConfigDrive reads the disk that OpenStack and others attach to a machine.
-func readConfigDrive(_ context.Context, s *Search) (Contract, error) {
-	where, contents, err := s.onDisk(driveLabel, driveUserData, driveMetaData)
-	if err != nil {
-		return Contract{}, err
-	}
-	return open(where, contents[0], driveInstance(contents[1]))
-}
 
 // driveInstance is what a config drive's metadata says of the machine.
 func driveInstance(metaData []byte) facts.Instance {

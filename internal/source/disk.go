@@ -1,11 +1,13 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
@@ -65,4 +67,15 @@ func (s *Search) readDisk(name, label string, files []string) ([][]byte, error) 
 		}
 	}
 	return contents, nil
+}
+
+// onLabelled reads the contract on a disk with a label. The instance is what the disk's metadata says of the machine.
+func onLabelled(label, userData, metaData string, instance func(metaData []byte) facts.Instance) func(context.Context, *Search) (Contract, error) {
+	return func(_ context.Context, s *Search) (Contract, error) {
+		where, contents, err := s.onDisk(label, userData, metaData)
+		if err != nil {
+			return Contract{}, err
+		}
+		return open(where, contents[0], instance(contents[1]))
+	}
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,15 +45,6 @@ func readSeedDirectory(_ context.Context, s *Search) (Contract, error) {
 		return open(path.Join(dir, seedUserData), userData, seedInstance(metaData))
 	}
 	return Contract{}, errAbsent
-}
-
-// readSeedDisk reads a disk that is labelled as a seed.
-func readSeedDisk(_ context.Context, s *Search) (Contract, error) {
-	where, contents, err := s.onDisk(seedLabel, seedUserData, seedMetaData)
-	if err != nil {
-		return Contract{}, err
-	}
-	return open(where, contents[0], seedInstance(contents[1]))
 }
 
 // readSeedURL reads a seed that the firmware names by URL.
@@ -103,10 +95,7 @@ func seedInstance(metaData []byte) facts.Instance {
 	if len(metaData) > document.MaxBytes || yaml.Unmarshal(metaData, &said) != nil {
 		return facts.Instance{Platform: facts.NoCloud}
 	}
-	name := text(said.LocalHostname)
-	if name == "" {
-		name = text(said.Hostname)
-	}
+	name := cmp.Or(text(said.LocalHostname), text(said.Hostname))
 	return facts.Instance{Platform: facts.NoCloud, ID: facts.CleanText(text(said.ID)), Hostname: facts.CleanHostname(name)}
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,8 +33,8 @@ var places = append([]origin{
 	{"credential", nil, false, readCredential},
 	{"azure-ovf", []string{facts.Azure}, false, readOVF},
 	{"nocloud-seed", []string{facts.NoCloud, unknown}, false, readSeedDirectory},
-	{"nocloud-disk", []string{facts.NoCloud, facts.OpenStack, unknown}, false, readSeedDisk},
-	{"config-drive", []string{facts.OpenStack, facts.NoCloud, unknown}, false, readConfigDrive},
+	{"nocloud-disk", []string{facts.NoCloud, facts.OpenStack, unknown}, false, onLabelled(seedLabel, seedUserData, seedMetaData, seedInstance)},
+	{"config-drive", []string{facts.OpenStack, facts.NoCloud, unknown}, false, onLabelled(driveLabel, driveUserData, driveMetaData, driveInstance)},
 	{"waagent", []string{facts.Azure}, false, readGuestAgent},
 	{"cloud-init", nil, false, readCloudInit},
 	{"nocloud-url", []string{facts.NoCloud}, true, readSeedURL},
@@ -90,9 +91,5 @@ func PlaceFor(c Contract, dialectName string) string {
 	if slices.Contains(Paths, c.Place) {
 		return c.Place
 	}
-	family := profile.OfDialect(dialectName)
-	if family == nil {
-		family = profile.Default()
-	}
-	return family.Contract.Place(c.Data)
+	return cmp.Or(profile.OfDialect(dialectName), profile.Default()).Contract.Place(c.Data)
 }

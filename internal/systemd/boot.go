@@ -12,18 +12,15 @@ import (
 // something that has not happened yet, or does not exist here: a VM has no initrd time without an
 // initrd.
 //
-// The times are those of the clock as it was when systemd started, which may have been wrong: a VM's
+// The time is that of the clock as it was when systemd started, which may have been wrong: a VM's
 // clock is often set later. The durations are not affected by that.
 type BootTimes struct {
-	Kernel    time.Time // the kernel started
-	InitRD    time.Time // systemd started in the initrd
-	Userspace time.Time // systemd started on the root file system
-	Finish    time.Time // everything that is part of the boot was started
+	Kernel time.Time // the kernel started
 
 	// How long after the kernel.
-	InitRDAfter    time.Duration
-	UserspaceAfter time.Duration
-	FinishAfter    time.Duration
+	InitRDAfter    time.Duration // systemd started in the initrd
+	UserspaceAfter time.Duration // systemd started on the root file system
+	FinishAfter    time.Duration // everything that is part of the boot was started
 
 	// How long before the kernel.
 	FirmwareBefore time.Duration // the firmware started
@@ -32,8 +29,7 @@ type BootTimes struct {
 
 // bootProperties are those of the manager that a boot's times are known by.
 var bootProperties = []string{
-	"KernelTimestamp", "InitRDTimestamp", "UserspaceTimestamp", "FinishTimestamp",
-	"InitRDTimestampMonotonic", "UserspaceTimestampMonotonic", "FinishTimestampMonotonic",
+	"KernelTimestamp", "InitRDTimestampMonotonic", "UserspaceTimestampMonotonic", "FinishTimestampMonotonic",
 	"FirmwareTimestampMonotonic", "LoaderTimestampMonotonic",
 }
 
@@ -43,13 +39,9 @@ func (m *Manager) BootTimes(ctx context.Context) (BootTimes, error) {
 	if err != nil {
 		return BootTimes{}, fmt.Errorf("boot times: %w", err)
 	}
-	at := func(name string) time.Time { return microTime(properties[name+"Timestamp"]) }
 	after := func(name string) time.Duration { return micros(properties[name+"TimestampMonotonic"]) }
 	return BootTimes{
-		Kernel:         at("Kernel"),
-		InitRD:         at("InitRD"),
-		Userspace:      at("Userspace"),
-		Finish:         at("Finish"),
+		Kernel:         microTime(properties["KernelTimestamp"]),
 		InitRDAfter:    after("InitRD"),
 		UserspaceAfter: after("Userspace"),
 		FinishAfter:    after("Finish"),

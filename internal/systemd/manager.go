@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -348,11 +349,7 @@ func (m *Manager) look(ctx context.Context, see func(conn Bus) (enough bool, err
 
 // IsActive reports whether a unit runs; one that reads its configuration again does.
 func IsActive(state apply.UnitState) bool {
-	switch state.ActiveState {
-	case "active", "reloading", "refreshing":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"active", "reloading", "refreshing"}, state.ActiveState)
 }
 
 // changing reports whether a unit's state will be another one soon, with nobody doing anything.

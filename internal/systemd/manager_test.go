@@ -241,17 +241,15 @@ func TestBootTimes(t *testing.T) {
 	conn := hosttest.NewBus()
 	conn.Units["manager"] = map[string]any{
 		"KernelTimestamp":             uint64(1_700_000_000_000_001),
-		"UserspaceTimestamp":          uint64(1_700_000_002_000_000),
 		"UserspaceTimestampMonotonic": uint64(1_999_999),
-		"FinishTimestamp":             uint64(0),
+		"FinishTimestampMonotonic":    uint64(0),
 		"FirmwareTimestampMonotonic":  uint64(3_000_000),
 		"Version":                     "252",
 	}
 	m := hosttest.Systemd(conn)
 	got, err := m.BootTimes(t.Context())
 	want := systemd.BootTimes{
-		Kernel: time.UnixMicro(1_700_000_000_000_001).UTC(), Userspace: time.UnixMicro(1_700_000_002_000_000).UTC(),
-		UserspaceAfter: 1_999_999 * time.Microsecond, FirmwareBefore: 3 * time.Second,
+		Kernel: time.UnixMicro(1_700_000_000_000_001).UTC(), UserspaceAfter: 1_999_999 * time.Microsecond, FirmwareBefore: 3 * time.Second,
 	}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)

@@ -1,6 +1,7 @@
 package systemd
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -17,15 +18,11 @@ func (b BootTimes) Summary() string {
 			stages = append(stages, seconds(took)+" ("+stage+")")
 		}
 	}
-	kernel := b.UserspaceAfter
-	if b.InitRDAfter > 0 {
-		kernel = b.InitRDAfter
-	}
 	if b.FirmwareBefore > b.LoaderBefore {
 		add(b.FirmwareBefore-b.LoaderBefore, "firmware")
 	}
 	add(b.LoaderBefore, "loader")
-	add(kernel, "kernel")
+	add(cmp.Or(b.InitRDAfter, b.UserspaceAfter), "kernel")
 	if b.InitRDAfter > 0 {
 		add(b.UserspaceAfter-b.InitRDAfter, "initrd")
 	}

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 )
@@ -54,10 +55,7 @@ func openFAT(s *session) (filesystem, string, error) {
 	if !old {
 		tableSectors = int64(binary.LittleEndian.Uint32(b[36:]))
 	}
-	total := int64(binary.LittleEndian.Uint16(b[19:]))
-	if total == 0 {
-		total = int64(binary.LittleEndian.Uint32(b[32:]))
-	}
+	total := cmp.Or(int64(binary.LittleEndian.Uint16(b[19:])), int64(binary.LittleEndian.Uint32(b[32:])))
 	f := &fat{table: reserved * sector, tableSize: tableSectors * sector, cluster: sector * sectors}
 	root := f.table + tables*f.tableSize
 	f.directory = extent{at: root, size: entries * slotSize}
