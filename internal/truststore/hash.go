@@ -21,37 +21,20 @@ const (
 // refusedTags are the types that no attribute of a name may have: OpenSSL does not read such a certificate (ASN1_PRINTABLE).
 var refusedTags = []int{0, 1, 2, 4, 5, 6, 17, 21, 23, 24, 25, 26, 27}
 
-// parsed reads one DER value. What follows it is rest.
-func parsed(der []byte) (value asn1.RawValue, rest []byte, err error) {
-	rest, err = asn1.Unmarshal(der, &value)
-	return value, rest, err
-}
-
 // subject is the DER of a certificate's subject (RFC 5280, 4.1). The rest of the certificate is not looked at: programs trust
 // some that Go's own parser refuses.
 func subject(certificate []byte) ([]byte, error) {
-	whole, _, err := parsed(certificate)
-	if err != nil {
-		return nil, err
-	}
-	signed, _, err := parsed(whole.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	rest := signed.Bytes
-	if version, after, err := parsed(rest); err == nil && version.Class == asn1.ClassContextSpecific && version.Tag == 0 {
-		rest = after
-	}
-	var value asn1.RawValue
-	for range 5 { // serial number, signature, issuer, validity, subject
-		if value, rest, err = parsed(rest); err != nil {
-			return nil, err
+	var c struct {
+		Signed struct {
+			Version                                      asn1.RawValue `asn1:"optional,tag:0"`
+			Serial, Signature, Issuer, Validity, Subject asn1.RawValue
 		}
 	}
-	if value.Class != asn1.ClassUniversal || value.Tag != asn1.TagSequence {
-		return nil, errors.New("a subject is a sequence")
+	_, err := asn1.Unmarshal(certificate, &c)
+	if of := c.Signed.Subject; err == nil && (of.Class != asn1.ClassUniversal || of.Tag != asn1.TagSequence) {
+		err = errors.New("a subject is a sequence")
 	}
-	return value.Bytes, nil
+	return c.Signed.Subject.Bytes, err
 }
 
 // subjectHash is the number by which OpenSSL finds a certificate in a directory (X509_NAME_hash): the first four bytes of the
@@ -64,7 +47,7 @@ func subjectHash(certificate []byte) (uint32, error) {
 	var canonical []byte
 	for len(name) > 0 {
 		var set asn1.RawValue
-		if set, name, err = parsed(name); err != nil {
+		if name, err = asn1.Unmarshal(name, &set); err != nil {
 			return 0, err
 		}
 		entries, err := canonicalEntries(set.Bytes)
@@ -81,28 +64,21 @@ func subjectHash(certificate []byte) (uint32, error) {
 func canonicalEntries(set []byte) ([][]byte, error) {
 	var entries [][]byte
 	for len(set) > 0 {
-		entry, rest, err := parsed(set)
+		var entry struct{ Kind, Value asn1.RawValue }
+		rest, err := asn1.Unmarshal(set, &entry)
 		if err != nil {
 			return nil, err
 		}
 		set = rest
-		kind, value, err := parsed(entry.Bytes)
+		text, isText, err := textOf(entry.Value)
 		if err != nil {
 			return nil, err
 		}
-		attribute, _, err := parsed(value)
-		if err != nil {
-			return nil, err
-		}
-		text, isText, err := textOf(attribute)
-		if err != nil {
-			return nil, err
-		}
-		content := attribute.FullBytes
+		content := entry.Value.FullBytes
 		if isText {
 			content = encoded(asn1.TagUTF8String, false, canonicalText(text))
 		}
-		entries = append(entries, encoded(asn1.TagSequence, true, slices.Concat(kind.FullBytes, content)))
+		entries = append(entries, encoded(asn1.TagSequence, true, slices.Concat(entry.Kind.FullBytes, content)))
 	}
 	slices.SortStableFunc(entries, bytes.Compare)
 	return entries, nil
