@@ -32,7 +32,7 @@ func (r *rendering) usageAgentless() error {
 		return cli.Usage("leave out --part", "a node without an agent has no room for a part")
 	case r.force:
 		return cli.Usage("leave out --force", "no node can be rendered of a contract that has errors")
-	case r.to.Value == bundleTarget && (r.output == "" || r.output == stdin || r.output == command.AsJSON):
+	case r.to.Value == bundleTarget && (isStdout(r.output) || r.output == command.AsJSON):
 		return cli.Usage("name one with -o DIR", "a bundle is a directory")
 	case r.to.Value == bundleTarget && r.raw:
 		return cli.Usage("leave out --raw", "a bundle is never in base64")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -84,17 +83,12 @@ func (c *conversion) run(s cli.Streams) error {
 		return err
 	}
 	converted := compile.NativeOf(written)
-	if c.output == "" || c.output == stdin {
-		if _, err := json.Marshal(written); err != nil && cli.IsTerminal(s.Out) { // which refuses a secret
+	if isStdout(c.output) && cli.IsTerminal(s.Out) {
+		if _, err := json.Marshal(written); err != nil { // which refuses a secret
 			return cli.Usage("name a file with -o OUT, or send the output to a program", "the contract holds secrets, and is not printed on a terminal")
 		}
-		return command.Write(s, string(converted))
 	}
-	if err := command.WriteFile(c.output, converted, command.Private); err != nil {
-		return command.Failed("%w", err)
-	}
-	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(c.output), len(converted))
-	return nil
+	return deliver(s, c.output, converted)
 }
 
 // takeDefaults puts into a config what the cluster's kubelet-config sets.

@@ -190,16 +190,24 @@ func (r *rendering) run(s cli.Streams) error {
 
 // hand gives what is rendered to who asked for it.
 func (r *rendering) hand(s cli.Streams, rendered string) error {
-	switch {
-	case r.output == command.AsJSON:
+	if r.output == command.AsJSON {
 		return command.WriteJSON(s, map[string]string{r.target().property: rendered})
-	case r.output == "", r.output == stdin:
-		return command.Write(s, rendered)
 	}
-	if err := command.WriteFile(r.output, []byte(rendered), command.Private); err != nil {
+	return deliver(s, r.output, []byte(rendered))
+}
+
+// isStdout reports whether -o names standard output.
+func isStdout(output string) bool { return output == "" || output == stdin }
+
+// deliver writes what holds secrets where -o says: to standard output, or to a file that only its owner can read.
+func deliver(s cli.Streams, output string, data []byte) error {
+	if isStdout(output) {
+		return command.Write(s, string(data))
+	}
+	if err := command.WriteFile(output, data, command.Private); err != nil {
 		return command.Failed("%w", err)
 	}
-	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(r.output), len(rendered))
+	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(output), len(data))
 	return nil
 }
 
@@ -226,7 +234,7 @@ func (r *rendering) usage() error {
 		return cli.Usage("use custom-data or ignition", "%s has no room for a part", r.to.Value)
 	case r.facts != "" && !r.forScripts() && !r.agentless:
 		return cli.Usage("leave out --facts", "%s does not depend on the machine", r.to.Value)
-	case r.gzip && r.raw && (r.output == "" || r.output == stdin):
+	case r.gzip && r.raw && isStdout(r.output):
 		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
 	}
 	return oneStdin(append(append(r.partFiles(), r.facts), r.from.files...)...)

@@ -142,8 +142,11 @@ func (g *download) run(ctx context.Context) (*remote, error) {
 				continue
 			}
 			f := g.persist(ctx, p)
-			if f == nil || f.cause == "" {
-				return p, f.unwrap()
+			if f == nil {
+				return p, nil
+			}
+			if f.cause == "" {
+				return p, f.err
 			}
 			if p.last == nil || ctx.Err() == nil {
 				p.last = f // that the caller's time is over is not the place's answer

@@ -95,14 +95,6 @@ func ownFailure(err error) *failure {
 	return &failure{err: err}
 }
 
-// unwrap is the error of a failure, if there is one.
-func (f *failure) unwrap() error {
-	if f == nil {
-		return nil
-	}
-	return f.err
-}
-
 // unanswered says why there is no answer, or no more of one.
 func unanswered(ctx context.Context, err error) *failure {
 	if errors.Is(err, errRedirect) {
