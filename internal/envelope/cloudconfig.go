@@ -101,15 +101,15 @@ func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 	if n.Kind != yaml.MappingNode || n.ShortTag() != "!!map" {
 		return nil, l.broken("an entry of write_files is not a map")
 	}
-	var values [7]*yaml.Node
-	for i, name := range []string{"path", "encoding", "content", "owner", "append", "defer", "source"} {
+	values := make(map[string]*yaml.Node)
+	for _, name := range []string{"path", "encoding", "content", "owner", "append", "defer", "source"} {
 		value, err := field(l, n, name)
 		if err != nil {
 			return nil, err
 		}
-		values[i] = value
+		values[name] = value
 	}
-	at, owner := values[0], values[3]
+	at, owner := values["path"], values["owner"]
 	switch {
 	case at == nil:
 		return nil, nil
@@ -119,13 +119,13 @@ func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 		return nil, nil
 	case !isNull(owner) && !isText(owner):
 		return nil, l.broken("the owner of a file is not text")
-	case !isNull(values[6]):
+	case !isNull(values["source"]):
 		return nil, l.broken("the content of a file comes from a URL, which is not fetched") // by a cloud-init that can; others ignore it
 	}
-	e := &fileEntry{path: absolute(at.Value), encoding: values[1], content: values[2]}
+	e := &fileEntry{path: absolute(at.Value), encoding: values["encoding"], content: values["content"]}
 	var err error
-	if e.appended, err = flag(l, values[4], "append"); err == nil {
-		e.waited, err = flag(l, values[5], "defer")
+	if e.appended, err = flag(l, values["append"], "append"); err == nil {
+		e.waited, err = flag(l, values["defer"], "defer")
 	}
 	return e, err
 }

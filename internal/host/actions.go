@@ -156,6 +156,12 @@ func (d *Directory) about(subject string) ([]action, error) {
 	return d.history.about[subject], err
 }
 
+// did reports whether an action was recorded, with these arguments if it has any.
+func (d *Directory) did(a action) (bool, error) {
+	actions, err := d.about(a.subject())
+	return slices.ContainsFunc(actions, func(done action) bool { return done.Action == a.Action && slices.Equal(done.Argv, a.Argv) }), err
+}
+
 // units returns the names of all units that something was recorded about, sorted.
 func (d *Directory) units() ([]string, error) {
 	d.history.mu.Lock()

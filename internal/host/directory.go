@@ -163,9 +163,7 @@ func (d *Directory) SetSysctl(key, value string) error {
 
 // ModuleLoaded reports whether the module was recorded.
 func (d *Directory) ModuleLoaded(module string) (bool, error) {
-	would := action{Action: actionModule, Module: module}
-	actions, err := d.about(would.subject())
-	return slices.ContainsFunc(actions, func(a action) bool { return a.Action == would.Action }), err
+	return d.did(action{Action: actionModule, Module: module})
 }
 
 // LoadModule is recorded.
@@ -178,10 +176,8 @@ func (d *Directory) LoadModule(_ context.Context, module string) error {
 
 // IsDone reports whether the command was recorded.
 func (d *Directory) IsDone(_ context.Context, command *resource.Command) bool {
-	actions, err := d.about(command.Label)
-	return err == nil && slices.ContainsFunc(actions, func(a action) bool {
-		return a.Action == actionCommand && slices.Equal(a.Argv, command.Argv)
-	})
+	done, err := d.did(action{Action: actionCommand, Label: command.Label, Argv: command.Argv})
+	return err == nil && done
 }
 
 // Run is recorded, with the names of the environment's variables and without their values, which may be secrets, and

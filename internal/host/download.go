@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,19 +72,12 @@ func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(
 	if origin != nil || err != nil || len(remote) == 0 {
 		return origin, errors.Join(err, missing)
 	}
-	actions, err := d.about(spec.Component)
-	if err != nil {
-		return nil, err
-	}
 	would := action{Action: actionDownload, Label: spec.Component, Argv: remote}
-	if !slices.ContainsFunc(actions, func(a action) bool {
-		return a.Action == would.Action && slices.Equal(a.Argv, would.Argv)
-	}) {
-		if err := d.record(would); err != nil {
-			return nil, err
-		}
+	done, err := d.did(would)
+	if err == nil && !done {
+		err = d.record(would)
 	}
-	return nil, apply.ErrNotProbed
+	return nil, cmp.Or(err, apply.ErrNotProbed)
 }
 
 // isLocal reports whether a place is on the machine.

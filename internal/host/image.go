@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -70,8 +69,7 @@ var actionPull = records(failpoint.Pull, keyField, 0)
 
 // HasImage reports whether an image was recorded.
 func (d *Directory) HasImage(_ context.Context, i *resource.Image) (bool, error) {
-	actions, err := d.about(i.Image)
-	return slices.ContainsFunc(actions, func(a action) bool { return a.Action == actionPull }), err
+	return d.did(action{Action: actionPull, Key: i.Image})
 }
 
 // PullImage is recorded: a directory has no container runtime.
