@@ -72,15 +72,9 @@ func (d *Directory) Disks() ([]string, error) {
 
 // inOrder puts sorted names into the order in which disks are listed.
 func inOrder(names []string) []string {
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch first, second := strings.HasPrefix(a, optical), strings.HasPrefix(b, optical); {
-		case first == second:
-			return 0
-		case first:
-			return -1
-		}
-		return 1
-	})
+	isOptical := func(name string) bool { return strings.HasPrefix(name, optical) }
+	others := slices.DeleteFunc(slices.Clone(names), isOptical)
+	names = append(slices.DeleteFunc(names, func(name string) bool { return !isOptical(name) }), others...)
 	return names[:min(len(names), maxDisks)]
 }
 

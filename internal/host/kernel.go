@@ -56,15 +56,7 @@ func (m *Machine) SetSysctl(key, value string) error {
 func sysctlPath(key string) (string, error) {
 	name := key
 	if first := strings.IndexAny(key, "./"); first >= 0 && key[first] == '.' {
-		name = strings.Map(func(r rune) rune {
-			switch r {
-			case '.':
-				return '/'
-			case '/':
-				return '.'
-			}
-			return r
-		}, key)
+		name = strings.NewReplacer(".", "/", "/", ".").Replace(key)
 	}
 	full := "/proc/sys/" + name
 	if name == "" || rootfs.CheckPath(full) != nil || !strings.HasPrefix(path.Clean(full), "/proc/sys/") {
@@ -132,12 +124,7 @@ func (m *Machine) LoadModule(ctx context.Context, module string) error {
 
 // moduleName returns the name by which the kernel knows a module.
 func moduleName(module string) (string, error) {
-	for _, r := range module {
-		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return "", fmt.Errorf("module %q: is not the name of a kernel module: %w", module, fs.ErrInvalid)
-		}
-	}
-	if module == "" {
+	if module == "" || strings.Trim(module, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return "", fmt.Errorf("module %q: is not the name of a kernel module: %w", module, fs.ErrInvalid)
 	}
 	return strings.ReplaceAll(module, "-", "_"), nil

@@ -125,23 +125,18 @@ var causeActions = map[string]string{
 }
 
 // outboundActions are those where a server that the contract names cannot be reached, which is no API server.
-var outboundActions = []struct {
-	cause  resource.Cause
-	action string
-}{
-	{resource.CauseDNS, "run resolvectl query with the server's name on the node: the network's DNS servers must know it, and the node must reach them"},
-	{resource.CauseCloudDNS, "check the name in checks.outbound: Azure's DNS server does not know it, or the private DNS zone that has it is not linked to the node's network"},
-	{resource.CauseConnection, "open the way from the node's subnet to the server (route table, NAT gateway, firewall), or give the proxy that leads there"},
-	{resource.CauseTLS, "see who has signed the certificate: where a firewall intercepts TLS, put its CA in trust.certificates; check the node's clock, too"},
-	{resource.CauseProxy, "check proxy.https, its user and password, and that the proxy lets the node reach the server; or name the server in proxy.noProxy"},
+var outboundActions = map[string]string{
+	string(resource.CauseDNS):        "run resolvectl query with the server's name on the node: the network's DNS servers must know it, and the node must reach them",
+	string(resource.CauseCloudDNS):   "check the name in checks.outbound: Azure's DNS server does not know it, or the private DNS zone that has it is not linked to the node's network",
+	string(resource.CauseConnection): "open the way from the node's subnet to the server (route table, NAT gateway, firewall), or give the proxy that leads there",
+	string(resource.CauseTLS):        "see who has signed the certificate: where a firewall intercepts TLS, put its CA in trust.certificates; check the node's clock, too",
+	string(resource.CauseProxy):      "check proxy.https, its user and password, and that the proxy lets the node reach the server; or name the server in proxy.noProxy",
 }
 
 // action is what to do about a failure.
 func action(code int, cause string) string {
-	for _, a := range outboundActions {
-		if code == exitcode.OutboundFailed && string(a.cause) == cause {
-			return a.action
-		}
+	if action, ok := outboundActions[cause]; ok && code == exitcode.OutboundFailed {
+		return action
 	}
 	if action, ok := causeActions[cause]; ok {
 		return action

@@ -60,12 +60,11 @@ func Read(data []byte) (Answer, error) {
 }
 
 // reason is what a condition says beside its type.
-func reason(reason, message string) string {
-	switch {
-	case reason != "" && message != "":
-		return ": " + reason + ": " + message
-	case reason+message != "":
-		return ": " + reason + message
+func reason(reason, message string) (text string) {
+	for _, part := range []string{reason, message} {
+		if part != "" {
+			text += ": " + part
+		}
 	}
-	return ""
+	return text
 }

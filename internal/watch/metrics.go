@@ -84,38 +84,35 @@ func (m *Metrics) Text() []byte {
 // from a contract's secrets: sources and reasons are words of the watcher's own, steps are the names of
 // resources.
 func (m *Metrics) families() []family {
-	list := []family{
-		{"slipway_generation", gauge, "Number of the current generation, 0 for none.", one(float64(m.current))},
-		{"slipway_generation_last_good", gauge, "Number of the newest generation that was good, 0 for none.", one(float64(m.lastGood))},
-	}
+	var drift, success, ended, took, startup []sample
 	if m.driftKnown {
-		list = append(list, family{"slipway_drift_resources", gauge,
-			"Resources that are not as the current generation has them, when it was last looked.", one(float64(m.driftCount))})
+		drift = one(float64(m.driftCount))
 	}
 	if m.last != nil {
-		success := 0.0
+		success, ended, took = one(0), one(seconds(m.last.FinishedAt)), steps(m.last)
 		if m.last.Outcome == status.OutcomeSuccess {
-			success = 1
+			success = one(1)
 		}
-		list = append(list,
-			family{"slipway_last_apply_success", gauge, "Whether the last apply succeeded, provisioning included.", one(success)},
-			family{"slipway_last_apply_timestamp_seconds", gauge, "When the last apply ended, in seconds since 1970.", one(seconds(m.last.FinishedAt))},
-			family{"slipway_apply_step_duration_seconds", gauge, "How long each step of the last apply took.", steps(m.last)},
-		)
 	}
-	list = append(list,
-		family{"slipway_apply_total", counter, "Applies of the watcher's since it started, repairs included, by outcome.", samples("outcome", outcomes, m.outcomes)},
-		family{"slipway_config_rejected", gauge, "Sources whose present config is not tried again, by reason.", samples("reason", rejections, m.reasons)},
-		family{"slipway_source_errors_total", counter, "Attempts to read a source that failed, since the watcher started.", samples("source", slices.Sorted(maps.Keys(m.errors)), m.errors)},
-	)
+	// Of the kubelet's kubelet_node_startup_* this is the one that is known here: when the kubelet
+	// registers the Node, and when that is ready, only the kubelet and the cluster see.
 	if m.startup > 0 {
-		// Of the kubelet's kubelet_node_startup_* this is the one that is known here: when the kubelet
-		// registers the Node, and when that is ready, only the kubelet and the cluster see.
-		list = append(list, family{"slipway_node_startup_pre_kubelet_duration_seconds", gauge,
-			"Duration in seconds of node startup before kubelet starts, as kubelet_node_startup_pre_kubelet_duration_seconds.",
-			one(m.startup.Seconds())})
+		startup = one(m.startup.Seconds())
 	}
-	return list
+	return []family{
+		{"slipway_generation", gauge, "Number of the current generation, 0 for none.", one(float64(m.current))},
+		{"slipway_generation_last_good", gauge, "Number of the newest generation that was good, 0 for none.", one(float64(m.lastGood))},
+		{"slipway_drift_resources", gauge, "Resources that are not as the current generation has them, when it was last looked.", drift},
+		{"slipway_last_apply_success", gauge, "Whether the last apply succeeded, provisioning included.", success},
+		{"slipway_last_apply_timestamp_seconds", gauge, "When the last apply ended, in seconds since 1970.", ended},
+		{"slipway_apply_step_duration_seconds", gauge, "How long each step of the last apply took.", took},
+		{"slipway_apply_total", counter, "Applies of the watcher's since it started, repairs included, by outcome.", samples("outcome", outcomes, m.outcomes)},
+		{"slipway_config_rejected", gauge, "Sources whose present config is not tried again, by reason.", samples("reason", rejections, m.reasons)},
+		{"slipway_source_errors_total", counter, "Attempts to read a source that failed, since the watcher started.",
+			samples("source", slices.Sorted(maps.Keys(m.errors)), m.errors)},
+		{"slipway_node_startup_pre_kubelet_duration_seconds", gauge,
+			"Duration in seconds of node startup before kubelet starts, as kubelet_node_startup_pre_kubelet_duration_seconds.", startup},
+	}
 }
 
 func one(value float64) []sample { return []sample{{value: value}} }
