@@ -317,15 +317,13 @@ func (r *rendering) document(c *contract, parts []userdata.Part, variables []cse
 	if r.to.Value == scriptTarget {
 		return cse.Script(variables)
 	}
-	given := delivered(c)
-	given.Parts = parts
-	return r.target().document(given)
+	return r.target().document(delivered(c, parts))
 }
 
 // delivered is the contract as the machine gets it: the document itself, in its own dialect.
-func delivered(c *contract) userdata.Contract {
+func delivered(c *contract, parts []userdata.Part) userdata.Contract {
 	family := profile.OfDialect(c.Dialect)
-	out := userdata.Contract{Document: c.Canonical(), Path: family.Contract.JSON}
+	out := userdata.Contract{Document: c.Canonical(), Path: family.Contract.JSON, Parts: parts}
 	if family.Agent.Launcher != "" { // it reads them before the agent starts
 		out.Features = c.Config.Components.Features
 	}

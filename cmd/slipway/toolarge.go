@@ -61,7 +61,7 @@ func (r *rendering) sizes(c *contract, parts []userdata.Part, variables []cse.Va
 	if r.to.Value == scriptTarget {
 		table("what the script is made of, in bytes"+compressed, variableSizes(variables))
 	} else {
-		table("what the document is made of, in bytes"+compressed, r.partSizes(c, parts))
+		table("what the document is made of, in bytes"+compressed, delivered(c, parts).Sizes(r.target().document))
 	}
 	table(largestSettings, userdata.Contract{Document: c.Canonical()}.LargestSettings())
 	return text.String()
@@ -85,13 +85,6 @@ func sizeTable(title string, rows []userdata.Size) string {
 		text.WriteString("\n")
 	}
 	return text.String()
-}
-
-// partSizes are what a document is made of.
-func (r *rendering) partSizes(c *contract, parts []userdata.Part) []userdata.Size {
-	given := delivered(c)
-	given.Parts = parts
-	return given.Sizes(r.target().document)
 }
 
 // variableSizes are the largest variables, all others, and the script without any.

@@ -88,7 +88,9 @@ func verify(dir, root, digest string) (*verification, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the root: %w", err)
 	}
-	compared := superusers(info)
+	// A root that is not the superuser's is no machine's: another user has made that directory.
+	superuser, ok := info.Sys().(*syscall.Stat_t)
+	compared := ok && superuser.Uid == 0
 	owner := func(info fs.FileInfo) (uid, gid int, ok bool) {
 		stat, ok := info.Sys().(*syscall.Stat_t)
 		if !ok || !compared {
@@ -97,12 +99,6 @@ func verify(dir, root, digest string) (*verification, error) {
 		return int(stat.Uid), int(stat.Gid), true
 	}
 	return &verification{dir, root, m.Digest, m.Config, len(m.Entries), m.Verify(tree.FS(), owner), m.Self(from.FS())}, nil
-}
-
-// superusers reports whether a root is a machine's, and not a directory that somebody else has made.
-func superusers(root fs.FileInfo) bool {
-	stat, ok := root.Sys().(*syscall.Stat_t)
-	return ok && stat.Uid == 0
 }
 
 // text is the result for people.

@@ -3,8 +3,11 @@ package host
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"runtime"
 	"slices"
@@ -123,10 +126,12 @@ func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin
 		return nil, rootfs.Failed("open", place, err)
 	}
 	defer file.Close()
-	sum, size, err := digestOf(file)
+	hash := sha256.New()
+	size, err := io.Copy(hash, file)
 	if err != nil {
 		return nil, rootfs.Failed("read", place, err)
 	}
+	sum := hex.EncodeToString(hash.Sum(nil))
 	if d.SHA256 != "" && !strings.EqualFold(d.SHA256, sum) {
 		return nil, refused(resource.CauseContent, fmt.Errorf("its SHA-256 is %s, and %s is wanted", sum, d.SHA256))
 	}

@@ -1,14 +1,11 @@
 package host
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -162,13 +159,6 @@ func (c *counting) Read(p []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
-}
-
-// digestOf is that of a file, and its size.
-func digestOf(f *os.File) (string, int64, error) {
-	sum := sha256.New()
-	n, err := io.Copy(sum, f)
-	return hex.EncodeToString(sum.Sum(nil)), n, err
 }
 
 // tidy removes a component's other stores, but for the last whole one.
