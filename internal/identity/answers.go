@@ -36,7 +36,7 @@ func KubeletDefaults(host Host) *facts.KubeletDefaults {
 	return recorded[facts.KubeletDefaults](host, state.KubeletDefaults)
 }
 
-// recorded is the value that a file holds as JSON, nil where there is none that can be read.
+// recorded is the value that a file holds as JSON; nil if no value can be read.
 func recorded[T any](host Host, file state.File) *T {
 	data, err := file.Read(host)
 	if err != nil {

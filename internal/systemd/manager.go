@@ -261,7 +261,7 @@ func (m *Manager) UnitState(ctx context.Context, unit string) (apply.UnitState, 
 	return state, nil
 }
 
-// UnitEnabled reports whether a boot starts a unit by a link of its own (systemctl(1), is-enabled).
+// UnitEnabled reports whether a boot starts a unit by its own link (systemctl(1), is-enabled).
 func (m *Manager) UnitEnabled(ctx context.Context, unit string) (bool, error) {
 	if err := checkUnit(unit); err != nil {
 		return false, err

@@ -35,7 +35,7 @@ func (m *Manager) EnableUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Enable, unit)
 }
 
-// DisableUnit keeps a unit from being started at boot by a link of its own; another unit may still start it.
+// DisableUnit keeps a unit from being started at boot by its own link; another unit may still start it.
 func (m *Manager) DisableUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Disable, unit)
 }

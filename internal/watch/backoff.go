@@ -22,7 +22,7 @@ type attempts struct {
 	failures int
 }
 
-// concluded takes over what came of an attempt, and reports whether it succeeded. After one that failed, the next one is made
+// concluded records the outcome of an attempt, and reports whether it succeeded. After one that failed, the next one is made
 // later and later, least at the earliest; busy and failed are what the log says, with args.
 func (r *run) concluded(a *attempts, changed agent.Changed, least time.Duration, busy, failed string, args ...any) bool {
 	if changed.Busy {
