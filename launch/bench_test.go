@@ -224,7 +224,7 @@ func TestAllocations(t *testing.T) {
 		most float64
 		run  func()
 	}{
-		{"merge and decide", 400, func() { launch.Render(cloud, request) }},
+		{"merge and decide", 450, func() { launch.Render(cloud, request) }},
 		{"fill in the token", 4, func() { _, _ = tpl.UserData(token) }},
 		{"key", 2, func() { tpl.Key() }},
 	} {

@@ -41,7 +41,7 @@ const mostNames = 15
 
 // Compact is what is kept with a running node: the key, a short digest of each value that counts, and as far as there is room the names of
 // what is in maps, and what people ask for most. It has at most [MaxCompact] bytes. Nothing of a secret is in it.
-func (t *Template) Compact() string { return t.compact.get(t.makeCompact) }
+func (t *Template) Compact() string { return t.compact() }
 
 // makeCompact makes the compact record.
 func (t *Template) makeCompact() string {
@@ -62,15 +62,14 @@ func (t *Template) makeCompact() string {
 // sumBytes is the length of the checksum of a record's key and data.
 const sumBytes = 4
 
-func checksum(key string, data []byte) uint32 { return uint32(digestOf(digest(key), data)) }
+func checksum(key string, data []byte) uint32 { return uint32(digest(key, string(data))) }
 
 // entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
 func (t *Template) entries(names int) map[uint32]*entryOf {
-	entries := func() map[uint32]*entryOf { return byPath(counting(&t.Document), names) }
 	if names == mostNames {
-		return t.allEntries.get(entries)
+		return t.allEntries()
 	}
-	return entries()
+	return byPath(counting(&t.Document), names)
 }
 
 // appendRuns appends how many runs there are, and the runs: the digest of the map that all entries of one are in, how many there are with

@@ -2,6 +2,8 @@ package launch
 
 import (
 	"encoding/binary"
+	"hash/fnv"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -78,27 +80,13 @@ func upTo(path string, names int) string {
 	return path
 }
 
-// The numbers of FNV-1a with 64 bits.
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
-
 // digest is FNV-1a, which is the same in every release, of texts with a zero after each.
 func digest(texts ...string) uint64 {
-	h := uint64(fnvOffset)
+	h := fnv.New64a()
 	for _, s := range texts {
-		h = digestOf(h, s)
+		_, _ = io.WriteString(h, s+"\x00")
 	}
-	return h
-}
-
-// digestOf goes on with a digest. Package hash/fnv would take a copy of each text.
-func digestOf[T string | []byte](h uint64, text T) uint64 {
-	for i := range len(text) {
-		h = (h ^ uint64(text[i])) * fnvPrime
-	}
-	return h * fnvPrime // the zero
+	return h.Sum64()
 }
 
 // change is a difference in an entry.

@@ -82,16 +82,13 @@ type setMap struct {
 	at   reflect.Value
 }
 
-// usualValues are as many as a template usually has, and usualMaps as many as rules set.
-const (
-	usualValues = 192
-	usualMaps   = 8
-)
+// usualValues are as many as a template usually has.
+const usualValues = 192
 
 // explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
 // where nobody asks.
 func explain(layers []Layer) *explainer {
-	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues), maps: make([]setMap, 0, usualMaps)}
+	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues)}
 	w := newWalker(func(path []byte, v reflect.Value) {
 		value := e.value(path)
 		if value.Source != "" {
@@ -140,34 +137,27 @@ func (e *explainer) value(path []byte) *Value {
 
 // sorted are the values by their paths, without those that rules have taken out.
 func (e *explainer) sorted() Explanation {
-	order := make([]*Value, len(e.values)) // a value is large, and moves once
-	for i := range order {
-		order[i] = &e.values[i]
-	}
-	slices.SortFunc(order, func(a, b *Value) int { return strings.Compare(a.Path, b.Path) })
+	values := e.values
+	slices.SortFunc(values, func(a, b Value) int { return strings.Compare(a.Path, b.Path) })
 	for i := range e.maps {
-		order = e.maps[i].still(order)
+		values = e.maps[i].still(values)
 	}
-	sorted := make(Explanation, len(order))
-	for i, v := range order {
-		sorted[i] = *v
-	}
-	return sorted
+	return values
 }
 
 // still are sorted values without those that layers have put into the map, and a rule has taken out of it. Nothing but a map of texts
 // has entries of layers and of a rule ([Field]).
-func (m *setMap) still(sorted []*Value) []*Value {
+func (m *setMap) still(sorted Explanation) Explanation {
 	entries, ok := m.at.Interface().(map[string]string)
 	if !ok {
 		return sorted
 	}
-	first, _ := slices.BinarySearchFunc(sorted, m.path, func(v *Value, path string) int { return strings.Compare(v.Path, path) })
+	first, _ := slices.BinarySearchFunc(sorted, m.path, func(v Value, path string) int { return strings.Compare(v.Path, path) })
 	last := first
 	for last < len(sorted) && strings.HasPrefix(sorted[last].Path, m.path) {
 		last++
 	}
-	kept := slices.DeleteFunc(sorted[first:last], func(v *Value) bool {
+	kept := slices.DeleteFunc(sorted[first:last], func(v Value) bool {
 		if v.Source == Computed || !document.Within(v.Path, m.path) {
 			return false
 		}

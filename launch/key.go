@@ -17,7 +17,7 @@ const keyBytes = 16
 
 // Key names what a node of the template is like, without anything that is secret: "k1-" and 32 hexadecimal digits. Templates
 // with one key make the same nodes. A program keeps it with a node. It is computed once.
-func (t *Template) Key() string { return t.key.get(t.makeKey) }
+func (t *Template) Key() string { return t.key() }
 
 // makeKey computes the key: of the completed contract, as node.NodeDigest has it, and of what counts of the machine.
 func (t *Template) makeKey() string {

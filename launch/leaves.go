@@ -62,7 +62,7 @@ func valueAt(d *Document, path string) reflect.Value {
 func child(v reflect.Value, name string) reflect.Value {
 	switch v = behind(v); v.Kind() {
 	case reflect.Struct:
-		if i := slices.Index(namesOf(v.Type()), name); i >= 0 && isSaid(v.Field(i)) {
+		if i := slices.Index(namesOf(v.Type()), name); i >= 0 && !v.Field(i).IsZero() {
 			return v.Field(i)
 		}
 	case reflect.Map:
@@ -79,9 +79,6 @@ func behind(v reflect.Value) reflect.Value {
 	return v
 }
 
-// isSaid reports whether a field of a struct says something. A struct does if one of its fields does.
-func isSaid(field reflect.Value) bool { return !field.IsZero() }
-
 func (w *walker) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Invalid: // a null says nothing, as in nodeconfig.Merge
@@ -96,8 +93,8 @@ func (w *walker) walk(v reflect.Value) {
 			}
 			return
 		}
-		for i, name := range namesOf(v.Type()) {
-			if name != "" && isSaid(v.Field(i)) {
+		for i, name := range namesOf(v.Type()) { // a struct says something if one of its fields does
+			if name != "" && !v.Field(i).IsZero() {
 				w.below(name, v.Field(i))
 			}
 		}

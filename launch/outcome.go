@@ -131,17 +131,17 @@ var outcomeRows = []outcomeRow{
 
 // rowOf is the row of a code that says more than a cause, or else of a cause, or else of a code.
 func rowOf(cause string, code int) outcomeRow {
-	i := slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return r.ahead && slices.Contains(r.codes, code) })
-	if i < 0 {
-		i = slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.causes, resource.Cause(cause)) })
+	hasCode := func(r outcomeRow) bool { return slices.Contains(r.codes, code) }
+	for _, counts := range []func(outcomeRow) bool{
+		func(r outcomeRow) bool { return r.ahead && hasCode(r) },
+		func(r outcomeRow) bool { return slices.Contains(r.causes, resource.Cause(cause)) },
+		hasCode,
+	} {
+		if i := slices.IndexFunc(outcomeRows, counts); i >= 0 {
+			return outcomeRows[i]
+		}
 	}
-	if i < 0 {
-		i = slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.codes, code) })
-	}
-	if i < 0 {
-		return outcomeRow{reason: ProvisioningFailed, retry: true}
-	}
-	return outcomeRows[i]
+	return outcomeRow{reason: ProvisioningFailed, retry: true}
 }
 
 // longestMessage is how long the text of an outcome may be: a message of a condition has at most 32,768 bytes (Kubernetes:

@@ -29,22 +29,11 @@ type Template struct {
 	complete *nodeconfig.NodeConfig
 	// What follows is made when somebody asks for it: the contract in JSON, the user data, the key, the compact record and what
 	// it is made of.
-	parts      lazy[contractParts]
-	blank      lazy[blankData]
-	key        lazy[string]
-	compact    lazy[string]
-	allEntries lazy[map[uint32]*entryOf]
-}
-
-// lazy is a value that is made once, when somebody asks for it.
-type lazy[T any] struct {
-	once  sync.Once
-	value T
-}
-
-func (l *lazy[T]) get(make func() T) T {
-	l.once.Do(func() { l.value = make() })
-	return l.value
+	parts      func() contractParts
+	blank      func() blankData
+	key        func() string
+	compact    func() string
+	allEntries func() map[uint32]*entryOf
 }
 
 // contractParts are a contract in JSON before and after its token.
@@ -64,6 +53,8 @@ var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.00000000000
 
 // finish completes the contract of a template.
 func (t *Template) finish() {
+	t.parts, t.blank, t.key, t.compact = sync.OnceValue(t.split), sync.OnceValue(t.makeBlank), sync.OnceValue(t.makeKey), sync.OnceValue(t.makeCompact)
+	t.allEntries = sync.OnceValue(func() map[uint32]*entryOf { return byPath(counting(&t.Document), mostNames) })
 	t.complete = nodeconfig.Merge(&t.Document.Node)
 	nodeconfig.Default(t.complete)
 	if t.NeedsToken() {
@@ -122,7 +113,7 @@ func (t *Template) credential(token nodeconfig.Secret) (string, error) {
 
 // contract is the node's contract with a credential.
 func (t *Template) contract(value string) userdata.Contract {
-	p := t.parts.get(t.split)
+	p := t.parts()
 	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.Document.Machine.UserData}
 }
 
@@ -133,7 +124,7 @@ func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	blank := t.blank.get(t.makeBlank)
+	blank := t.blank()
 	if blank.err != nil {
 		return "", blank.err
 	}
@@ -146,7 +137,7 @@ func (t *Template) makeBlank() blankData {
 	if t.NeedsToken() {
 		value = placeholders[0].Reveal()
 	}
-	form, err := userdata.NewBlank(t.contract(value), len(t.parts.get(t.split).head), len(value))
+	form, err := userdata.NewBlank(t.contract(value), len(t.parts().head), len(value))
 	return blankData{form, err}
 }
 

@@ -201,7 +201,7 @@ func (p TokenPolicy) Choose(all []Token, key string, now time.Time) *Token {
 		if t.Description != p.Description(key) || p.Usable(t, now) != nil {
 			continue
 		}
-		if best == nil || lasts(t, best) > 0 || lasts(t, best) == 0 && t.ID() < best.ID() {
+		if best == nil || cmp.Or(lasts(t, best), strings.Compare(best.ID(), t.ID())) > 0 {
 			best = t
 		}
 	}
@@ -210,17 +210,13 @@ func (p TokenPolicy) Choose(all []Token, key string, now time.Time) *Token {
 
 // lasts compares how long two tokens last.
 func lasts(a, b *Token) int {
-	if a.Expires.IsZero() || b.Expires.IsZero() {
-		return cmp.Compare(btoi(a.Expires.IsZero()), btoi(b.Expires.IsZero()))
-	}
-	return a.Expires.Compare(b.Expires)
-}
-
-func btoi(b bool) int {
-	if b {
+	switch {
+	case a.Expires.IsZero() == b.Expires.IsZero():
+		return a.Expires.Compare(b.Expires)
+	case a.Expires.IsZero():
 		return 1
 	}
-	return 0
+	return -1
 }
 
 // New is the token that is to be created for a key. Its value is whoever creates it to choose, by chance.

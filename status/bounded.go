@@ -28,10 +28,7 @@ func (s *Status) bounded(limit int) *Status {
 		e := s.Error.bounded()
 		c.Error = &e
 	}
-	var left Omitted
-	if s.Omitted != nil {
-		left = *s.Omitted
-	}
+	left := s.omitted()
 	c.Errors = cut(s.Errors, limit, &left.Errors, func(f *Failure) { *f = f.bounded() })
 	c.Warnings = cut(s.Warnings, limit, &left.Warnings, func(f *Failure) { *f = f.bounded() })
 	c.Sources = cut(s.Sources, limit, &left.Sources, func(p *Source) { shortenAll(&p.Name, &p.Result) })

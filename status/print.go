@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -32,10 +33,7 @@ func (s *Status) Print(w io.Writer, colour bool) {
 	r.entry("Waited", dim, strings.Join(s.CriticalPath, " > "))
 	r.changes(s)
 	fatal, warnings := nodeconfig.Fatal(s.Problems), slices.DeleteFunc(slices.Clone(s.Problems), isFatal)
-	left := Omitted{}
-	if s.Omitted != nil {
-		left = *s.Omitted
-	}
+	left := s.omitted()
 	if len(warnings) > 0 {
 		r.problems("Errors", fatal, 0, red)
 		r.problems("Warnings", warnings, left.Problems, yellow)
@@ -106,11 +104,7 @@ func (r *report) outcome(s *Status) {
 			text += "(" + s.CodeName + ") "
 		}
 	}
-	outcome := cell(s.Outcome, 20)
-	if outcome == "" {
-		outcome = "unknown"
-	}
-	r.line(r.paint(c, outcome), " ", cell(text+"after "+milliseconds(s.DurationMs), width-21))
+	r.line(r.paint(c, cmp.Or(cell(s.Outcome, 20), "unknown")), " ", cell(text+"after "+milliseconds(s.DurationMs), width-21))
 	if s.Restored > 0 {
 		r.line(cell(fmt.Sprintf("the change was rolled back: generation %d is restored", s.Restored), width))
 	}
@@ -147,10 +141,7 @@ func (r *report) furtherFailures(s *Status) {
 			further = slices.Delete(further, i, i+1)
 		}
 	}
-	var left Omitted
-	if s.Omitted != nil {
-		left = *s.Omitted
-	}
+	left := s.omitted()
 	r.failures("Also", red, further, left.Errors)
 	r.failures("Without", yellow, s.Warnings, left.Warnings)
 	r.gap = true
@@ -242,10 +233,7 @@ func (r *report) changes(s *Status) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))
 		}
 	}
-	if s.Omitted != nil {
-		other += s.Omitted.Changes
-	}
-	if other > 0 { // a newer agent's, or more than are written one by one
+	if other += s.omitted().Changes; other > 0 { // a newer agent's, or more than are written one by one
 		parts = append(parts, fmt.Sprintf("%d other", other))
 	}
 	if len(parts) == 0 {

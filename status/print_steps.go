@@ -42,11 +42,7 @@ func (r *report) timeline(s *Status) {
 		}
 		r.step(step, name, total, c)
 	}
-	hidden := len(s.Steps) - len(shown)
-	if s.Omitted != nil {
-		hidden += s.Omitted.Steps
-	}
-	if hidden > 0 {
+	if hidden := len(s.Steps) - len(shown) + s.omitted().Steps; hidden > 0 {
 		r.line("  ", r.paint(dim, "and "+plural(hidden, "shorter step")))
 	}
 	r.gap = true

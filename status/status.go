@@ -131,6 +131,14 @@ type Omitted struct {
 	Skipped  int `json:"skipped,omitempty"`
 }
 
+// omitted is what was left out.
+func (s *Status) omitted() Omitted {
+	if s.Omitted == nil {
+		return Omitted{}
+	}
+	return *s.Omitted
+}
+
 // Source is a place where a contract was looked for.
 type Source struct {
 	// Name is the place's: "file", "azure-ovf", "ec2-imds", ...

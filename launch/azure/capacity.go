@@ -3,6 +3,7 @@ package azure
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 
 	"github.com/slipway-dev/slipway/capacity"
@@ -70,9 +71,8 @@ func plugin(n *launch.Network) capacity.Plugin {
 
 // told is what a scheduler is told of a node: its capacity, and what pods can have of it.
 func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable map[string]string, err error) {
-	all, allocatable = make(map[string]string, mostResources), make(map[string]string, mostResources)
-	all["pods"] = strconv.Itoa(pods)
-	allocatable["pods"] = all["pods"]
+	all = map[string]string{"pods": strconv.Itoa(pods)}
+	allocatable = maps.Clone(all)
 	for _, r := range []struct {
 		name           string
 		total          int64
@@ -87,7 +87,7 @@ func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable
 		if err != nil {
 			return nil, nil, err
 		}
-		all[r.name], allocatable[r.name] = quantityOf(r.total/r.of, r.unit), quantityOf(r.total-kept, r.freeUnit)
+		all[r.name], allocatable[r.name] = strconv.FormatInt(r.total/r.of, 10)+r.unit, strconv.FormatInt(r.total-kept, 10)+r.freeUnit
 	}
 	if vendor := m.Type.GPUManufacturer; vendor != "" && value(m.Type.GPUs) > 0 {
 		resource := vendor + ".com/gpu" // as the vendors' device plug-ins have it
@@ -96,15 +96,6 @@ func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable
 	}
 	return all, allocatable, nil
 }
-
-// quantityOf is a number with a unit.
-func quantityOf(n int64, unit string) string {
-	var buffer [24]byte
-	return string(append(strconv.AppendInt(buffer[:0], n, 10), unit...))
-}
-
-// mostResources is how many resources a node has.
-const mostResources = 5
 
 // flat are the reasons of a joined error.
 func flat(err error) []string {

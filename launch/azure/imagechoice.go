@@ -185,12 +185,7 @@ func (p *Pin) against(c *candidate, digest string, notAfter time.Time) string {
 type versionsInUse map[string][]string
 
 // of are those of a definition; nil for none.
-func (v versionsInUse) of(name string) []string {
-	if len(v) == 0 {
-		return nil
-	}
-	return v[strings.ToLower(name)]
-}
+func (v versionsInUse) of(name string) []string { return v[strings.ToLower(name)] }
 
 // kept are the versions that are in use, where nothing newer may be taken (Karpenter for Azure: nodeclass
 // status, images).
