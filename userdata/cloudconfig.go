@@ -35,7 +35,7 @@ func cloudConfigPart(family *profile.Profile) string {
 // The error is an [*InvalidError]. The size is not limited, because not every place has Azure's
 // limit; see [Cloud.Check].
 func CloudConfig(c Contract) ([]byte, error) {
-	names, err := c.check(checkForNobody)
+	names, err := c.check(refuseParts)
 	if err != nil {
 		return nil, err
 	}

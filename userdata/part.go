@@ -94,8 +94,8 @@ func (p *Part) kind() string {
 // partCheck says what is wrong with the parts of a contract for who gets them on the machine.
 type partCheck func(c *Contract, add reporter)
 
-// checkForNobody is for a document that has no place for parts.
-func checkForNobody(_ *Contract, add reporter) {
+// refuseParts is for a document that has no place for parts.
+func refuseParts(_ *Contract, add reporter) {
 	add("Parts", "a plain cloud-config has no place for them; use MIME")
 }
 

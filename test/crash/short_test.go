@@ -50,7 +50,7 @@ func TestNoFailpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`internal/rootfs\.\(\*place\)\.open\b`).Match(symbols) {
+	if !regexp.MustCompile(`internal/rootfs\.\(\*entry\)\.open\b`).Match(symbols) {
 		t.Fatal("the symbols of internal/rootfs are not found")
 	}
 	for _, symbol := range failpoints.FindAll(symbols, -1) {
