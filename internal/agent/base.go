@@ -105,7 +105,7 @@ func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transit
 	return made, err
 }
 
-// ownContract reads the image's own contract. Its path is empty if there is none.
+// ownContract reads the image's own contract. Its path is empty if the image has no contract.
 func ownContract(r *run) (source.Contract, error) {
 	for _, path := range BasePaths {
 		if there, err := r.host.Stat(path); err == nil && there.Kind != apply.Absent {

@@ -128,7 +128,7 @@ func (l *lease) name(pair *tls.Certificate) (string, error) {
 // NodeName is the name of this machine's Node, if no contract has one.
 func (Cluster) NodeName() (string, error) { return hostName() }
 
-// hostName is the name that a kubelet gives its Node where nobody says another: the host's, in lower case (Kubernetes:
+// hostName is the name that a kubelet gives its Node if its settings have no other: the host's, in lower case (Kubernetes:
 // nodeutil.GetHostname).
 func hostName() (string, error) {
 	host, err := os.Hostname()

@@ -67,7 +67,7 @@ var awsDomains = []struct{ region, domain string }{
 	{"eu-isoe-", "cloud.adc-e.uk"},
 }
 
-// Region is the cluster's, in AWS; empty where nobody says it.
+// Region is the cluster's, in AWS; empty if neither the contract nor the cloud names it.
 func (in *Input) Region() string {
 	if a := in.Config.Cloud.AWS; a != nil && a.Region != "" {
 		return a.Region

@@ -40,5 +40,5 @@ func (in *Input) Size() string {
 
 func (in *Input) ObservesGPU() bool { return in.ManagesGPU() || in.SharesGPU() }
 
-// Transcodes reports whether the machine has AMD's accelerator for video: its size says so, and nobody has to ask for it.
+// Transcodes reports whether the machine has AMD's accelerator for video: its size says so, and no contract has to ask for it.
 func (in *Input) Transcodes() bool { return gpusize.HasTranscoder(in.Size()) }

@@ -102,7 +102,7 @@ func (in *Input) Referred() []string {
 // UnknownFact reports a fact that is not known. On a workstation, without facts, it need not be.
 func UnknownFact(in *Input, out *Output, path, what string) {
 	if what == FactOf(AddressVariable).What && in.Family.Command.Local == "" {
-		return // a kubelet that is told none finds one, and the agent has said so
+		return // a kubelet finds an address if it gets none, and the agent has said so
 	}
 	if !in.Seen() && len(in.Facts.Components) == 0 {
 		out.Warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
@@ -111,7 +111,7 @@ func UnknownFact(in *Input, out *Output, path, what string) {
 	out.Fatal(nodeconfig.Missing, path, "the kubelet is told the machine's %s, and neither the cloud's metadata service nor the facts say it", what)
 }
 
-// GivesProviderID reports whether the kubelet is told its machine's name in the cloud, which a cloud provider of its own
+// GivesProviderID reports whether Slipway gives the kubelet its machine's name in the cloud, which a cloud provider of its own
 // would tell it (Kubernetes: cloud-provider-aws, node names).
 func (in *Input) GivesProviderID() bool {
 	const flag, field = "provider-id", "providerID"

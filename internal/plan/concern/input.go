@@ -10,10 +10,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Input is what a concern decides from. It is computed once, before any of them, and nobody changes it.
+// Input is what a concern decides from. It is computed once, before any of them, and no concern changes it.
 type Input struct {
 	// Config has what the machine knows of it: the version of the kubelet that is installed, the CA that was fetched. Given is
-	// the config as it was given, which the plan is named after: whoever has that config finds the plan.
+	// the config as it was given, which the plan is named after: a program that has that config finds the plan.
 	Config, Given *nodeconfig.NodeConfig
 	Facts         facts.Facts
 	// Distro is the machine's distribution. Like is the ID of ID_LIKE by which it was found; empty if it is in the table itself.
@@ -45,7 +45,7 @@ type Input struct {
 	// Client is the program that gets the node its certificate for its machine's attested identity; empty where there is
 	// none.
 	Client string
-	// CoreDNS is the program that is the node's DNS cache; empty where there is none.
+	// CoreDNS is the program that is the node's DNS cache; empty if the image has no such program.
 	CoreDNS string
 	// Certificate is where the kubelet keeps the certificate that it gets for its bootstrap token, or that the client
 	// gets for it; empty for none.

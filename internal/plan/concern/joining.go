@@ -48,8 +48,8 @@ func ownCertificate(k nodeconfig.Kubelet) string {
 	return path.Join(kubeletsetting.Value(k, "cert-dir", "", KubeletCertDir), kubeletCertificate)
 }
 
-// RetiringCertificate is the certificate whose presence retires the bootstrap credential, or "" where its path is none
-// that can be written into a unit.
+// RetiringCertificate is the certificate whose presence retires the bootstrap credential, or "" if its path
+// cannot be written into a unit.
 func RetiringCertificate(k nodeconfig.Kubelet) string {
 	if certificate := ownCertificate(k); IsPlainPath(certificate) && path.Clean(certificate) == certificate {
 		return certificate

@@ -35,7 +35,7 @@ func ProgramOf(known facts.Facts, program string) string {
 	return program
 }
 
-// Has reports whether the image has a program, which it is taken to have where nobody has looked: the list of an image's
+// Has reports whether the image has a program, which it is taken to have if no facts list its programs: the list of an image's
 // components names what its maker wanted to name.
 func (in *Input) Has(program string) bool {
 	return !in.Seen() || ProgramOf(in.Facts, program) != ""
@@ -48,7 +48,7 @@ func IsPlainPath(path string) bool {
 	}) < 0
 }
 
-// CloudName is the name that the machine is given; empty where somebody else gives it one.
+// CloudName is the name that the cloud gives the machine; empty if cloud-init sets it.
 func (in *Input) CloudName() string {
 	if in.Facts.Instance == nil || in.Facts.CloudInit {
 		return ""

@@ -82,7 +82,7 @@ func (o *Output) File(phase resource.Phase, path string, mode uint32, content []
 	})
 }
 
-// Secret adds a file that only root reads and nobody is shown.
+// Secret adds a file that only root reads and no output shows.
 func (o *Output) Secret(phase resource.Phase, path string, content []byte, reason string, restarts ...string) {
 	o.Append(resource.Resource{
 		Phase:   phase,
@@ -132,6 +132,7 @@ func Wants(unit string) *resource.Symlink {
 // NotApplied reports a setting that this version does not apply.
 func (o *Output) NotApplied(path string) { o.Add(NotApplied(path)) }
 
+// NotApplied is the problem of a setting that this version does not apply.
 func NotApplied(path string) nodeconfig.Problem {
 	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}
 }

@@ -91,7 +91,7 @@ func planRegistryBinaries(in *concern.Input, out *concern.Output, s *kubeletOrig
 	version, registry := in.Config.Cluster.KubernetesVersion, in.Config.Components.Registry
 	for _, name := range []string{"kubelet", "kubectl"} {
 		d := out.Download(exitcode.RegistryKubernetesFailed, "the registry of a cluster without a way out has it", &resource.Download{
-			Component: name, Version: version, OSVersion: OSVersion(in), ExitCodes: concern.RegistryCodes,
+			Component: name, Version: version, OSVersion: osVersion(in), ExitCodes: concern.RegistryCodes,
 			From: append([]string{
 				registry + "/" + in.Family.Components.RegistryPackages + "/" + name + ":v" + version,
 				registry + "/" + in.Family.Components.RegistryArchives + ":v" + version + "-linux-" + in.Facts.Architecture,

@@ -45,7 +45,7 @@ func planProviderBinary(in *concern.Input, out *concern.Output) {
 			d.From = append(packages, d.From...)
 		case registry != "":
 			d.From = append([]string{registry + "/" + in.Family.Components.RegistryPackages + "/" + packaged + ":v" + in.Config.Cluster.KubernetesVersion}, d.From...)
-			d.OSVersion, d.ExitCodes, code = OSVersion(in), concern.RegistryCodes, exitcode.RegistryProviderFailed
+			d.OSVersion, d.ExitCodes, code = osVersion(in), concern.RegistryCodes, exitcode.RegistryProviderFailed
 		}
 	}
 	if len(d.From) == 0 {

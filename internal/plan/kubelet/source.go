@@ -55,8 +55,8 @@ func kubeletSource(in *concern.Input) kubeletOrigin {
 // linkable is a path that a link can lead to.
 func linkable(target string) bool { return path.IsAbs(target) && path.Clean(target) == target }
 
-// OSVersion is how an artifact of an isolated cluster's registry names the operating system that it is for.
-func OSVersion(in *concern.Input) string {
+// osVersion is how an artifact of an isolated cluster's registry names the operating system that it is for.
+func osVersion(in *concern.Input) string {
 	return strings.TrimSpace(in.Facts.OS.ID + " " + in.Facts.OS.VersionID)
 }
 
