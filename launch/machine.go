@@ -102,7 +102,7 @@ type Image struct {
 
 // Disk is a machine's own disk.
 type Disk struct {
-	// SizeGB is its size.
+	// SizeGB is its size in GiB; the cloud calls them GB.
 	SizeGB int32 `json:"sizeGB,omitempty"`
 	// Ephemeral says that it is on the host, at Placement.
 	Ephemeral *bool  `json:"ephemeral,omitempty"`

@@ -86,8 +86,7 @@ var labelRows = []labelRow{
 	{"karpenter.azure.com/sku-networking-accelerated", func(d *launch.Document) string { return known(d.Machine.Type.AcceleratedNetworking) }},
 	{"karpenter.azure.com/sku-storage-premium-capable", func(d *launch.Document) string { return known(d.Machine.Type.PremiumStorage) }},
 	{"karpenter.azure.com/sku-storage-ephemeralos-maxsize", func(d *launch.Document) string {
-		_, size := hostDisk(&d.Machine.Type)
-		return positive(size / gigabyte)
+		return positive(largestHostDisk(&d.Machine.Type) / gigabyte)
 	}},
 	{"karpenter.azure.com/sku-storage-ultra-ssd", func(*launch.Document) string { return "false" }}, // no machine is made with it
 	{"karpenter.azure.com/sku-gpu-name", func(d *launch.Document) string { return d.Machine.Type.GPUName }},

@@ -79,38 +79,66 @@ var gpuRule = launch.Rule{
 	},
 }
 
-// placementRow is a place for a disk on the host.
+// placementRow is a disk of the host that the machine's own disk can be on.
 type placementRow struct {
 	name string
 	size func(*launch.InstanceType) int64
+	// listed says that the disk counts only if the type's placements name it: older lists name none, and mean the other disks.
+	listed bool
 }
 
-// placementRows are tried in this order, and the first that the type has counts (Karpenter for Azure: ephemeral disks).
+// placementRows are tried in this order, and the first with room counts (Karpenter for Azure: ephemeral disks, with its changes 1869
+// and 1870).
 var placementRows = []placementRow{
-	{"NvmeDisk", func(t *launch.InstanceType) int64 {
-		if !slices.Contains(t.Placements, "NvmeDisk") {
-			return 0
-		}
-		return t.NVMeDiskBytes
-	}},
-	{"CacheDisk", func(t *launch.InstanceType) int64 { return t.CacheDiskBytes }},
-	{"ResourceDisk", func(t *launch.InstanceType) int64 { return t.ResourceDiskBytes }},
+	{"NvmeDisk", func(t *launch.InstanceType) int64 { return t.NVMeDiskBytes }, true},
+	{"CacheDisk", func(t *launch.InstanceType) int64 { return t.CacheDiskBytes }, false},
+	{"ResourceDisk", func(t *launch.InstanceType) int64 { return t.ResourceDiskBytes }, false},
 }
 
-// gigabyte is the unit of a disk's size.
-const gigabyte = 1_000_000_000
+// The units of disks. Azure's "GB" of a disk's size are GiB: it compares 180 "GB" as 193273528320 bytes with the host's disks.
+const (
+	gibibyte = 1 << 30
+	// gigabyte is the unit of what a scheduler is told.
+	gigabyte = 1_000_000_000
+	// mostHostDisk is the largest disk that can be on the host, whatever the host has (Azure: ephemeral OS disks, size limit).
+	mostHostDisk = 2040 * gibibyte
+	// guestState is what a trusted launch keeps of the host's disk beside the machine's own (Azure: ephemeral OS disks, trusted launch).
+	guestState = gibibyte
+)
 
-// hostDisk is the place for a disk on the host that a type has, and the size of it; none where there is none, or where it is not known.
-func hostDisk(t *launch.InstanceType) (placement string, bytes int64) {
+// hostDisks calls yield for each disk of the host that the machine's own disk can be on.
+func hostDisks(t *launch.InstanceType, yield func(placement string, bytes int64)) {
 	if !value(t.EphemeralDisk) {
-		return "", 0
+		return
 	}
 	for _, r := range placementRows {
-		if size := r.size(t); size > 0 {
-			return r.name, size
+		if slices.Contains(t.Placements, r.name) || len(t.Placements) == 0 && !r.listed {
+			yield(r.name, r.size(t))
 		}
 	}
-	return "", 0
+}
+
+// placementOf is the first disk of the host with room for the machine's own disk; empty if there is none.
+func placementOf(m *launch.Machine) (placement string) {
+	need := int64(m.Disk.SizeGB) * gibibyte
+	if need > mostHostDisk {
+		return ""
+	}
+	if m.Security.Trusted() {
+		need += guestState
+	}
+	hostDisks(&m.Type, func(name string, bytes int64) {
+		if placement == "" && bytes >= need {
+			placement = name
+		}
+	})
+	return placement
+}
+
+// largestHostDisk is the size of the largest disk that the host has room for; 0 if there is none, or if it is not known.
+func largestHostDisk(t *launch.InstanceType) (largest int64) {
+	hostDisks(t, func(_ string, bytes int64) { largest = max(largest, min(bytes, mostHostDisk)) })
+	return largest
 }
 
 // diskRule decides whether the machine's own disk is on the host: where it fits.
@@ -118,19 +146,16 @@ var diskRule = launch.Rule{
 	Name: "disk",
 	Reads: []string{
 		"$.machine.type.ephemeralDisk", "$.machine.type.placements", "$.machine.type.nvmeDiskBytes", "$.machine.type.cacheDiskBytes",
-		"$.machine.type.resourceDiskBytes", "$.machine.disk.sizeGB",
+		"$.machine.type.resourceDiskBytes", "$.machine.disk.sizeGB", "$.machine.security.vtpm", "$.machine.security.secureBoot",
 	},
 	Sets: []string{"$.machine.disk.ephemeral", "$.machine.disk.placement"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		t, disk, p := &d.Machine.Type, &d.Machine.Disk, new(problems)
-		if t.EphemeralDisk == nil {
+		p, disk := new(problems), &d.Machine.Disk
+		if d.Machine.Type.EphemeralDisk == nil {
 			p.Report(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
 		}
-		placement, size := hostDisk(t)
-		disk.Ephemeral = new(int64(disk.SizeGB)*gigabyte <= size)
-		if *disk.Ephemeral {
-			disk.Placement = placement
-		}
+		disk.Placement = placementOf(&d.Machine)
+		disk.Ephemeral = new(disk.Placement != "")
 		return p.List
 	},
 }

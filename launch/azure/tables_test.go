@@ -285,29 +285,49 @@ func TestSubnet(t *testing.T) {
 	}
 }
 
-// A disk on the host is taken where it fits: NVMe, cache, resource disk, the first that the type has.
+// Each disk of the host is tried in turn, NVMe first, in GiB, with the GiB that a trusted launch keeps for the guest's state
+// (Azure: ephemeral OS disks).
 func TestDisk(t *testing.T) {
 	const gib = int64(1) << 30
+	both := []string{"ResourceDisk", "CacheDisk"}
 	for _, c := range []struct {
-		of   launch.InstanceType
-		want string
+		of      launch.InstanceType
+		size    int32
+		trusted bool
+		want    string
+		label   string
 	}{
-		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, Placements: []string{"NvmeDisk"}, CacheDiskBytes: gib}, "NvmeDisk"},
-		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, CacheDiskBytes: 200 * gib}, "CacheDisk"},
-		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib, ResourceDiskBytes: 1000 * gib}, ""}, // the first, not the largest
-		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 128 * gigabyte}, "ResourceDisk"},
-		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 128*gigabyte - 1}, ""},
-		{launch.InstanceType{EphemeralDisk: no, ResourceDiskBytes: 1000 * gib}, ""},
-		{launch.InstanceType{ResourceDiskBytes: 1000 * gib}, "problem"},
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, Placements: []string{"NvmeDisk"}}, 128, false, "NvmeDisk", "1073"},
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, CacheDiskBytes: 200 * gib}, 128, false, "CacheDisk", "214"},
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, CacheDiskBytes: 200 * gib, Placements: both}, 128, false, "CacheDisk", "214"},
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 110 * gib, CacheDiskBytes: 200 * gib, Placements: []string{"NvmeDisk", "CacheDisk"}}, 128, false, "CacheDisk", "214"},
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 110 * gib, CacheDiskBytes: 120 * gib, ResourceDiskBytes: 130 * gib, Placements: []string{"NvmeDisk", "CacheDisk", "ResourceDisk"}}, 128, false, "ResourceDisk", "139"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 30 * gib, ResourceDiskBytes: 160 * gib, Placements: both}, 128, false, "ResourceDisk", "171"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 200 * gib, ResourceDiskBytes: 160 * gib, Placements: []string{"ResourceDisk"}}, 128, false, "ResourceDisk", "171"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 200 * gib, Placements: []string{"ResourceDisk"}}, 128, false, "", ""},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib}, 100, false, "CacheDisk", "107"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib}, 105, false, "", "107"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib, ResourceDiskBytes: 150 * gib}, 100, true, "ResourceDisk", "161"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib, ResourceDiskBytes: 150 * gib}, 99, true, "CacheDisk", "161"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib, ResourceDiskBytes: 150 * gib}, 150, true, "", "161"},
+		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 128*gib - 1}, 128, false, "", "137"},
+		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 3000 * gib}, 2040, true, "ResourceDisk", "2190"},
+		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 3000 * gib}, 2041, false, "", "2190"},
+		{launch.InstanceType{EphemeralDisk: yes}, 30, false, "", ""},
+		{launch.InstanceType{EphemeralDisk: no, ResourceDiskBytes: 1000 * gib}, 128, false, "", ""},
+		{launch.InstanceType{ResourceDiskBytes: 1000 * gib}, 128, false, "problem", ""},
 	} {
-		d := &launch.Document{Machine: launch.Machine{Type: c.of, Disk: launch.Disk{SizeGB: 128}}}
+		d := &launch.Document{Machine: launch.Machine{Type: c.of, Disk: launch.Disk{SizeGB: c.size}, Security: launch.Security{SecureBoot: &c.trusted}}}
 		found := diskRule.Run(d)
 		got := d.Machine.Disk.Placement
 		if len(found) > 0 {
 			got = "problem"
 		}
 		if got != c.want || *d.Machine.Disk.Ephemeral != (d.Machine.Disk.Placement != "") {
-			t.Errorf("%+v: %s, want %s", c.of, got, c.want)
+			t.Errorf("%+v: %s, want %s", c, got, c.want)
+		}
+		if row := slices.IndexFunc(labelRows, func(r labelRow) bool { return strings.HasSuffix(r.key, "ephemeralos-maxsize") }); labelRows[row].value(d) != c.label {
+			t.Errorf("%+v: label %q, want %q", c, labelRows[row].value(d), c.label)
 		}
 	}
 }
