@@ -291,11 +291,7 @@ func driversTable() string {
 	for _, d := range driverRows {
 		rows = append(rows, []string{code(d.kind), d.version, code(d.suffix)})
 	}
-	vendors := [][]string{{"the name begins with", "and has", "processors of"}}
-	for _, v := range vendorRows {
-		vendors = append(vendors, []string{code(v.prefix), code(v.contains), v.vendor})
-	}
-	return table(vendors...) + "\n" + table(rows...)
+	return table(rows...)
 }
 
 func labelsTable(t *testing.T, in *Input) string {

@@ -2,7 +2,6 @@ package azure
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/plan/gpusize"
 	"github.com/slipway-dev/slipway/launch"
@@ -13,7 +12,7 @@ import (
 type driverRow struct{ kind, version, suffix string }
 
 // driverRows are the versions that AKS's images of August 2026 go with: a driver of another version than the image's programs
-// does not work (Karpenter for Azure: pkg/utils/gpu.go). Package plan has the kinds by size.
+// does not work (Karpenter for Azure: pkg/utils/gpu.go). Package gpusize has the kinds by size.
 var driverRows = []driverRow{
 	{"grid-v20", "595.58.03", "20260609172331"},
 	{"grid", "570.211.01", "20260522192315"},
@@ -21,56 +20,40 @@ var driverRows = []driverRow{
 	{"cuda-lts", "580.159.04", "20260629214430"},
 }
 
-// driverOf is the driver for a size.
-func driverOf(size string) driverRow {
-	kind := gpusize.DriverKind(strings.TrimSuffix(strings.ToLower(size), "_promo"))
-	return driverRows[slices.IndexFunc(driverRows, func(r driverRow) bool { return r.kind == kind })]
+// gpuSystems are the image families with graphics processors, by the name that package gpusize has for their system.
+var gpuSystems = map[string]gpusize.Systems{
+	ubuntu2004: gpusize.Ubuntu, ubuntu2204: gpusize.Ubuntu, ubuntu2404: gpusize.Ubuntu,
+	linux2: gpusize.AzureLinux2, linux3: gpusize.AzureLinux3,
 }
 
-// vendorRow says whose graphics processors a size has, by what is in its name.
-type vendorRow struct{ prefix, contains, vendor string }
-
-// vendorRows decide; the first that is met counts (Azure: GPU optimized sizes).
-var vendorRows = []vendorRow{
-	{"standard_ng", "", "amd"},
-	{"standard_nd", "mi300x", "amd"},
-	{"standard_nv", "as_v4", "amd"},
-	{"standard_nc", "", "nvidia"},
-	{"standard_nd", "", "nvidia"},
-	{"standard_nv", "", "nvidia"},
-}
-
-func vendorOf(size string) string {
-	size = strings.ToLower(size)
-	for _, r := range vendorRows {
-		if strings.HasPrefix(size, r.prefix) && strings.Contains(size, r.contains) {
-			return r.vendor
-		}
-	}
-	return ""
-}
-
-// gpuRule decides which driver is installed. AKS installs NVIDIA's alone.
+// gpuRule decides which driver is installed, and refuses sizes that AKS does not run on the image's system. AKS installs NVIDIA's
+// driver alone.
 var gpuRule = launch.Rule{
 	Name:  "GPU",
-	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.gpuDriver", "$.machine.image.wanted"},
+	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver", "$.machine.image.wanted", "$.machine.image.family"},
 	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, t := new(problems), &d.Machine.Type
-		switch {
-		case t.GPUs == nil:
+		size, family := gpusize.Of(t.Name), d.Machine.Image.Family
+		if t.GPUs == nil {
 			p.Report(false, nodeconfig.Missing, "$.machine.type.gpus", "is not known; no driver is installed")
-		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
+			return p.List
+		}
+		switch isWanted := d.Machine.GPUDriver != noDriver; {
+		case *t.GPUs == 0, isOwn(d) && !isWanted:
 		case isOwn(d):
 			p.wrong("$.machine.gpuDriver", "is none of an image of one's own; have the driver in the image, and set gpu.mode None in the class, or nothing")
-		case t.GPUManufacturer == "":
-			p.Report(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known who made the graphics processors of "+t.Name+"; set gpu.mode None in the class")
-		case t.GPUManufacturer != "nvidia":
+		case size == nil && isWanted:
+			p.Report(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known which driver "+t.Name+" takes; set gpu.mode None in the class and install the driver otherwise, or use another instance type")
+		case size != nil && family != "" && size.Systems&gpuSystems[family] == 0:
+			p.wrong("$.machine.image.wanted", "chooses "+family+", on which AKS does not run "+t.Name+"; use another image family or another instance type")
+		case !isWanted:
+		case size.Driver == "":
 			p.wrong("$.machine.gpuDriver", "there is no driver that is installed for "+t.Name+"; set gpu.mode None in the class, and install it otherwise")
 		default:
-			driver := driverOf(t.Name)
+			driver := driverRows[slices.IndexFunc(driverRows, func(r driverRow) bool { return r.kind == size.Driver })]
 			d.Machine.GPUDriverVersion = driver.kind + " " + driver.version + "-" + driver.suffix
-			d.Node.System.GPU = &nodeconfig.GPU{Vendor: "nvidia", InstallDriver: true}
+			d.Node.System.GPU = &nodeconfig.GPU{Vendor: size.Maker, InstallDriver: true}
 			d.Node.Components.ScriptVariables = map[string]nodeconfig.Secret{
 				"GPU_DRIVER_TYPE": nodeconfig.NewSecret(driver.kind), "GPU_DRIVER_VERSION": nodeconfig.NewSecret(driver.version), "GPU_IMAGE_SHA": nodeconfig.NewSecret(driver.suffix),
 			}

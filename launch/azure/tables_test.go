@@ -166,24 +166,52 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Drivers by size (Karpenter for Azure: pkg/utils/gpu.go).
-func TestDriver(t *testing.T) {
-	for size, want := range map[string]string{
-		"Standard_NC24ds_xl_RTXPRO6000BSE_v6": "grid-v20:595.58.03-20260609172331",
-		"Standard_NV36ads_A10_v5":             "grid:570.211.01-20260522192315",
-		"Standard_NC8ads_A10_v4":              "grid:570.211.01-20260522192315",
-		"Standard_NC6":                        "cuda:470.82.01-20260629214430",
-		"Standard_NC6_Promo":                  "cuda:470.82.01-20260629214430",
-		"Standard_NC24ads_A100_v4":            "cuda-lts:580.159.04-20260629214430",
-		"Standard_XX1":                        "cuda-lts:580.159.04-20260629214430",
+// Which sizes a launch takes, by image family and by whether AKS's driver is wanted (Karpenter for Azure:
+// pkg/utils/supported-gpus.yaml).
+func TestGPU(t *testing.T) {
+	for _, c := range []struct {
+		size, family, mode string
+		want               string // the driver, or the path of the problem
+		maker              string
+	}{
+		{"Standard_NV4ads_V710_v5", ubuntu2404, "Driver", "$.machine.gpuDriver", "amd"},
+		{"Standard_NV4ads_V710_v5", ubuntu2404, noDriver, "", "amd"},
+		{"Standard_NV28adms_V710_v5", linux3, noDriver, "$.machine.image.wanted", "amd"},
+		{"Standard_NV8as_v4", ubuntu2204, "Driver", "$.machine.gpuDriver", "amd"},
+		{"Standard_ND96isr_MI300X_v5", ubuntu2204, "Driver", "$.machine.gpuDriver", "amd"},
+		{"Standard_NG8ads_V620_v1", ubuntu2204, "Driver", "$.machine.gpuDriver", "amd"},
+		{"Standard_NC6", ubuntu2404, "Driver", "cuda 470.82.01-20260629214430", "nvidia"},
+		{"Standard_NC24r_Promo", ubuntu2404, "Driver", "cuda 470.82.01-20260629214430", "nvidia"},
+		{"Standard_NC6", linux3, "Driver", "$.machine.image.wanted", "nvidia"},
+		{"Standard_NC6", linux3, noDriver, "$.machine.image.wanted", "nvidia"},
+		{"Standard_NV48s_v3", linux3, "Driver", "$.machine.image.wanted", "nvidia"},
+		{"Standard_NC6s_v2", linux2, "Driver", "$.machine.image.wanted", "nvidia"},
+		{"Standard_NC6s_v2_Promo", ubuntu2204, "Driver", "cuda-lts 580.159.04-20260629214430", "nvidia"},
+		{"Standard_NC6s_v3", linux2, "Driver", "cuda-lts 580.159.04-20260629214430", "nvidia"},
+		{"Standard_NC4as_T4_v3", linux3, "Driver", "cuda-lts 580.159.04-20260629214430", "nvidia"},
+		{"Standard_NC24ads_A100_v4", linux2, "Driver", "$.machine.image.wanted", "nvidia"},
+		{"Standard_NC24ads_A100_v4", linux3, "Driver", "cuda-lts 580.159.04-20260629214430", "nvidia"},
+		{"Standard_NV36ads_A10_v5", linux3, "Driver", "grid 570.211.01-20260522192315", "nvidia"},
+		{"STANDARD_NC144LDS_XL_RTXPRO6000BSE_V6", ubuntu2404, "Driver", "grid-v20 595.58.03-20260609172331", "nvidia"},
+		{"Standard_NC144lds_xl_RTXPRO6000BSE_v6", linux3, "Driver", "$.machine.image.wanted", "nvidia"},
+		{"Standard_ND128isr_GB300_v6", ubuntu2404, "Driver", "cuda-lts 580.159.04-20260629214430", "nvidia"},
+		{"Standard_NC9999ads_X9_v9", ubuntu2404, "Driver", "$.machine.gpuDriver", ""},
+		{"Standard_NC9999ads_X9_v9", ubuntu2404, noDriver, "", ""},
+		{"Standard_NC9999ads_X9_v9", custom, "Driver", "$.machine.gpuDriver", ""},
+		{"Standard_NC6", custom, noDriver, "", "nvidia"},
 	} {
-		if d := driverOf(size); d.kind+":"+d.version+"-"+d.suffix != want {
-			t.Errorf("%s: %+v, want %s", size, d, want)
+		read, err := ReadInstanceType([]byte(`[{"name":"`+c.size+`","capabilities":[{"name":"GPUs","value":"1"}]}]`), c.size, "")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for size, want := range map[string]string{"Standard_NV8as_v4": "amd", "Standard_ND96isr_MI300X_v5": "amd", "Standard_NG8ads_V620_v1": "amd", "Standard_ND96asr_v4": "nvidia", "Standard_D4s_v5": ""} {
-		if got := vendorOf(size); got != want {
-			t.Errorf("%s: %s, want %s", size, got, want)
+		d := &launch.Document{Machine: launch.Machine{Type: *read, GPUDriver: c.mode, Image: launch.Image{Wanted: c.family, Family: c.family}}}
+		found := gpuRule.Run(d)
+		got := d.Machine.GPUDriverVersion
+		if len(found) > 0 {
+			got = found[0].Path
+		}
+		if got != c.want || read.GPUManufacturer != c.maker || (got == "" || len(found) > 0) != (d.Node.System.GPU == nil) {
+			t.Errorf("%+v: %q of %q, %v", c, got, read.GPUManufacturer, found)
 		}
 	}
 }

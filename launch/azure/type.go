@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/plan/gpusize"
 	"github.com/slipway-dev/slipway/launch"
 )
 
@@ -180,7 +181,10 @@ func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 	}
 	if *t.GPUs > 0 { // which kind it is, is in the name alone
 		n, _ := sizeNameOf(t.Name)
-		t.GPUManufacturer, t.GPUName = vendorOf(t.Name), n.gpu()
+		t.GPUName = n.gpu()
+		if known := gpusize.Of(t.Name); known != nil {
+			t.GPUManufacturer = known.Maker
+		}
 	}
 	if t.TrustedLaunch == nil && len(t.Generations) > 0 {
 		t.TrustedLaunch = new(slices.Contains(t.Generations, "2"))
