@@ -1,10 +1,12 @@
 package azure
 
 import (
+	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
@@ -53,26 +55,6 @@ type ClassSecurity struct {
 		VTPM       *bool `json:"vtpm,omitempty"`
 		SecureBoot *bool `json:"secureBoot,omitempty"`
 	} `json:"trustedLaunch,omitempty"`
-}
-
-// LocalDNS is a class's DNS cache on each node.
-type LocalDNS struct {
-	Mode             *string    `json:"mode,omitempty"`
-	VnetDNSOverrides []Override `json:"vnetDNSOverrides,omitempty"`
-	KubeDNSOverrides []Override `json:"kubeDNSOverrides,omitempty"`
-}
-
-// Override is how the cache answers below one domain.
-type Override struct {
-	Zone               string `json:"zone"`
-	QueryLogging       string `json:"queryLogging"`
-	Protocol           string `json:"protocol"`
-	ForwardDestination string `json:"forwardDestination"`
-	ForwardPolicy      string `json:"forwardPolicy"`
-	MaxConcurrent      *int32 `json:"maxConcurrent"`
-	CacheDuration      string `json:"cacheDuration"`
-	ServeStaleDuration string `json:"serveStaleDuration"`
-	ServeStale         string `json:"serveStale"`
 }
 
 // GPU is what a class says of graphics processors.
@@ -139,11 +121,11 @@ func (c *NodeClass) layer() launch.Layer {
 	if s.ArtifactStreaming != nil {
 		m.Streaming = s.ArtifactStreaming.Enabled
 	}
-	if len(s.Kubelet) > 0 {
-		n.Kubelet.Config = s.Kubelet
-	}
+	s.addKubelet(&n.Kubelet.Config, false)
 	s.LinuxOSConfig.system(&n.System)
-	n.Network.LocalDNS = s.LocalDNS.cache()
+	if s.LocalDNS != nil && value(s.LocalDNS.Mode) == dnsRequired {
+		n.Network.LocalDNS, _ = s.LocalDNS.cache()
+	}
 	if own, found := c.userData(); own != nil && len(nodeconfig.Fatal(found)) == 0 { // what is refused is in no template
 		said := new(launch.Document)
 		own.lay(said)
@@ -151,7 +133,35 @@ func (c *NodeClass) layer() launch.Layer {
 		l.AddLines(l.Document, "") // the class's fields go before it
 		own.lay(l.Document)
 	}
+	s.addKubelet(&n.Kubelet.Config, true)
 	return l
+}
+
+// kubeletDefaults are those of a class that has a kubelet (CRD aksnodeclasses: defaults): the API server writes them into a class.
+var kubeletDefaults = map[string]any{
+	"containerLogMaxFiles": json.Number("5"), logSize: "50Mi", "cpuCFSQuota": true, "cpuCFSQuotaPeriod": "100ms",
+	"cpuManagerPolicy": "none", "topologyManagerPolicy": "none",
+}
+
+// logSize is the one whose default is not the kubelet's own, so a class in a file must have it as well.
+const logSize = "containerLogMaxSize"
+
+// addKubelet adds what the class wants of the kubelet and config does not say. A default may be the API server's, so it goes below
+// the class's user data: isDefault chooses these.
+func (s *ClassSpec) addKubelet(config *map[string]any, isDefault bool) {
+	wanted := make(map[string]any, len(s.Kubelet)+1)
+	for name, v := range s.Kubelet {
+		if v != nil && reflect.DeepEqual(v, kubeletDefaults[name]) == isDefault { // the API server takes a null for nothing
+			wanted[name] = v
+		}
+	}
+	if isDefault && s.Kubelet != nil {
+		wanted[logSize] = kubeletDefaults[logSize]
+	}
+	maps.Copy(wanted, *config)
+	if len(wanted) > 0 {
+		*config = wanted
+	}
 }
 
 // system says what the class wants of the operating system.
@@ -173,8 +183,8 @@ func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 		}
 	}
 	for _, row := range sysctls {
-		given, ok := c.Sysctls[row.name]
-		if !ok {
+		given := c.Sysctls[row.name]
+		if given == nil {
 			continue
 		}
 		if s.Sysctls == nil {
@@ -190,53 +200,22 @@ func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 	}
 }
 
-// cache is the DNS cache that the class wants; nil for none.
-func (d *LocalDNS) cache() *nodeconfig.LocalDNS {
-	if d == nil || value(d.Mode) != dnsRequired {
-		return nil
-	}
-	return &nodeconfig.LocalDNS{Host: zones(d.VnetDNSOverrides), Pods: zones(d.KubeDNSOverrides)}
-}
-
-func zones(overrides []Override) map[string]nodeconfig.LocalDNSZone {
-	if len(overrides) == 0 {
-		return nil
-	}
-	all := make(map[string]nodeconfig.LocalDNSZone, len(overrides))
-	for _, o := range overrides {
-		all[o.Zone] = nodeconfig.LocalDNSZone{
-			QueryLogging: o.QueryLogging, Protocol: o.Protocol, ForwardTo: o.ForwardDestination, ForwardPolicy: o.ForwardPolicy,
-			MaxConcurrent: o.MaxConcurrent, CacheSeconds: seconds(o.CacheDuration), StaleSeconds: seconds(o.ServeStaleDuration), ServeStale: o.ServeStale,
-		}
-	}
-	return all
-}
-
-// seconds is a duration that has been checked.
-func seconds(text string) *int32 {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return nil
-	}
-	return new(int32(d / time.Second))
-}
-
 // swapUnit is the unit of nodeconfig.System.SwapMB: 1000 KiB, as AKS counts.
 const swapUnit = 1000 << 10
 
 // swapSize is the size of a swap file that the contract can say.
 func swapSize(text string) (bytes int64, ok bool) {
 	bytes, ok = capacity.Bytes(text)
-	return bytes, ok && bytes <= 1<<31*swapUnit/2
+	return bytes, ok && quantityForm.MatchString(text) && bytes <= 1<<31*swapUnit/2
 }
 
 // ports reads a range of two ports with a blank between.
 func ports(v any) (first, last int64, ok bool) {
 	text, _ := v.(string)
-	from, to, found := strings.Cut(text, " ")
+	from, to, _ := strings.Cut(text, " ")
 	first, err := strconv.ParseInt(from, 10, 32)
 	last, err2 := strconv.ParseInt(to, 10, 32)
-	return first, last, found && err == nil && err2 == nil
+	return first, last, portsForm.MatchString(text) && err == nil && err2 == nil
 }
 
 func value[T any](p *T) T {

@@ -3,7 +3,9 @@ package azure
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/capacity"
@@ -26,7 +28,7 @@ func TestValues(t *testing.T) {
 	if len(sysctls) != 28 {
 		t.Errorf("%d parameters, and the API has 28", len(sysctls))
 	}
-	for value, want := range map[string]bool{"1024 65535": true, "1023 65535": false, "1024 65536": false, "60999 32768": false, "1024": false, "1024  40000": false, "1024 40000 ": false, "40000 40000": true} {
+	for value, want := range map[string]bool{"1024 65535": true, "1023 65535": false, "1024 65536": false, "60999 32768": false, "1024": false, "1024  40000": false, "1024 40000 ": false, "+1024 40000": false, "01024 40000": true, "40000 40000": true} {
 		i := slices.IndexFunc(sysctls, func(s sysctl) bool { return s.name == portRange })
 		if (sysctls[i].check(value) == "") != want {
 			t.Errorf("ports %q", value)
@@ -59,6 +61,8 @@ func TestClassKubelet(t *testing.T) {
 		`{"imageGCLowThresholdPercent":90}`:       "imageGCLowThresholdPercent",
 		`{"containerLogMaxSize":"50Mi"}`:          "",
 		`{"containerLogMaxSize":"50K"}`:           "containerLogMaxSize",
+		`{"containerLogMaxSize":"50k"}`:           "containerLogMaxSize",
+		`{"containerLogMaxSize":"50000Ki"}`:       "",
 		`{"containerLogMaxSize":"50"}`:            "containerLogMaxSize",
 		`{"containerLogMaxFiles":1}`:              "containerLogMaxFiles",
 		`{"cpuCFSQuotaPeriod":"50ms"}`:            "",
@@ -85,7 +89,8 @@ func TestClassKubelet(t *testing.T) {
 // The class's rules on FIPS (CRD aksnodeclasses: CEL rules).
 func TestClassFIPS(t *testing.T) {
 	for spec, want := range map[string]string{
-		"{fipsMode: FIPS}":                      "$.spec.imageFamily",
+		"{fipsMode: FIPS}": "", // none is Ubuntu
+		"{fipsMode: FIPS, security: {trustedLaunch: {vtpm: true}}}": "",
 		"{fipsMode: Disabled}":                  "",
 		"{fipsMode: FIPS, imageFamily: Ubuntu}": "",
 		"{fipsMode: FIPS, imageFamily: Ubuntu, security: {trustedLaunch: {vtpm: true}}}":                     "",
@@ -100,6 +105,120 @@ func TestClassFIPS(t *testing.T) {
 		_, problems := ReadNodeClass([]byte("apiVersion: " + ClassVersion + "\nkind: " + ClassKind + "\nmetadata: {name: a}\nspec: " + spec))
 		if len(problems) > 1 || (want == "") != (len(problems) == 0) || want != "" && problems[0].Path != want {
 			t.Errorf("%s: %v, want %q", spec, problems, want)
+		}
+	}
+}
+
+// class is a class with a specification, and what is wrong with it.
+func class(t *testing.T, spec string) (*NodeClass, []nodeconfig.Problem) {
+	t.Helper()
+	c, problems := ReadNodeClass([]byte("apiVersion: " + ClassVersion + "\nkind: " + ClassKind + "\nmetadata: {name: a}\nspec: " + spec))
+	if c == nil {
+		t.Fatal(problems)
+	}
+	return c, problems
+}
+
+// What the API server refuses of a class is refused, and what it takes is taken, at the place of the value (CRD aksnodeclasses).
+func TestClassAsTheAPIServer(t *testing.T) {
+	subnet := func(group string) string {
+		return `{vnetSubnetID: "/subscriptions/12345678-1234-1234-1234-123456789012/resourceGroups/` + group + `/providers/Microsoft.Network/virtualNetworks/v/subnets/s"}`
+	}
+	for spec, want := range map[string]string{
+		"{}": "", "{osDiskSizeGB: 30}": "", "{osDiskSizeGB: 29}": "$.spec.osDiskSizeGB", "{osDiskSizeGB: 2049}": "$.spec.osDiskSizeGB",
+		"{maxPods: 10}": "", "{maxPods: 251}": "$.spec.maxPods", "{imageFamily: Ubuntu2004}": "$.spec.imageFamily", `{imageFamily: ""}`: "$.spec.imageFamily",
+		"{gpu: {}}": "", "{gpu: {mode: Install}}": "$.spec.gpu.mode", "{artifactStreaming: {enabled: true}}": "",
+		"{kubelet: {}}": "", "{kubelet: {imageGCHighThresholdPercent: 101}}": "$.spec.kubelet.imageGCHighThresholdPercent",
+		subnet("a-b_c"): "", subnet(".a"): "", subnet("a-"): "", subnet("a.(b)"): "", subnet("a."): "$.spec.vnetSubnetID", subnet("a#b"): "$.spec.vnetSubnetID",
+		"{linuxOSConfig: {swapFileSize: 1500Mi}, kubelet: {failSwapOn: false}}":        "",
+		"{linuxOSConfig: {swapFileSize: 1500Mi}}":                                      "$.spec.linuxOSConfig.swapFileSize",
+		"{linuxOSConfig: {swapFileSize: 100K}, kubelet: {failSwapOn: false}}":          "$.spec.linuxOSConfig.swapFileSize",
+		"{linuxOSConfig: {swapFileSize: 100k}, kubelet: {failSwapOn: false}}":          "$.spec.linuxOSConfig.swapFileSize",
+		"{linuxOSConfig: {sysctls: {vmMaxMapCount: null}}}":                            "",
+		"{linuxOSConfig: {sysctls: {vmMaxMapCount: \"65530\"}}}":                       "$.spec.linuxOSConfig.sysctls.vmMaxMapCount",
+		"{tags: {" + strings.Repeat("ä", 512) + ": " + strings.Repeat("本", 256) + "}}": "",
+		"{tags: {a: " + strings.Repeat("本", 257) + "}}":                                "$.spec.tags.a",
+		"{tags: {a: \"\"}}":            "",
+		"{tags: {\"a?\": b}}":          `$.spec.tags["a?"]`,
+		"{localDNS: {}}":               "$.spec.localDNS.kubeDNSOverrides",
+		"{localDNS: {mode: Disabled}}": "$.spec.localDNS.kubeDNSOverrides",
+	} {
+		_, problems := class(t, spec)
+		problems = nodeconfig.Fatal(problems)
+		if (want == "") != (len(problems) == 0) || want != "" && problems[0].Path != want {
+			t.Errorf("%s: %v, want %q", spec, problems, want)
+		}
+	}
+}
+
+// A class has the same node from a file and from an API server, which writes its defaults into it. These go below the class's user
+// data; what is not a default goes before it.
+func TestClassDefaults(t *testing.T) {
+	const own = `, userData: '{"apiVersion":"slipway.dev/v1","kind":"NodeConfig","kubelet":{"config":{"cpuCFSQuota":false,"containerLogMaxSize":"2Gi"}}}'`
+	for spec, want := range map[string]string{
+		"{}":              `null`,
+		"{kubelet: null}": `null`,
+		"{kubelet: {}}":   `{"containerLogMaxSize":"50Mi"}`,
+		"{kubelet: {failSwapOn: false, cpuManagerPolicy: null, containerLogMaxSize: 100Mi}}": `{"containerLogMaxSize":"100Mi","failSwapOn":false}`,
+		"{kubelet: {cpuCFSQuota: true, containerLogMaxFiles: 5, containerLogMaxSize: 50Mi}}": `{"containerLogMaxFiles":5,"containerLogMaxSize":"50Mi","cpuCFSQuota":true}`,
+		"{kubelet: {cpuCFSQuota: true, containerLogMaxSize: 50Mi}" + own + "}":               `{"containerLogMaxSize":"2Gi","cpuCFSQuota":false}`,
+		"{kubelet: {}" + own + "}": `{"containerLogMaxSize":"2Gi","cpuCFSQuota":false}`,
+		"{kubelet: {cpuCFSQuota: true, containerLogMaxSize: 1Gi}" + own + "}": `{"containerLogMaxSize":"1Gi","cpuCFSQuota":false}`,
+	} {
+		c, problems := class(t, spec)
+		got, err := json.Marshal(c.layer().Document.Node.Kubelet.Config)
+		if err != nil || len(problems) > 0 || string(got) != want {
+			t.Errorf("%s: %s, %v, %v", spec, got, err, problems)
+		}
+	}
+}
+
+// A zone that cannot be served is an error at its place in the class; the contract of the node never has it.
+func TestClassZones(t *testing.T) {
+	long := strings.Repeat("a", 63)
+	for _, c := range []struct{ field, value, want string }{
+		{"zone", "example.com", ""}, {"zone", "example.com.", ""}, {"zone", "Example-1_a.com", ""}, {"zone", "svc.cluster.local", ".forwardDestination"}, {"zone", long + ".com", ""},
+		{"zone", "x {\n}\nevil.example", ".zone"}, {"zone", "a b", ".zone"}, {"zone", "-bad..example", ".zone"}, {"zone", "a-.com", ".zone"}, {"zone", "_tcp.example", ".zone"},
+		{"zone", "..", ".zone"}, {"zone", "*.example", ".zone"}, {"zone", "a" + long + ".com", ".zone"}, {"zone", "", ".zone"}, {"zone", "bücher.example", ".zone"},
+		{"zone", "a.com\n", ".zone"}, {"zone", ".", ".zone"}, {"zone", "health-check.localdns.local", ".zone"}, {"zone", "Other.example.", ".zone"},
+		{"zone", long + "." + long + "." + long + "." + strings.Repeat("b", 63), ".zone"},
+		{"cacheDuration", "60s", ""}, {"cacheDuration", "2h15m30s", ""}, {"cacheDuration", "1m1h", ""}, {"cacheDuration", "0s", ".cacheDuration"},
+		{"cacheDuration", "1.5h", ".cacheDuration"}, {"cacheDuration", "500ms", ".cacheDuration"}, {"cacheDuration", "0", ".cacheDuration"}, {"cacheDuration", "+1h", ".cacheDuration"},
+		{"cacheDuration", "-1h", ".cacheDuration"}, {"cacheDuration", "1d", ".cacheDuration"}, {"cacheDuration", "9999999h", ".cacheDuration"}, {"cacheDuration", "99999999999999999999h", ".cacheDuration"},
+		{"serveStaleDuration", "0s", ""}, {"serveStaleDuration", "1h ", ".serveStaleDuration"},
+		{"protocol", "ForceTCP", ""}, {"protocol", "", ".protocol"}, {"serveStale", "Verify", ""}, {"queryLogging", "log", ".queryLogging"}, {"forwardDestination", "ClusterCoreDNS", ".forwardDestination"},
+	} {
+		zone := map[string]any{
+			"zone": "example.com", "queryLogging": "Error", "protocol": "PreferUDP", "forwardDestination": "VnetDNS", "forwardPolicy": "Random",
+			"maxConcurrent": 100, "cacheDuration": "1h", "serveStaleDuration": "1h", "serveStale": "Immediate",
+		}
+		with := func(changes ...any) map[string]any {
+			changed := maps.Clone(zone)
+			for i := 0; i < len(changes); i += 2 {
+				changed[changes[i].(string)] = changes[i+1]
+			}
+			return changed
+		}
+		core := []any{"forwardDestination", "ClusterCoreDNS"}
+		spec, err := json.Marshal(map[string]any{"localDNS": map[string]any{
+			"mode":             "Required",
+			"vnetDNSOverrides": []any{with("zone", "."), with(append(core, "zone", "cluster.local")...), with("zone", "other.example"), with(c.field, c.value)},
+			"kubeDNSOverrides": []any{with("zone", "."), with(append(core, "zone", "cluster.local")...)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, problems := class(t, string(spec))
+		want := ""
+		if c.want != "" {
+			want = "$.spec.localDNS.vnetDNSOverrides[3]" + c.want
+		}
+		if len(problems) > 1 || (want == "") != (len(problems) == 0) || want != "" && (problems[0].Path != want || !problems[0].Fatal) {
+			t.Errorf("%s %q: %v, want %q", c.field, c.value, problems, want)
+		}
+		layer := got.layer().Document.Node
+		if found := nodeconfig.Repair(&nodeconfig.NodeConfig{Network: layer.Network}); slices.ContainsFunc(found, func(p nodeconfig.Problem) bool { return strings.Contains(p.Path, "localDNS") }) {
+			t.Errorf("%s %q: the contract has it: %v", c.field, c.value, found)
 		}
 	}
 }

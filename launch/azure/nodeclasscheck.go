@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 
-	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/problem"
@@ -25,12 +25,23 @@ const (
 	smallestDisk, mostDisk  = 30, 2048
 	fewestPods, mostPods    = 10, 250
 	mostOverrides           = 100
+	longestZone             = 254
 	longestKey, longestText = 512, 256
 	portRange               = "netIPv4IPLocalPortRange"
 	// reservedPort is kept from being taken as a local port, by reservedPorts (AKS node contract, sysctl rules).
 	reservedPort  = 65330
 	reservedPorts = "net.ipv4.ip_local_reserved_ports"
 )
+
+// The forms of texts (CRD aksnodeclasses: patterns). A size with K is refused: Kubernetes has k, and the kubelet would not start.
+var (
+	quantityForm = regexp.MustCompile(`^[0-9]+([EPTGM]i?|Ki)$`)
+	durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
+	portsForm    = regexp.MustCompile(`^[0-9]+ [0-9]+$`)
+	zoneForm     = regexp.MustCompile(`^(\.|` + zoneLabel + `(\.` + zoneLabel + `)*\.?)$`)
+)
+
+const zoneLabel = `[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?`
 
 var (
 	families  = wantedFamilies()
@@ -157,9 +168,7 @@ func (p *problems) family(s *ClassSpec) {
 		return
 	}
 	trusted := s.Security != nil && s.Security.TrustedLaunch != nil && (value(s.Security.TrustedLaunch.VTPM) || value(s.Security.TrustedLaunch.SecureBoot))
-	switch family := value(s.ImageFamily); {
-	case s.ImageFamily == nil:
-		p.Report(true, nodeconfig.Missing, "$.spec.imageFamily", "is missing; $.spec.fipsMode FIPS takes one, such as Ubuntu")
+	switch family := value(s.ImageFamily); { // none is Ubuntu
 	case family == "Ubuntu2404":
 		p.wrong("$.spec.fipsMode", "no image of $.spec.imageFamily Ubuntu2404 has FIPS; use Ubuntu or AzureLinux")
 	case family == "Ubuntu2204" && !trusted:
@@ -189,7 +198,7 @@ func (p *problems) tags(path string, tags map[string]string) {
 
 func checkTag(key, value string) string {
 	switch {
-	case key == "" || len(key) > longestKey || len(value) > longestText:
+	case key == "" || utf8.RuneCountInString(key) > longestKey || utf8.RuneCountInString(value) > longestText:
 		return fmt.Sprintf("want at most %d characters in a tag's name and %d in its value", longestKey, longestText)
 	case strings.ContainsAny(key, `<>%&\?`):
 		return `has a character in its name that Azure refuses: < > % & \ ?`
@@ -206,7 +215,7 @@ func (p *problems) kubelet(config map[string]any) {
 	p.unknown(path, config, kubeletFields)
 	known := maps.Clone(config)
 	maps.DeleteFunc(known, func(name string, _ any) bool { return !slices.Contains(kubeletFields, name) })
-	if text, ok := known["containerLogMaxSize"].(string); ok && !isSize(text) {
+	if text, ok := known["containerLogMaxSize"].(string); ok && !quantityForm.MatchString(text) {
 		p.wrong(path+".containerLogMaxSize", "want a size such as 50Mi")
 		delete(known, "containerLogMaxSize")
 	}
@@ -216,12 +225,6 @@ func (p *problems) kubelet(config map[string]any) {
 	for _, found := range kubeletapi.Check(kubeletapi.Settings{Minor: kubeletapi.NewestSupported, Config: known, At: path}) {
 		p.Report(found.Fatal, found.Kind, found.Path, found.Reason)
 	}
-}
-
-// isSize reports whether a text is a size: a whole number and a unit.
-func isSize(text string) bool {
-	_, ok := capacity.Bytes(text)
-	return ok
 }
 
 // unknown reports names that are not in a table.
@@ -257,7 +260,7 @@ func (p *problems) system(c *LinuxOSConfig, kubelet map[string]any) {
 	for i := range sysctls {
 		row := &sysctls[i]
 		known = append(known, row.name)
-		if v, ok := c.Sysctls[row.name]; ok {
+		if v := c.Sysctls[row.name]; v != nil {
 			if reason := row.check(v); reason != "" {
 				p.wrong(field(path+".sysctls", row.name), reason)
 			}
@@ -297,84 +300,5 @@ func whole(least, most int64) func(any) string {
 			return fmt.Sprintf("want a whole number from %d to %d", least, most)
 		}
 		return ""
-	}
-}
-
-// localDNS checks a class's DNS cache (CRD aksnodeclasses, localDNS and its CEL rules).
-func (p *problems) localDNS(d *LocalDNS) {
-	const path = "$.spec.localDNS"
-	if d == nil {
-		return
-	}
-	p.oneOf(path+".mode", d.Mode, dnsModes)
-	switch value(d.Mode) {
-	case dnsRequired:
-		for name, list := range map[string][]Override{"vnetDNSOverrides": d.VnetDNSOverrides, "kubeDNSOverrides": d.KubeDNSOverrides} {
-			if len(list) == 0 {
-				p.Report(true, nodeconfig.Missing, field(path, name), "is missing; mode Required takes both lists")
-			}
-		}
-	case dnsPreferred:
-		p.Report(false, nodeconfig.NoEffect, path+".mode", "makes no DNS cache: Karpenter prefers one from Kubernetes 1.99 on; use Required")
-	}
-	p.overrides(path+".vnetDNSOverrides", d.VnetDNSOverrides, true)
-	p.overrides(path+".kubeDNSOverrides", d.KubeDNSOverrides, false)
-}
-
-// overrides checks a list. Those of the virtual network ask the virtual network's DNS for all that is not the cluster's.
-func (p *problems) overrides(path string, list []Override, vnet bool) {
-	if len(list) > mostOverrides {
-		p.wrong(path, fmt.Sprintf("want at most %d zones", mostOverrides))
-		return
-	}
-	seen := make(map[string]bool)
-	for i, o := range list {
-		at := document.IndexPath(path, i)
-		p.override(at, &o)
-		cluster := strings.HasSuffix(o.Zone, "cluster.local")
-		switch {
-		case seen[o.Zone]:
-			p.wrong(at+".zone", "has been given before")
-		case cluster && o.ForwardDestination == "VnetDNS":
-			p.wrong(at+".forwardDestination", "cluster.local cannot be asked of VnetDNS")
-		case vnet && !cluster && o.ForwardDestination == "ClusterCoreDNS":
-			p.wrong(at+".forwardDestination", "the cluster's DNS is not asked for zones of others here; use VnetDNS")
-		}
-		seen[o.Zone] = true
-	}
-	for _, zone := range []string{".", "cluster.local"} {
-		if len(list) > 0 && !seen[zone] {
-			p.wrong(path, fmt.Sprintf("does not have the zone %q, which it must have", zone))
-		}
-	}
-}
-
-func (p *problems) override(at string, o *Override) {
-	for _, f := range []struct {
-		name, text string
-		allowed    []string
-	}{
-		{"queryLogging", o.QueryLogging, []string{"Error", "Log"}},
-		{"protocol", o.Protocol, []string{"PreferUDP", "ForceTCP"}},
-		{"forwardDestination", o.ForwardDestination, []string{"ClusterCoreDNS", "VnetDNS"}},
-		{"forwardPolicy", o.ForwardPolicy, []string{"Sequential", "RoundRobin", "Random"}},
-		{"serveStale", o.ServeStale, []string{"Verify", "Immediate", "Disable"}},
-	} {
-		p.oneOf(field(at, f.name), &f.text, f.allowed)
-	}
-	for name, text := range map[string]string{"cacheDuration": o.CacheDuration, "serveStaleDuration": o.ServeStaleDuration} {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 || d%time.Second != 0 || d > (1<<31-1)*time.Second {
-			p.wrong(field(at, name), "want whole seconds, minutes or hours, such as 1h")
-		}
-	}
-	if o.Zone == "" || len(o.Zone) > 254 {
-		p.wrong(at+".zone", "want a domain")
-	}
-	if o.MaxConcurrent == nil || *o.MaxConcurrent < 0 {
-		p.wrong(at+".maxConcurrent", "want 0 or more")
-	}
-	if o.ServeStale == "Verify" && o.Protocol == "ForceTCP" {
-		p.wrong(at+".serveStale", "Verify cannot be used with protocol ForceTCP")
 	}
 }
