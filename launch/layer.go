@@ -113,8 +113,11 @@ type Cloud interface {
 	ClassRef() ClassRef
 	// Fields are which sources may set what. What [Pool] may set, neither [Class] nor [Detected] may.
 	Fields() []Field
-	// Domains are the domains of labels that are the cloud's own: of those, a request may have none that has no row in Fields.
+	// Domains are the domains of labels that are the cloud's own, and its own labels without a domain: of those, a request may have none
+	// that has no row in Fields.
 	Domains() []string
+	// Regional is what the zone's label of a machine in no zone has; empty if a cloud has no such machines.
+	Regional() string
 	// Rules compute what is left, in this order.
 	Rules() []Rule
 }

@@ -9,7 +9,7 @@ import (
 type Machine struct {
 	// Type is the instance type, and what is known of it.
 	Type InstanceType `json:"type,omitzero"`
-	// Zone is the availability zone; empty for any.
+	// Zone is the availability zone; empty for a machine in none.
 	Zone string `json:"zone,omitempty"`
 	// CapacityType is "on-demand" or "spot".
 	CapacityType string `json:"capacityType,omitempty"`
@@ -35,6 +35,8 @@ type Machine struct {
 	GPUDriver string `json:"gpuDriver,omitempty"`
 	// GPUDriverVersion is the one that is installed, with its kind: "cuda-lts 580.159.04-20260629214430".
 	GPUDriverVersion string `json:"gpuDriverVersion,omitempty"`
+	// UltraSSD lets disks of the cloud's fastest kind be attached.
+	UltraSSD *bool `json:"ultraSSD,omitempty"`
 	// Streaming starts containers before their image has arrived, where the machine can.
 	Streaming *bool `json:"streaming,omitempty"`
 	// MemoryOverhead is the part of the memory that the hypervisor keeps.
@@ -79,6 +81,11 @@ type InstanceType struct {
 	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
 	TrustedLaunch         *bool `json:"trustedLaunch,omitempty"`
 	EncryptionAtHost      *bool `json:"encryptionAtHost,omitempty"`
+	// Spot reports whether it can be a spot machine; nil if that is not known.
+	Spot *bool `json:"spot,omitempty"`
+	// UltraSSDZones are the zones in which it can have disks of the cloud's fastest kind, with [Cloud].Regional for a machine in no zone;
+	// nil if that is not known.
+	UltraSSDZones []string `json:"ultraSSDZones,omitempty"`
 	// Confidential is how it keeps its memory from the host, by the cloud's name for it: "SNP", "TDX", "SGX".
 	Confidential string `json:"confidential,omitempty"`
 	// Unavailable is why nobody can launch it, in the cloud's words.

@@ -194,17 +194,17 @@ func (p *poolReader) requirement(path func(int) string, i int, r *Requirement) {
 
 // foreign reports a label that a request may not have (sigs.k8s.io/karpenter v1: RestrictedLabelDomains).
 func (p *poolReader) foreign(path string) {
-	p.wrong(path, "is of a domain of labels that is the cloud's own, and is none of those; take it away, or use a domain of your own")
+	p.wrong(path, "is a label, or of a domain of labels, that is the cloud's own, and none that a pool may have; take it away, or use a domain of your own")
 }
 
-// zone is the machine's: the one that is left, or else the first that fulfils all requirements. A machine without a zone may be in
-// any, and so it fulfils none of them.
+// zone is the machine's: the one that is left, or else the first that fulfils all requirements. A machine in no zone is the last choice.
 func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
-	if zone := p.single[labelZone]; zone != "" {
+	regional := p.base.regional
+	if zone := p.single[labelZone]; zone != "" && zone != regional {
 		return zone
 	}
 	known, first := zonesOf(p.base.layers), -1
-	possible := known
+	possible := slices.Clone(known)
 	for i := range c.Spec.Requirements {
 		r := &c.Spec.Requirements[i]
 		if r.label() != labelZone || r.Operator == "DoesNotExist" {
@@ -223,10 +223,17 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 	if first < 0 {
 		return ""
 	}
+	if regional != "" {
+		possible = append(possible, regional)
+	}
 	for _, zone := range possible {
-		if !slices.ContainsFunc(c.Spec.Requirements, func(r Requirement) bool { return r.label() == labelZone && !r.fulfilled(zone, true) }) {
-			return zone
+		if slices.ContainsFunc(c.Spec.Requirements, func(r Requirement) bool { return r.label() == labelZone && !r.fulfilled(zone, true) }) {
+			continue
 		}
+		if zone == regional {
+			return ""
+		}
+		return zone
 	}
 	if known == nil {
 		p.wrong(path(first), "leaves no zone: it is not known which the instance type has; name some with In")

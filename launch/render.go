@@ -13,6 +13,7 @@ type Base struct {
 	class    ClassRef
 	fields   []Field
 	domains  []string
+	regional string
 	rules    []Rule
 	merged   *Document
 	problems []nodeconfig.Problem
@@ -20,7 +21,7 @@ type Base struct {
 
 // Prepare merges what a cloud's inputs say.
 func Prepare(cloud Cloud) *Base {
-	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), rules: cloud.Rules()}
+	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), regional: cloud.Regional(), rules: cloud.Rules()}
 	b.layers, b.problems = cloud.Layers()
 	b.merged = Merge(b.layers)
 	b.problems = append(b.problems, conflicts(b.layers, b.fields, b.merged)...)

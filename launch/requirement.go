@@ -96,7 +96,8 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 	for i := range c.Spec.Requirements {
 		requirement := &c.Spec.Requirements[i]
 		key := requirement.label()
-		if _, reason := requirement.malformed(); reason != "" || key == labelZone && d.Machine.Zone == "" || t.base.isForeign(key) {
+		zoned := key == labelZone && d.Machine.Zone == "" && requirement.Operator != "DoesNotExist"
+		if _, reason := requirement.malformed(); reason != "" || zoned || t.base.isForeign(key) {
 			continue // said already
 		}
 		value, has := labels[key]

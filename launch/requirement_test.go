@@ -1,6 +1,7 @@
 package launch_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ const (
 )
 
 // TestZones: a requirement on the zone chooses one that the instance type has, also by the label's former name. Where it is not known
-// which it has, one that is named is taken, and nothing is guessed.
+// which it has, one that is named is taken, and nothing is guessed. A machine in no zone is the last choice; its zone is called 0.
 func TestZones(t *testing.T) {
 	have := []string{"eastus-1", "eastus-2", "eastus-3"}
 	for _, c := range []struct {
@@ -23,19 +24,27 @@ func TestZones(t *testing.T) {
 		zone, wrong  string
 	}{
 		{have, nil, "", ""},
-		{have, []launch.Requirement{{Key: zone, Operator: "DoesNotExist"}}, "", ""},
+		{have, []launch.Requirement{{Key: zone, Operator: "DoesNotExist"}}, "", `would have "0"`},
+		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"0"}}}, "", ""},
+		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"0", "eastus-3"}}}, "eastus-3", ""},
+		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"0", "westus-1"}}}, "", ""},
+		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"0"}}, {Key: zone, Operator: "NotIn", Values: []string{"0"}}}, "", "leaves no zone"},
+		{have, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: []string{"0"}}}, "eastus-1", ""},
 		{have, []launch.Requirement{{Key: zone, Operator: "Exists"}}, "eastus-1", ""},
 		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"eastus-3", "eastus-2"}}}, "eastus-2", ""},
 		{have, []launch.Requirement{{Key: formerZone, Operator: "In", Values: []string{"eastus-3"}}}, "eastus-3", ""},
 		{have, []launch.Requirement{{Key: formerZone, Operator: "NotIn", Values: []string{"eastus-1"}}, {Key: zone, Operator: "NotIn", Values: []string{"eastus-2"}}}, "eastus-3", ""},
-		{have, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: have}}, "", "which are eastus-1, eastus-2, eastus-3"},
+		{have, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: have}}, "", ""},
+		{have, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: append([]string{"0"}, have...)}}, "", "which are eastus-1, eastus-2, eastus-3"},
 		{have, []launch.Requirement{{Key: zone, Operator: "Exists"}, {Key: zone, Operator: "DoesNotExist"}}, "", "leaves no zone"},
 		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"westus-1"}}}, "westus-1", "does not have the instance type"},
 		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"eastus-1"}}, {Key: formerZone, Operator: "In", Values: []string{"eastus-2"}}}, "eastus-1", "contradicts"},
-		{[]string{}, []launch.Requirement{{Key: zone, Operator: "Exists"}}, "", "which are none"},
+		{[]string{}, []launch.Requirement{{Key: zone, Operator: "Exists"}}, "", ""},
+		{[]string{}, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: []string{"0"}}}, "", "which are none"},
 		{nil, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"eastus-2", "eastus-1"}}, {Key: zone, Operator: "NotIn", Values: []string{"eastus-2"}}}, "eastus-1", ""},
 		{nil, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"westus-2", "westus-1"}}}, "westus-2", "is no zone of eastus"},
-		{nil, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: []string{"eastus-2"}}}, "", "not known which the instance type has"},
+		{nil, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: []string{"eastus-2"}}}, "", ""},
+		{nil, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: []string{"0", "eastus-2"}}}, "", "not known which the instance type has"},
 	} {
 		cloud, request, _ := base(t).decode(t)
 		cloud.Type.Zones, request.Claim.Spec.Requirements = c.known, c.requirements
@@ -47,7 +56,7 @@ func TestZones(t *testing.T) {
 		if c.wrong != "" && (len(fatal) == 0 || !strings.Contains(fatal[0].Reason, c.wrong)) {
 			t.Errorf("%v of %v: %v, want %q", c.requirements, c.known, fatal, c.wrong)
 		}
-		if label := tpl.Document.Node.Kubelet.Labels[zone]; label != tpl.Document.Machine.Zone || tpl.Document.Node.Kubelet.Labels[formerZone] != "" {
+		if label := tpl.Document.Node.Kubelet.Labels[zone]; label != cmp.Or(tpl.Document.Machine.Zone, "0") || tpl.Document.Node.Kubelet.Labels[formerZone] != "" {
 			t.Errorf("%v of %v: the label is %q", c.requirements, c.known, label)
 		}
 	}
@@ -55,7 +64,7 @@ func TestZones(t *testing.T) {
 
 // TestFulfilled: a node without the label fulfils NotIn and DoesNotExist alone (sigs.k8s.io/karpenter: scheduling).
 func TestFulfilled(t *testing.T) {
-	const with, without = "karpenter.azure.com/sku-cpu", "karpenter.azure.com/sku-gpu-count" // 4, and no label
+	const with, without = "karpenter.azure.com/sku-cpu", "karpenter.azure.com/sku-gpu-name" // 4, and no label
 	for _, c := range []struct {
 		operator  string
 		values    []string

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // protection, image.
 var goldens = []string{
 	"example", "linux", "arm64", "generation-1", "gpu", "nvme", "constrained", "spot", "trusted-launch", "azure-linux-fips",
-	"node-subnet", "class-subnet", "managed-network", "pool-alone", "attested",
+	"node-subnet", "class-subnet", "managed-network", "pool-alone", "attested", "regional", "ultra-ssd",
 }
 
 // The models of whole machines. Package launch has tests of the user data; here it is only to be in its field.

@@ -22,7 +22,7 @@ func (m *Machine) ScaleSet(capacity int64) (*armcompute.VirtualMachineScaleSet, 
 		Location: c.location(), Tags: c.tags(), Zones: c.zones(),
 		SKU: &armcompute.SKU{Name: new(c.document.Machine.Type.Name), Tier: new("Standard"), Capacity: new(capacity)},
 		Properties: &armcompute.VirtualMachineScaleSetProperties{
-			Overprovision: new(false), SinglePlacementGroup: new(false),
+			AdditionalCapabilities: c.additional(), Overprovision: new(false), SinglePlacementGroup: new(false),
 			UpgradePolicy: &armcompute.UpgradePolicy{Mode: new(armcompute.UpgradeModeManual)},
 			VirtualMachineProfile: &armcompute.VirtualMachineScaleSetVMProfile{
 				StorageProfile: &armcompute.VirtualMachineScaleSetStorageProfile{ImageReference: c.image, OSDisk: c.scaleSetDisk()},

@@ -26,8 +26,8 @@ func (m *Machine) VirtualMachine() (*armcompute.VirtualMachine, error) {
 				ComputerName: new(c.Name), AdminUsername: new(c.document.Machine.AdminUser),
 				CustomData: new(c.userData), LinuxConfiguration: c.linux(),
 			},
-			SecurityProfile: c.security(),
-			Priority:        price.priority, EvictionPolicy: price.eviction, BillingProfile: price.billing,
+			AdditionalCapabilities: c.additional(), SecurityProfile: c.security(),
+			Priority: price.priority, EvictionPolicy: price.eviction, BillingProfile: price.billing,
 		},
 	}
 	if identities := c.identities(); identities != nil {
@@ -86,6 +86,14 @@ func (c *checked) security() *armcompute.SecurityProfile {
 		profile.UefiSettings = &armcompute.UefiSettings{VTpmEnabled: copied(wanted.VTPM), SecureBootEnabled: copied(wanted.SecureBoot)}
 	}
 	return profile
+}
+
+// additional is what the machine can have beside its type's usual disks; nil for nothing.
+func (c *checked) additional() *armcompute.AdditionalCapabilities {
+	if ultra := c.document.Machine.UltraSSD; ultra == nil || !*ultra {
+		return nil
+	}
+	return &armcompute.AdditionalCapabilities{UltraSSDEnabled: new(true)}
 }
 
 // pricing is what the machine costs, and what becomes of it when Azure wants it back.

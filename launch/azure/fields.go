@@ -85,21 +85,22 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.machine.identities", Sources: by(launch.Global), AnyCase: true},
 	{Path: "$.machine.gpuDriver", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.machine.gpuDriverVersion", Sources: by(launch.Computed)},
+	{Path: "$.machine.ultraSSD", Sources: by(launch.Computed)},
 	{Path: "$.machine.streaming", Sources: by(launch.Class)},
 	{Path: "$.machine.memoryOverhead", Sources: by(launch.Hardcoded, launch.Global)},
 	{Path: "$.machine.capacity", Sources: by(launch.Computed)},
 	{Path: "$.machine.allocatable", Sources: by(launch.Computed)},
 	{Path: "$.machine.tags", Sources: by(launch.Global, launch.Class)},
-}, computedRows("$.machine.tags", ownTags), computedRows("$.node.kubelet.labels", labelKeys()),
-	[]launch.Field{{Path: document.FieldPath("$.node.kubelet.labels", classLabel), Sources: by(launch.Pool)}})
+}, rowsOf("$.machine.tags", ownTags, launch.Computed), rowsOf("$.node.kubelet.labels", labelKeys(), launch.Computed),
+	rowsOf("$.node.kubelet.labels", poolLabels, launch.Hardcoded, launch.Pool))
 
 func by(sources ...launch.Source) []launch.Source { return sources }
 
-// computedRows are rows for entries of a map that follow from what a node is.
-func computedRows(path string, keys []string) []launch.Field {
+// rowsOf are rows for entries of a map.
+func rowsOf(path string, keys []string, sources ...launch.Source) []launch.Field {
 	rows := make([]launch.Field, 0, len(keys))
 	for _, key := range keys {
-		rows = append(rows, launch.Field{Path: document.FieldPath(path, key), Sources: by(launch.Computed)})
+		rows = append(rows, launch.Field{Path: document.FieldPath(path, key), Sources: sources})
 	}
 	return rows
 }

@@ -37,7 +37,7 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
 		Kubelet: nodeconfig.Kubelet{
 			Config: kubeletConfig(),
-			Labels: map[string]string{"kubernetes.azure.com/mode": "user"},
+			Labels: map[string]string{"kubernetes.azure.com/mode": "user", labelUltraSSD: "false"},
 		},
 		Runtime: nodeconfig.Runtime{
 			CgroupDriver: "systemd",
@@ -57,7 +57,7 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 		Components: nodeconfig.Components{Layout: nodeconfig.LayoutAKS, Preinstalled: new(true)},
 	},
 	Machine: launch.Machine{
-		CapacityType: "on-demand", GPUDriver: "Driver",
+		CapacityType: onDemand, GPUDriver: "Driver",
 		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: standardDisk}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
 	},
 }}
@@ -320,14 +320,15 @@ func trimV(version string) string { return strings.TrimPrefix(version, "v") }
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
 	return []launch.Rule{
-		familyRule, imageRule(in.Images, in.Settings), zoneRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
+		familyRule, imageRule(in.Images, in.Settings), zoneRule, offeringRule, ultraSSDRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
 	}
 }
 
-// Domains are the domains of labels that are Karpenter's for Azure.
-func (in *Input) Domains() []string { return labelDomains }
+// Domains are the domains of labels that are Karpenter's for Azure and AKS's, and AKS's labels without one.
+func (in *Input) Domains() []string { return ownDomains }
 
-var labelDomains = []string{labelDomain}
+// Regional is the zone of a machine in no zone.
+func (in *Input) Regional() string { return regional }
 
 // ClassRef names the class.
 func (in *Input) ClassRef() launch.ClassRef {

@@ -71,7 +71,7 @@ var labelRows = []labelRow{
 		return "regional"
 	}},
 	{"topology.kubernetes.io/region", func(d *launch.Document) string { return strings.ToLower(azureOf(d).Location) }},
-	{"topology.kubernetes.io/zone", func(d *launch.Document) string { return d.Machine.Zone }},
+	{"topology.kubernetes.io/zone", func(d *launch.Document) string { return cmp.Or(d.Machine.Zone, regional) }},
 	{"kubernetes.io/os", func(*launch.Document) string { return "linux" }},
 	{"kubernetes.io/arch", func(d *launch.Document) string { return d.Machine.Type.Architecture }},
 	{"node.kubernetes.io/instance-type", func(d *launch.Document) string { return d.Machine.Type.Name }},
@@ -88,18 +88,27 @@ var labelRows = []labelRow{
 	{"karpenter.azure.com/sku-storage-ephemeralos-maxsize", func(d *launch.Document) string {
 		return positive(largestHostDisk(&d.Machine.Type) / gigabyte)
 	}},
-	{"karpenter.azure.com/sku-storage-ultra-ssd", func(*launch.Document) string { return "false" }}, // no machine is made with it
 	{"karpenter.azure.com/sku-gpu-name", func(d *launch.Document) string { return d.Machine.Type.GPUName }},
 	{"karpenter.azure.com/sku-gpu-manufacturer", func(d *launch.Document) string { return d.Machine.Type.GPUManufacturer }},
 	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string { return positive(int64(value(d.Machine.Type.GPUs))) }},
 }
 
-// labelDomain is the domain of labels that is Karpenter's for Azure: a pool may restrict a node by its labels above, and may have no
-// others of it (Karpenter for Azure: RestrictedLabelDomains).
+// labelDomain is the domain of labels that is Karpenter's for Azure.
 const labelDomain = "karpenter.azure.com"
 
-// classLabel is the one label of the domain that Karpenter sets on claims, and that follows from no node (sigs.k8s.io/karpenter v1: NodeClassLabelKey).
-const classLabel = labelDomain + "/aksnodeclass"
+// ownDomains are the domains of labels that are Karpenter's for Azure and AKS's, and AKS's former labels, which have none. A pool may
+// restrict a node by the labels above, set those below, and have no others of them (Karpenter for Azure: RestrictedLabelDomains, and
+// the rules of its CRD nodepools).
+var ownDomains = []string{labelDomain, strings.TrimSuffix(aksDomain, "/"), "agentpool", "storageprofile", "storagetier", "accelerator"}
+
+// labelUltraSSD is the label with which a pool wants machines that can have disks of the kind Ultra SSD.
+const labelUltraSSD = labelDomain + "/sku-storage-ultra-ssd"
+
+// poolLabels are those of the domains that a pool may set. The first is the class's, which Karpenter sets on claims
+// (sigs.k8s.io/karpenter v1: NodeClassLabelKey).
+var poolLabels = []string{
+	labelDomain + "/aksnodeclass", labelUltraSSD, aksDomain + "mode", aksDomain + "ebpf-host-routing", aksDomain + "network-policy", aksDomain + "hostedvm",
+}
 
 // sizePart is a label of a part of the size's name; there is none where the name is of another form.
 func sizePart(part func(sizeName) string) func(*launch.Document) string {
@@ -113,7 +122,7 @@ func sizePart(part func(sizeName) string) func(*launch.Document) string {
 
 // priority is the capacity type in AKS's words.
 func priority(d *launch.Document) string {
-	if d.Machine.CapacityType == "spot" {
+	if d.Machine.CapacityType == spot {
 		return "spot"
 	}
 	return "regular"

@@ -49,8 +49,8 @@ func routeTable(id string) string    { return madePrefix + id + tableSuffix }
 // managedNetwork reports whether AKS has made the subnet's network: then the subnet has the security group already
 // (Karpenter for Azure: utils.IsAKSManagedVNET).
 func managedNetwork(s Subnet, nodeResourceGroup string) bool {
-	id, ok := strings.CutPrefix(s.VNet, "aks-vnet-")
-	return ok && clusterID(id) == "" && s.Name == "aks-subnet" && strings.EqualFold(s.ResourceGroup, nodeResourceGroup)
+	id, ok := strings.CutPrefix(strings.ToLower(s.VNet), "aks-vnet-")
+	return ok && clusterID(id) == "" && strings.EqualFold(s.Name, "aks-subnet") && strings.EqualFold(s.ResourceGroup, nodeResourceGroup)
 }
 
 // networkRule decides where the machine is attached, and what the node is told of it.
@@ -104,20 +104,6 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 		n.SecurityGroup = a.SecurityGroup
 	}
 	return p.List
-}
-
-// zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
-// nodes with both: "eastus-1".
-var zoneRule = launch.Rule{
-	Name:  "zone",
-	Reads: []string{"$.machine.zone", "$.machine.type.zones", "$.node.cloud.azure.location"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, m, location := new(problems), &d.Machine, azureOf(d).Location
-		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
-			p.wrong("$.machine.zone", "is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
-		}
-		return p.List
-	},
 }
 
 // Subnet is a subnet's ID in Azure's resource manager, in its parts.

@@ -23,13 +23,16 @@ const aksDomain = "kubernetes.azure.com/"
 var own = launch.Layer{Source: launch.Hardcoded, Origin: "cluster of one's own", Document: &launch.Document{
 	Node: nodeconfig.NodeConfig{
 		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
-		Kubelet: nodeconfig.Kubelet{Config: map[string]any{"evictionHard": map[string]any{
-			"imagefs.available": "15%", "imagefs.inodesFree": "5%", "nodefs.available": "10%", "nodefs.inodesFree": "5%",
-		}}},
+		Kubelet: nodeconfig.Kubelet{
+			Config: map[string]any{"evictionHard": map[string]any{
+				"imagefs.available": "15%", "imagefs.inodesFree": "5%", "nodefs.available": "10%", "nodefs.inodesFree": "5%",
+			}},
+			Labels: map[string]string{labelUltraSSD: "false"},
+		},
 		Cloud:      azureCloud(),
 		Components: nodeconfig.Components{Layout: nodeconfig.LayoutStandard},
 	},
-	Machine: launch.Machine{CapacityType: "on-demand", GPUDriver: noDriver, Disk: launch.Disk{SizeGB: standardDisk}},
+	Machine: launch.Machine{CapacityType: onDemand, GPUDriver: noDriver, Disk: launch.Disk{SizeGB: standardDisk}},
 }}
 
 // OwnDefinition is a kind of image of one's own, in a gallery of one's own.

@@ -313,6 +313,23 @@ func TestSubnet(t *testing.T) {
 	}
 }
 
+// Azure compares names without case, so the network that AKS has made is known by any spelling (Karpenter for Azure:
+// utils.IsAKSManagedVNET).
+func TestManagedNetwork(t *testing.T) {
+	for _, c := range []struct {
+		group, vnet, subnet string
+		want                bool
+	}{
+		{"MC_rg", "aks-vnet-18484614", "aks-subnet", true}, {"mc_RG", "AKS-VNET-18484614", "AKS-Subnet", true}, {"MC_rg", "my-vnet", "aks-subnet", false},
+		{"MC_rg", "aks-vnet-18484614", "my-subnet", false}, {"other", "aks-vnet-18484614", "aks-subnet", false}, {"MC_rg", "aks-vnet-1848461", "aks-subnet", false},
+		{"MC_rg", "aks-vnet-1848461x", "aks-subnet", false}, {"MC_rg", "aks-vnet-18484614-2", "aks-subnet", false},
+	} {
+		if got := managedNetwork(Subnet{"s", c.group, c.vnet, c.subnet}, "MC_rg"); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
 // Each disk of the host is tried in turn, NVMe first, in GiB, with the GiB that a trusted launch keeps for the guest's state
 // (Azure: ephemeral OS disks).
 func TestDisk(t *testing.T) {

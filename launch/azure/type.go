@@ -24,12 +24,19 @@ type sku struct {
 	LocationInfo []struct {
 		Location string   `json:"location"`
 		Zones    []string `json:"zones"`
+		// ZoneDetails are what the type can do in some of the zones, beside its capabilities.
+		ZoneDetails []struct {
+			Name         []string     `json:"name"`
+			Capabilities []capability `json:"capabilities"`
+		} `json:"zoneDetails"`
 	} `json:"locationInfo"`
 	Restrictions []restriction `json:"restrictions"`
-	Capabilities []struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	} `json:"capabilities"`
+	Capabilities []capability  `json:"capabilities"`
+}
+
+type capability struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // restriction says that a subscription cannot have an instance type, in a whole region or in some of its zones (Azure: Resource SKUs,
@@ -186,6 +193,9 @@ func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 			t.GPUManufacturer = known.Maker
 		}
 	}
+	if location != "" {
+		s.ultraSSD(t, location)
+	}
 	if t.TrustedLaunch == nil && len(t.Generations) > 0 {
 		t.TrustedLaunch = new(slices.Contains(t.Generations, "2"))
 	}
@@ -213,14 +223,38 @@ func (s *sku) place(t *launch.InstanceType, location string) {
 		if !strings.EqualFold(at.Location, location) || len(at.Zones) == 0 {
 			continue
 		}
-		t.Zones = make([]string, 0, len(at.Zones)) // that none is left is known
-		for _, zone := range at.Zones {
-			if !slices.Contains(without, zone) {
-				t.Zones = append(t.Zones, strings.ToLower(location)+"-"+zone) // as Azure's cloud provider labels nodes
-			}
-		}
+		left := slices.DeleteFunc(slices.Clone(at.Zones), func(zone string) bool { return slices.Contains(without, zone) })
+		t.Zones = labelZones(location, left) // that none is left is known
 		slices.Sort(t.Zones)
 	}
+}
+
+// ultraSSD says in which zones of a region, and whether in none, the type can have Ultra SSD.
+func (s *sku) ultraSSD(t *launch.InstanceType, location string) {
+	has := func(all []capability) bool {
+		return slices.ContainsFunc(all, func(c capability) bool { return c.Name == "UltraSSDAvailable" && strings.EqualFold(c.Value, "true") })
+	}
+	t.UltraSSDZones = make([]string, 0) // that it has it nowhere is known
+	for _, at := range s.LocationInfo {
+		for _, detail := range at.ZoneDetails {
+			if strings.EqualFold(at.Location, location) && has(detail.Capabilities) {
+				t.UltraSSDZones = append(t.UltraSSDZones, labelZones(location, detail.Name)...)
+			}
+		}
+	}
+	slices.Sort(t.UltraSSDZones)
+	if has(s.Capabilities) {
+		t.UltraSSDZones = append(t.UltraSSDZones, regional)
+	}
+}
+
+// labelZones are zones of a region, as Azure's cloud provider labels nodes.
+func labelZones(location string, zones []string) []string {
+	all := make([]string, len(zones))
+	for i, zone := range zones {
+		all[i] = strings.ToLower(location) + "-" + zone
+	}
+	return all
 }
 
 // capabilities are those that a decision needs.
@@ -243,6 +277,7 @@ var capabilities = map[string]func(*launch.InstanceType, string) error{
 	"AcceleratedNetworkingEnabled":       able(func(t *launch.InstanceType) **bool { return &t.AcceleratedNetworking }, false),
 	"TrustedLaunchDisabled":              able(func(t *launch.InstanceType) **bool { return &t.TrustedLaunch }, true),
 	"MaxNetworkInterfaces":               interfaces,
+	"LowPriorityCapable":                 able(func(t *launch.InstanceType) **bool { return &t.Spot }, false),
 	"ConfidentialComputingType":          func(t *launch.InstanceType, v string) error { t.Confidential = v; return nil },
 	"EncryptionAtHostSupported":          able(func(t *launch.InstanceType) **bool { return &t.EncryptionAtHost }, false),
 }

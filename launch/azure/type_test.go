@@ -1,12 +1,16 @@
 package azure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // TestInstanceTypes compares the built-in types with those that the example's list has, and wants each to be whole.
@@ -93,6 +97,52 @@ func TestReadInstanceTypes(t *testing.T) {
 		one, err := ReadInstanceType([]byte(list), name, "")
 		if err != nil || one.Confidential+"/"+one.GPUManufacturer+"/"+one.GPUName != want || one.Addresses != 256 || name == "Standard_DC4as_v5" && one.Interfaces != 2 {
 			t.Errorf("%+v, %v", one, err)
+		}
+	}
+}
+
+// Whether a type can be a spot machine, and where it has Ultra SSD, is in a list in four ways (Azure: Resource SKUs).
+func TestOfferings(t *testing.T) {
+	const list = `[
+  {"name": "Standard_A", "locationInfo": [{"location": "EastUS", "zones": ["1", "2", "3"], "zoneDetails": [
+    {"name": ["3", "1"], "capabilities": [{"name": "UltraSSDAvailable", "value": "True"}]}, {"name": ["2"], "capabilities": [{"name": "UltraSSDAvailable", "value": "False"}]}]},
+    {"location": "westus", "zones": ["1"], "zoneDetails": [{"name": ["1"], "capabilities": [{"name": "UltraSSDAvailable", "value": "True"}]}]}],
+   "capabilities": [{"name": "LowPriorityCapable", "value": "True"}]},
+  {"name": "Standard_B", "locationInfo": [{"location": "eastus"}], "capabilities": [{"name": "LowPriorityCapable", "value": "False"}, {"name": "UltraSSDAvailable", "value": "True"}]},
+  {"name": "Standard_C", "locationInfo": [{"location": "eastus"}], "capabilities": [{"name": "vCPUs", "value": "2"}]},
+  {"name": "Standard_D", "locationInfo": [{"location": "eastus"}]}]`
+	const notKnown, no, able = -1, 0, 1
+	for _, c := range []struct {
+		name  string
+		spot  int
+		ultra []string
+	}{
+		{"Standard_A", able, []string{"eastus-1", "eastus-3"}}, {"Standard_B", no, []string{regional}}, {"Standard_C", notKnown, []string{}}, {"Standard_D", notKnown, nil},
+	} {
+		one, err := ReadInstanceType([]byte(list), c.name, "eastus")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spotAble := notKnown
+		if one.Spot != nil {
+			spotAble = map[bool]int{true: able, false: no}[*one.Spot]
+		}
+		if spotAble != c.spot || !reflect.DeepEqual(one.UltraSSDZones, c.ultra) {
+			t.Errorf("%s: %d, %q", c.name, spotAble, one.UltraSSDZones)
+		}
+		for kind, wrong := range map[string]bool{onDemand: false, spot: c.spot == no, "reserved": true, "xspot": true} {
+			d := &launch.Document{Machine: launch.Machine{Type: *one, CapacityType: kind}}
+			if found := nodeconfig.Fatal(offeringRule.Run(d)); (len(found) > 0) != wrong {
+				t.Errorf("%s, %s: %v", c.name, kind, found)
+			}
+		}
+		for _, zone := range []string{"eastus-1", "eastus-2", ""} {
+			d := &launch.Document{Machine: launch.Machine{Type: *one, Zone: zone}}
+			d.Node.Kubelet.Labels = map[string]string{labelUltraSSD: "true"}
+			has := slices.Contains(c.ultra, cmp.Or(zone, regional))
+			if found := ultraSSDRule.Run(d); (len(found) == 0) != has || value(d.Machine.UltraSSD) != has {
+				t.Errorf("%s in %q: %v", c.name, zone, found)
+			}
 		}
 	}
 }

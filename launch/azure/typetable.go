@@ -34,7 +34,7 @@ var (
 
 // allSeries are the common ones, of which everything that a decision needs is known (Azure: sizes for virtual machines; the
 // capabilities: Resource SKUs of 2024-01 and 2026-08). All have premium storage, accelerated networking, encryption at the host and
-// no graphics processor, and none keeps its memory from the host. Of any other size a list says more.
+// no graphics processor, can be spot machines, and none keeps its memory from the host. Of any other size a list says more.
 var allSeries = []series{
 	{before: "D", after: "s_v3", cpus: twoTo64, memory: 4, cache: 25, disk: 8, architecture: "amd64", generations: both},
 	{before: "D", after: "s_v4", cpus: twoTo64, memory: 4, architecture: "amd64", generations: both},
@@ -61,7 +61,7 @@ func (s *series) instanceType(cpus int) launch.InstanceType {
 	t := launch.InstanceType{
 		Name: standard + s.before + strconv.Itoa(cpus) + s.after, VCPUs: cpus, MemoryBytes: gibibytes(s.memory),
 		Architecture: s.architecture, Generations: slices.Clone(s.generations), GPUs: new(0),
-		EphemeralDisk: new(s.disk > 0), PremiumStorage: new(true), AcceleratedNetworking: new(true), EncryptionAtHost: new(true),
+		EphemeralDisk: new(s.disk > 0), PremiumStorage: new(true), AcceleratedNetworking: new(true), EncryptionAtHost: new(true), Spot: new(true),
 		TrustedLaunch: new(s.architecture == "amd64"), Interfaces: s.interfaces(cpus), Addresses: addressesEach,
 	}
 	if memory, ok := s.other[cpus]; ok {

@@ -1,0 +1,78 @@
+package azure
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// regional is the zone that Azure's cloud provider labels a machine in no zone with: its fault domain (cloud-provider-azure:
+// azure_standard.go, GetZoneByNodeName).
+const regional = "0"
+
+// zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
+// nodes with both: "eastus-1".
+var zoneRule = launch.Rule{
+	Name:  "zone",
+	Reads: []string{"$.machine.zone", "$.machine.type.zones", "$.node.cloud.azure.location"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, m, location := new(problems), &d.Machine, azureOf(d).Location
+		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
+			p.wrong("$.machine.zone", "is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
+		}
+		return p.List
+	},
+}
+
+// The capacity types that Azure has (Karpenter for Azure: WellKnownValuesForRequirements).
+const (
+	onDemand = "on-demand"
+	spot     = "spot"
+)
+
+// offeringRule compares the capacity type with the instance type. Not each instance type can be a spot machine (Azure: Resource SKUs,
+// LowPriorityCapable).
+var offeringRule = launch.Rule{
+	Name:  "capacity type",
+	Reads: []string{"$.machine.capacityType", "$.machine.type.spot", "$.machine.type.name"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, m := new(problems), &d.Machine
+		const path = "$.machine.capacityType"
+		p.oneOf(path, &m.CapacityType, []string{onDemand, spot})
+		switch able := m.Type.Spot; {
+		case m.CapacityType != spot:
+		case able == nil:
+			p.Report(false, nodeconfig.Missing, "$.machine.type.spot", "is not known; Azure may refuse a spot machine")
+		case !*able:
+			p.wrong(path, "is spot, and "+m.Type.Name+" cannot be a spot machine; use on-demand, or another instance type")
+		}
+		return p.List
+	},
+}
+
+// ultraSSDRule makes the machine ready for Ultra SSD, if the pool wants that by the label (Azure: Ultra disks; Resource SKUs,
+// UltraSSDAvailable).
+var ultraSSDRule = launch.Rule{
+	Name:  "Ultra SSD",
+	Reads: []string{field("$.node.kubelet.labels", labelUltraSSD), "$.machine.type.ultraSSDZones", "$.machine.type.name", "$.machine.zone"},
+	Sets:  []string{"$.machine.ultraSSD"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, m, wanted := new(problems), &d.Machine, d.Node.Kubelet.Labels[labelUltraSSD]
+		path := field("$.node.kubelet.labels", labelUltraSSD)
+		switch {
+		case wanted == "" || wanted == "false":
+		case wanted != "true":
+			p.wrong(path, "want true or false")
+		case m.Type.UltraSSDZones == nil:
+			p.Report(true, nodeconfig.Missing, path, "is true, and it is not known where "+m.Type.Name+" has Ultra SSD")
+		case !slices.Contains(m.Type.UltraSSDZones, cmp.Or(m.Zone, regional)):
+			p.wrong(path, "is true, and "+m.Type.Name+" has no Ultra SSD "+cmp.Or(when(m.Zone != "", "in "+m.Zone), "without a zone"))
+		default:
+			m.UltraSSD = new(true)
+		}
+		return p.List
+	},
+}
