@@ -20,11 +20,9 @@ func ExampleReload() {
 	// error: settings: $["cluster-endpoint"]: is missing
 	// error: settings: $["cluster-name"]: is missing
 	// error: settings.yaml: $["netwerk-plugin"]: unknown setting; did you mean network-plugin?
-	// error: settings: $["node-resource-group"]: is missing
 	// error: settings: $["ssh-public-key"]: is missing
 	// error: settings: $["subscription-id"]: is missing
 	// error: settings.yaml: $["vnet-guid"]: want a UUID
-	// error: settings: $["vnet-subnet-id"]: is missing
 }
 
 // A cluster whose security group cannot be told is an error with the candidates.

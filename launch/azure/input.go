@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -108,6 +109,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	if in.Detected != nil {
 		layers = in.Detected.layers(layers)
 	}
+	in.missing(p)
 	in.subnet(p)
 	in.version(p)
 	return layers, p.List
@@ -263,19 +265,41 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 	return []launch.Layer{{Source: launch.Detected, Origin: "name of the API server (likely)", Document: d}}
 }
 
-// subnet compares the class's subnet with the settings' (Karpenter for Azure: nodeclass status, subnet).
+// place is where the cluster's nodes are: what the settings say, or else what was detected.
+func (in *Input) place() (subnet, resourceGroup string) {
+	found := in.Detected
+	if found == nil {
+		found = new(Detected)
+	}
+	return cmp.Or(in.Settings.SubnetID, value(found.SubnetID).Value), cmp.Or(in.Settings.NodeResourceGroup, value(found.NodeResourceGroup).Value)
+}
+
+// missing reports what a launch needs and neither settings nor detection say.
+func (in *Input) missing(p *problems) {
+	subnet, group := in.place()
+	const reason = "is not known; set %s, or give what was detected"
+	if subnet == "" && (in.Class == nil || in.Class.Spec.VnetSubnetID == nil) {
+		p.Report(true, nodeconfig.Missing, "$.machine.network.subnet", fmt.Sprintf(reason, "vnet-subnet-id"))
+	}
+	if group == "" {
+		p.Report(true, nodeconfig.Missing, "$.node.cloud.azure.resourceGroup", fmt.Sprintf(reason, "node-resource-group"))
+	}
+}
+
+// subnet compares the class's subnet with the cluster's (Karpenter for Azure: nodeclass status, subnet).
 func (in *Input) subnet(p *problems) {
 	if in.Class == nil || in.Class.Spec.VnetSubnetID == nil {
 		return
 	}
+	subnet, group := in.place()
 	own, err := ParseSubnet(*in.Class.Spec.VnetSubnetID)
-	global, err2 := ParseSubnet(in.Settings.SubnetID)
+	global, err2 := ParseSubnet(subnet)
 	if err != nil || err2 != nil || own.same(global) {
 		return
 	}
 	p.Document = in.Class.Origin()
 	switch {
-	case managedNetwork(global, in.Settings.NodeResourceGroup):
+	case managedNetwork(global, group):
 		p.wrong("$.spec.vnetSubnetID", "is not possible: the cluster's network is one that AKS has made")
 	case !own.sameNetwork(global):
 		p.wrong("$.spec.vnetSubnetID", "is a subnet of another network than the cluster's")

@@ -93,7 +93,7 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 			}
 		}
 		s.raw[o.name] = v
-		if v == "" && o.required {
+		if v == "" && o.required == always {
 			all.Document = "settings"
 			all.Report(true, nodeconfig.Missing, field("$", o.name), "is missing")
 		}
@@ -133,13 +133,13 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 		p.List = append(p.List, unreadable)
 		return
 	}
-	fields, path := tree, "$"
+	fields, path, own := tree, "$", true
 	if kind, ok := tree.Get("kind"); ok && kind.Text == "ConfigMap" {
 		if fields, ok = tree.Get("data"); !ok {
 			p.Report(true, nodeconfig.Missing, "$.data", "is missing; the ConfigMap has no settings")
 			return
 		}
-		path = "$.data"
+		path, own = "$.data", false // other programs may read it, too
 	}
 	for i := range fields.Fields {
 		f := &fields.Fields[i]
@@ -151,11 +151,18 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 			if near := document.Nearest(f.Name, optionNames()); near != "" {
 				reason += "; did you mean " + near + "?"
 			}
-			p.Report(true, nodeconfig.Unknown, at, reason)
+			p.Report(own, nodeconfig.Unknown, at, reason)
 		case f.Value.Kind == document.List || f.Value.Kind == document.Map:
 			p.Report(true, nodeconfig.WrongType, at, "is "+f.Value.Kind.String()+", want a text")
 		case f.Value.Kind != document.Null:
-			s.raw[o.name], s.given[o.name], s.places[o.name] = f.Value.Text, p.Document, lineOf(&f.Value)
+			text := f.Value.Text
+			if gate, ok := strings.CutPrefix(f.Name, strings.TrimSuffix(anyGate, "*")); ok {
+				text = gate + "=" + text
+				if s.given[o.name] == p.Document {
+					text = s.raw[o.name] + "," + text
+				}
+			}
+			s.raw[o.name], s.given[o.name], s.places[o.name] = text, p.Document, lineOf(&f.Value)
 		}
 	}
 }
@@ -163,7 +170,8 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 // optionOf is the option that has a name, a former key or a variable.
 func optionOf(name string) *option {
 	i := slices.IndexFunc(options, func(o option) bool {
-		return o.name == name || o.former == name || slices.Contains(o.variables, name)
+		gates, ok := strings.CutSuffix(o.former, "*")
+		return o.name == name || o.former == name || slices.Contains(o.variables, name) || ok && strings.HasPrefix(name, gates)
 	})
 	if i < 0 || name == "" {
 		return nil
@@ -207,7 +215,8 @@ type Option struct {
 	Variables []string `json:"variables,omitempty"`
 	Former    string   `json:"former,omitempty"`
 	Default   string   `json:"default,omitempty"`
-	Required  bool     `json:"required,omitempty"`
+	// Required says that a launch needs it. The subnet and the node resource group may be detected in its place.
+	Required bool `json:"required,omitempty"`
 	// Effect is what an option is for that decides nothing of a node; empty for the others.
 	Effect string `json:"effect,omitempty"`
 	// Value is what is in force; of a secret "[redacted]". Given says where it was set; empty for nowhere.
@@ -220,7 +229,7 @@ func (s *Settings) Options() []Option {
 	all := make([]Option, 0, len(options))
 	for i := range options {
 		o := &options[i]
-		shown := Option{Name: o.name, Variables: slices.Clone(o.variables), Former: o.former, Default: o.standard, Required: o.required, Effect: o.effect}
+		shown := Option{Name: o.name, Variables: slices.Clone(o.variables), Former: o.former, Default: o.standard, Required: o.required != 0, Effect: o.effect}
 		if s != nil {
 			shown.Value, shown.Given = s.raw[o.name], s.given[o.name]
 		}

@@ -114,6 +114,47 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// A ConfigMap may have the keys of Karpenter's core, and of programs that nobody knows: the former are named as the core's, the latter
+// are warnings. In a file of settings an unknown name is a mistake. Where nodes are may be detected, so it may be missing here.
+func TestConfigMapOfOthers(t *testing.T) {
+	const core = "of Karpenter's core"
+	data := "  azure.clusterName: c\n  azure.clusterEndpoint: https://example.com\n  azure.sshPublicKey: k\n" +
+		"  LOCATION: eastus\n  ARM_SUBSCRIPTION_ID: 22222222-2222-2222-2222-222222222222\n"
+	read := func(more string) (*Settings, []nodeconfig.Problem) {
+		return Reload(nil, SettingsSource{Name: "map", Document: []byte("kind: ConfigMap\ndata:\n" + data + more)})
+	}
+	s, problems := read("  batchMaxDuration: 10s\n  batchIdleDuration: 2s\n  featureGates.driftEnabled: \"true\"\n  featureGates.spotToSpot: \"false\"\n" +
+		"  LOG_LEVEL: debug\n  FEATURE_GATE: x\n  other.example.com/key: y\n")
+	var paths []string
+	for _, p := range problems {
+		paths = append(paths, p.Path)
+		if p.Fatal || p.Kind != nodeconfig.Unknown || p.Document != "map" {
+			t.Errorf("%+v", p)
+		}
+	}
+	if want := []string{"$.data.FEATURE_GATE", `$.data["other.example.com/key"]`}; s == nil || !slices.Equal(paths, want) {
+		t.Fatalf("%v, %v", paths, problems)
+	}
+	shown := make(map[string]string)
+	for _, o := range s.Options() {
+		if strings.Contains(o.Effect, core) && o.Given != "" {
+			shown[o.Name] = o.Value
+		}
+	}
+	want := map[string]string{"batch-max-duration": "10s", "batch-idle-duration": "2s", "feature-gates": "driftEnabled=true,spotToSpot=false", "log-level": "debug"}
+	if !maps.Equal(shown, want) {
+		t.Errorf("%v, want %v", shown, want)
+	}
+	if _, problems := read("  featureGates: {a: b}\n"); len(nodeconfig.Fatal(problems)) != 0 {
+		t.Errorf("%v", problems)
+	}
+	if _, problems := Reload(nil, SettingsSource{Name: "file", Document: []byte("cluster-nam: c")}); !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+		return p.Path == "$.cluster-nam" || p.Path == `$["cluster-nam"]` && p.Fatal
+	}) {
+		t.Errorf("%v", problems)
+	}
+}
+
 // TestSettingsShown: all settings are listed, and no secret is shown.
 func TestSettingsShown(t *testing.T) {
 	s, _ := Reload(nil, SettingsSource{Name: "x", Document: example(t, "settings.yaml"), Variables: map[string]string{"KUBELET_BOOTSTRAP_TOKEN": "abcdef.0123456789canary"}})

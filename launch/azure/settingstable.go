@@ -1,7 +1,9 @@
 package azure
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -14,7 +16,7 @@ type option struct {
 	variables []string
 	former    string
 	standard  string
-	required  bool
+	required  need
 	secret    bool
 	// check returns what is wrong with a value that is not empty.
 	check func(string) string
@@ -24,8 +26,20 @@ type option struct {
 	effect string
 }
 
+// need says whether a launch needs an option.
+type need uint8
+
+const (
+	// always is of an option that nothing else says.
+	always need = iota + 1
+	// orDetected is of one that what was detected can say, so it is missed when the layers are merged.
+	orDetected
+)
+
 // What an option is for that decides nothing of a node.
 const (
+	// ofCore is what the part of Karpenter does that all clouds share.
+	ofCore = "of Karpenter's core; changes no node"
 	// ofController is what the program that launches does itself.
 	ofController = "of the controller itself; changes no node"
 	// ofOthers is what Slipway does in another way. Only what asks for nothing is taken.
@@ -46,26 +60,26 @@ const (
 )
 
 // options are all settings (Karpenter for Azure v1.7: pkg/operator/options; the former keys: its pkg/apis/settings of 2023).
-var options = []option{
-	{name: "cluster-name", variables: []string{"CLUSTER_NAME"}, former: "azure.clusterName", required: true, check: plain, set: text(func(s *Settings) *string { return &s.Cluster })},
-	{name: "cluster-endpoint", variables: []string{"CLUSTER_ENDPOINT"}, former: "azure.clusterEndpoint", required: true, check: absoluteURL, set: text(func(s *Settings) *string { return &s.Endpoint })},
+var options = slices.Concat([]option{
+	{name: "cluster-name", variables: []string{"CLUSTER_NAME"}, former: "azure.clusterName", required: always, check: plain, set: text(func(s *Settings) *string { return &s.Cluster })},
+	{name: "cluster-endpoint", variables: []string{"CLUSTER_ENDPOINT"}, former: "azure.clusterEndpoint", required: always, check: absoluteURL, set: text(func(s *Settings) *string { return &s.Endpoint })},
 	{name: "kubernetes-version", set: text(func(s *Settings) *string { return &s.KubernetesVersion })},
 	{name: "join-method", check: among(string(nodeconfig.JoinBootstrapToken), string(nodeconfig.JoinAttested)), set: text(func(s *Settings) *string { return &s.JoinMethod })},
 	{name: "vm-memory-overhead-percent", variables: []string{"VM_MEMORY_OVERHEAD_PERCENT"}, former: "azure.vmMemoryOverheadPercent", standard: "0.075", check: fraction, set: func(s *Settings, v string) { s.MemoryOverhead, _ = strconv.ParseFloat(v, 64) }},
 	{name: "kubelet-bootstrap-token", variables: []string{"KUBELET_BOOTSTRAP_TOKEN"}, former: "azure.kubeletClientTLSBootstrapToken", secret: true, check: token, set: func(s *Settings, v string) { s.BootstrapToken = nodeconfig.NewSecret(v) }},
 	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", check: userName, set: text(func(s *Settings) *string { return &s.AdminUser })},
-	{name: "ssh-public-key", variables: []string{"SSH_PUBLIC_KEY"}, former: "azure.sshPublicKey", required: true, check: oneLine, set: text(func(s *Settings) *string { return &s.SSHPublicKey })},
+	{name: "ssh-public-key", variables: []string{"SSH_PUBLIC_KEY"}, former: "azure.sshPublicKey", required: always, check: oneLine, set: text(func(s *Settings) *string { return &s.SSHPublicKey })},
 	{name: "network-plugin", variables: []string{"NETWORK_PLUGIN"}, former: "azure.networkPlugin", standard: "azure", check: among("azure", "none"), set: text(func(s *Settings) *string { return &s.NetworkPlugin })},
 	{name: "network-plugin-mode", variables: []string{"NETWORK_PLUGIN_MODE"}, standard: "overlay", check: among("overlay"), set: text(func(s *Settings) *string { return &s.NetworkMode })},
 	{name: "network-policy", variables: []string{"NETWORK_POLICY"}, former: "azure.networkPolicy", check: among("azure", "calico", "cilium", "none"), set: text(func(s *Settings) *string { return &s.NetworkPolicy })},
 	{name: "network-dataplane", variables: []string{"NETWORK_DATAPLANE"}, standard: "cilium", check: among("azure", "cilium"), set: text(func(s *Settings) *string { return &s.NetworkDataplane })},
 	{name: "dns-service-ip", variables: []string{"DNS_SERVICE_IP"}, check: address, set: text(func(s *Settings) *string { return &s.DNSServiceIP })},
 	{name: "vnet-guid", variables: []string{"VNET_GUID", "AZURE_VNET_GUID"}, check: guid, set: text(func(s *Settings) *string { return &s.VNetGUID })},
-	{name: "vnet-subnet-id", variables: []string{"VNET_SUBNET_ID"}, required: true, check: subnetID, set: text(func(s *Settings) *string { return &s.SubnetID })},
+	{name: "vnet-subnet-id", variables: []string{"VNET_SUBNET_ID"}, required: orDetected, check: subnetID, set: text(func(s *Settings) *string { return &s.SubnetID })},
 	{name: "cluster-id", former: "azure.clusterID", check: clusterID, set: text(func(s *Settings) *string { return &s.ClusterID })},
 	{name: "node-identities", variables: []string{"NODE_IDENTITIES"}, former: "azure.nodeIdentities", check: identityList, set: func(s *Settings, v string) { s.Identities, _ = parseIdentities(v) }},
 	{name: "kubelet-identity-client-id", variables: []string{"KUBELET_IDENTITY_CLIENT_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.KubeletIdentity })},
-	{name: "node-resource-group", variables: []string{"AZURE_NODE_RESOURCE_GROUP"}, required: true, check: resourceGroup, set: text(func(s *Settings) *string { return &s.NodeResourceGroup })},
+	{name: "node-resource-group", variables: []string{"AZURE_NODE_RESOURCE_GROUP"}, required: orDetected, check: resourceGroup, set: text(func(s *Settings) *string { return &s.NodeResourceGroup })},
 	{name: "provision-mode", variables: []string{"PROVISION_MODE"}, standard: provisionModes[0], effect: ofOthers, check: provisionMode},
 	{name: "nodebootstrapping-server-url", variables: []string{"NODEBOOTSTRAPPING_SERVER_URL"}, secret: true, effect: ofOthers, check: unused(noServer)},
 	{name: "use-sig", variables: []string{"USE_SIG"}, standard: "false", check: among("true", "false"), set: func(s *Settings, v string) { s.UseSIG = v == "true" }},
@@ -79,13 +93,40 @@ var options = []option{
 	{name: "provider-batch-max-size", variables: []string{"PROVIDER_BATCH_MAX_SIZE"}, standard: "50", effect: ofController, check: batchSize},
 	{name: "additional-tags", variables: []string{"ADDITIONAL_TAGS"}, former: "azure.tags", check: tagList, set: func(s *Settings, v string) { s.Tags, _ = parseTags(v) }},
 	{name: "enable-azure-sdk-logging", variables: []string{"ENABLE_AZURE_SDK_LOGGING"}, standard: "true", effect: ofController, check: among("true", "false")},
-	{name: "subscription-id", variables: []string{"AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID"}, required: true, check: guid, set: text(func(s *Settings) *string { return &s.Subscription })},
+	{name: "subscription-id", variables: []string{"AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID"}, required: always, check: guid, set: text(func(s *Settings) *string { return &s.Subscription })},
 	{name: "tenant-id", variables: []string{"AZURE_TENANT_ID", "ARM_TENANT_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.Tenant })},
-	{name: "location", variables: []string{"LOCATION"}, required: true, check: plain, set: text(func(s *Settings) *string { return &s.Location })},
+	{name: "location", variables: []string{"LOCATION"}, required: always, check: plain, set: text(func(s *Settings) *string { return &s.Location })},
 	{name: "cloud", variables: []string{"ARM_CLOUD"}, standard: "AzurePublicCloud", check: among(clouds...), set: text(func(s *Settings) *string { return &s.Cloud })},
 	{name: "azure-environment-filepath", variables: []string{"AZURE_ENVIRONMENT_FILEPATH"}, effect: ofOthers, check: unused("a file would describe another cloud, and a launch reads none; name one of Azure's in cloud")},
 	{name: "system-namespace", variables: []string{"SYSTEM_NAMESPACE"}, effect: ofController, check: plain},
 	{name: "cluster-resource-group", variables: []string{"ARM_RESOURCE_GROUP"}, effect: ofController, check: resourceGroup},
+}, coreOptions())
+
+// coreRows are the options of Karpenter's core, with their defaults (sigs.k8s.io/karpenter v1.15: pkg/operator/options; the former keys:
+// its ConfigMap karpenter-global-settings of 2023). They may be beside the others, and Slipway uses none of them.
+var coreRows = []struct{ name, former, standard string }{
+	{"karpenter-service", "", ""}, {"metrics-port", "", "8080"}, {"health-probe-port", "", "8081"},
+	{"kube-client-qps", "", "200"}, {"kube-client-burst", "", "300"}, {"enable-profiling", "", "false"},
+	{"disable-controller-warmup", "", "true"}, {"disable-leader-election", "", "false"}, {"disable-cluster-state-observability", "", "false"},
+	{"leader-election-name", "", "karpenter-leader-election"}, {"leader-election-namespace", "", ""},
+	{"memory-limit", "", "-1"}, {"cpu-requests", "", "1000"},
+	{"log-level", "", "info"}, {"log-output-paths", "", "stdout"}, {"log-error-output-paths", "", "stderr"},
+	{"batch-max-duration", "batchMaxDuration", "10s"}, {"batch-idle-duration", "batchIdleDuration", "1s"},
+	{"preference-policy", "", "Respect"}, {"min-values-policy", "", "Strict"}, {"ignore-dra-requests", "", "true"},
+	{"legacy-node-repair", "", "false"}, {"feature-gates", anyGate, ""}, {"scheduler-config", "", ""},
+}
+
+// anyGate stands for the keys of feature gates, each with its name in place of the star.
+const anyGate = "featureGates.*"
+
+// coreOptions are the rows as options: the name in the environment is the flag's in capital letters.
+func coreOptions() []option {
+	all := make([]option, 0, len(coreRows))
+	for _, r := range coreRows {
+		variable := strings.ToUpper(strings.ReplaceAll(r.name, "-", "_"))
+		all = append(all, option{name: r.name, variables: []string{variable}, former: r.former, standard: r.standard, effect: ofCore})
+	}
+	return all
 }
 
 // clouds are Azure's, by the names that its cloud provider has.
