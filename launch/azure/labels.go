@@ -90,7 +90,12 @@ var labelRows = []labelRow{
 	}},
 	{"karpenter.azure.com/sku-gpu-name", func(d *launch.Document) string { return d.Machine.Type.GPUName }},
 	{"karpenter.azure.com/sku-gpu-manufacturer", func(d *launch.Document) string { return d.Machine.Type.GPUManufacturer }},
-	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string { return positive(int64(value(d.Machine.Type.GPUs))) }},
+	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string {
+		if d.Machine.Type.GPUs == nil {
+			return ""
+		}
+		return strconv.Itoa(*d.Machine.Type.GPUs) // 0 is said, so that a pool can want it
+	}},
 }
 
 // labelDomain is the domain of labels that is Karpenter's for Azure.

@@ -180,7 +180,8 @@ var securityRule = launch.Rule{
 	},
 }
 
-// streamingRule starts containers before their image has arrived; AKS has it for amd64 alone.
+// streamingRule starts containers before their image has arrived; AKS has it for amd64 alone, and a class that wants it has no nodes of
+// another architecture (Karpenter for Azure: isInstanceTypeSupportedByArtifactStreaming).
 var streamingRule = launch.Rule{
 	Name:  "streaming",
 	Reads: []string{"$.machine.streaming", "$.machine.type.architecture", "$.machine.image.wanted"},
@@ -192,9 +193,29 @@ var streamingRule = launch.Rule{
 		case isOwn(d):
 			p.Report(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied: the snapshotter for it is one of AKS's images")
 		case d.Machine.Type.Architecture == "arm64":
-			p.Report(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied on arm64, for which AKS's images have no snapshotter")
+			p.wrong("$.machine.streaming", "is wanted, and AKS's images for arm64 have no snapshotter; use an instance type of amd64, or take artifactStreaming out of the class")
 		default:
 			d.Node.Runtime.LazyPull = "overlaybd"
+		}
+		return p.List
+	},
+}
+
+// The smallest machine on which AKS has the DNS cache (AKS docs: LocalDNS; Karpenter for Azure: isInstanceTypeSupportedByLocalDNS).
+const (
+	localDNSVCPUs  = 4
+	localDNSMemory = 256_000_000
+)
+
+// localDNSRule compares the instance type with the DNS cache that the class wants.
+var localDNSRule = launch.Rule{
+	Name:  "DNS cache",
+	Reads: []string{"$.node.network.localDNS", "$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, t := new(problems), &d.Machine.Type
+		tooSmall := t.VCPUs > 0 && t.VCPUs < localDNSVCPUs || t.MemoryBytes > 0 && t.MemoryBytes < localDNSMemory
+		if d.Node.Network.LocalDNS != nil && !isOwn(d) && tooSmall {
+			p.wrong("$.node.network.localDNS", "is wanted, and "+t.Name+" has less than the 4 processors and 256 MB that it takes; use another instance type")
 		}
 		return p.List
 	},

@@ -53,6 +53,28 @@ var offeringRule = launch.Rule{
 	},
 }
 
+// The smallest machine that AKS takes as a node, and how the names of the sizes begin that it never takes (AKS docs: node pools, VM
+// sizes; Karpenter for Azure: isSupported, AKSRestrictedVMSizes).
+const (
+	fewestVCPUs    = 2
+	smallestMemory = 3.5 * gibibyte
+	noNode         = "basic_"
+)
+
+// sizeRule compares the instance type with what AKS takes.
+var sizeRule = launch.Rule{
+	Name:  "size",
+	Reads: []string{"$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, t := new(problems), &d.Machine.Type
+		tooSmall := t.VCPUs > 0 && t.VCPUs < fewestVCPUs || t.MemoryBytes > 0 && t.MemoryBytes < smallestMemory
+		if !isOwn(d) && (tooSmall || strings.HasPrefix(strings.ToLower(t.Name), noNode)) {
+			p.wrong("$.machine.type.name", "is "+t.Name+", and AKS takes no node with less than 2 processors or 3.5 GiB, and none of the sizes Basic; use another instance type")
+		}
+		return p.List
+	},
+}
+
 // ultraSSDRule makes the machine ready for Ultra SSD, if the pool wants that by the label (Azure: Ultra disks; Resource SKUs,
 // UltraSSDAvailable).
 var ultraSSDRule = launch.Rule{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The rows are Karpenter for Azure's (imagefamily, GetImageFamily).
@@ -326,6 +327,38 @@ func TestManagedNetwork(t *testing.T) {
 	} {
 		if got := managedNetwork(Subnet{"s", c.group, c.vnet, c.subnet}, "MC_rg"); got != c.want {
 			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
+// AKS takes no small machines as nodes, and has the DNS cache on larger ones alone; a cluster of one's own decides for itself.
+func TestSmallestSizes(t *testing.T) {
+	const gib = int64(1) << 30
+	for _, c := range []struct {
+		name         string
+		vcpus        int
+		memory       int64
+		isOwn        bool
+		taken, cache bool
+	}{
+		{"Standard_B1s", 1, gib, false, false, false}, {"Standard_A1_v2", 1, 2 * gib, false, false, false}, {"Standard_B2s", 2, 4 * gib, false, true, false},
+		{"Standard_D2_v2", 2, 7 * gib, false, true, false}, {"Standard_F2", 2, 7 * gib / 2, false, true, false}, {"Standard_F2", 2, 7*gib/2 - 1, false, false, false},
+		{"Basic_A3", 4, 7 * gib, false, false, true}, {"Standard_D4s_v5", 4, 16 * gib, false, true, true}, {"Standard_B1s", 1, gib, true, true, true}, {"unknown", 0, 0, false, true, true},
+	} {
+		d := &launch.Document{Machine: launch.Machine{Type: launch.InstanceType{Name: c.name, VCPUs: c.vcpus, MemoryBytes: c.memory}}}
+		if c.isOwn {
+			d.Machine.Image.Wanted = custom
+		}
+		d.Node.Network.LocalDNS = new(nodeconfig.LocalDNS)
+		if found := nodeconfig.Fatal(sizeRule.Run(d)); (len(found) == 0) != c.taken {
+			t.Errorf("%+v: %v", c, found)
+		}
+		if found := nodeconfig.Fatal(localDNSRule.Run(d)); (len(found) == 0) != c.cache {
+			t.Errorf("%+v: %v", c, found)
+		}
+		d.Node.Network.LocalDNS = nil
+		if found := localDNSRule.Run(d); len(found) != 0 {
+			t.Errorf("%+v: %v", c, found)
 		}
 	}
 }
