@@ -344,7 +344,7 @@ func trimV(version string) string { return strings.TrimPrefix(version, "v") }
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
 	return []launch.Rule{
-		familyRule, imageRule(in.Images, in.Settings), zoneRule, sizeRule, offeringRule, ultraSSDRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, localDNSRule, gpuRule, labelsRule, tagsRule,
+		familyRule, imageRule(in.Images, in.Settings), zoneRule, sizeRule, offeringRule, ultraSSDRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
 	}
 }
 

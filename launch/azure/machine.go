@@ -200,23 +200,3 @@ var streamingRule = launch.Rule{
 		return p.List
 	},
 }
-
-// The smallest machine on which AKS has the DNS cache (AKS docs: LocalDNS; Karpenter for Azure: isInstanceTypeSupportedByLocalDNS).
-const (
-	localDNSVCPUs  = 4
-	localDNSMemory = 256_000_000
-)
-
-// localDNSRule compares the instance type with the DNS cache that the class wants.
-var localDNSRule = launch.Rule{
-	Name:  "DNS cache",
-	Reads: []string{"$.node.network.localDNS", "$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, t := new(problems), &d.Machine.Type
-		tooSmall := t.VCPUs > 0 && t.VCPUs < localDNSVCPUs || t.MemoryBytes > 0 && t.MemoryBytes < localDNSMemory
-		if d.Node.Network.LocalDNS != nil && !isOwn(d) && tooSmall {
-			p.wrong("$.node.network.localDNS", "is wanted, and "+t.Name+" has less than the 4 processors and 256 MB that it takes; use another instance type")
-		}
-		return p.List
-	},
-}

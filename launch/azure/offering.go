@@ -2,6 +2,7 @@ package azure
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,23 +54,38 @@ var offeringRule = launch.Rule{
 	},
 }
 
-// The smallest machine that AKS takes as a node, and how the names of the sizes begin that it never takes (AKS docs: node pools, VM
-// sizes; Karpenter for Azure: isSupported, AKSRestrictedVMSizes).
-const (
-	fewestVCPUs    = 2
-	smallestMemory = 3.5 * gibibyte
-	noNode         = "basic_"
-)
+// noNode is how the names of sizes begin that AKS never takes (Karpenter for Azure: AKSRestrictedVMSizes).
+const noNode = "basic_"
 
-// sizeRule compares the instance type with what AKS takes.
+// smallestRows are the smallest machines for what is wanted of them (AKS docs: node pools, LocalDNS; Karpenter for Azure: isSupported,
+// isInstanceTypeSupportedByLocalDNS).
+var smallestRows = []struct {
+	path, what string
+	wanted     func(*launch.Document) bool
+	vcpus      int
+	memory     int64
+}{
+	{"$.machine.type.name", "a node", func(*launch.Document) bool { return true }, 2, 3.5 * gibibyte},
+	{"$.node.network.localDNS", "the DNS cache", func(d *launch.Document) bool { return d.Node.Network.LocalDNS != nil }, 4, 256_000_000},
+}
+
+// sizeRule compares the instance type with what AKS runs on it.
 var sizeRule = launch.Rule{
 	Name:  "size",
-	Reads: []string{"$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted"},
+	Reads: []string{"$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted", "$.node.network.localDNS"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, t := new(problems), &d.Machine.Type
-		tooSmall := t.VCPUs > 0 && t.VCPUs < fewestVCPUs || t.MemoryBytes > 0 && t.MemoryBytes < smallestMemory
-		if !isOwn(d) && (tooSmall || strings.HasPrefix(strings.ToLower(t.Name), noNode)) {
-			p.wrong("$.machine.type.name", "is "+t.Name+", and AKS takes no node with less than 2 processors or 3.5 GiB, and none of the sizes Basic; use another instance type")
+		if isOwn(d) {
+			return nil
+		}
+		if strings.HasPrefix(strings.ToLower(t.Name), noNode) {
+			p.wrong("$.machine.type.name", "is "+t.Name+", and AKS takes none of the sizes Basic as a node; use another instance type")
+		}
+		for _, row := range smallestRows {
+			if row.wanted(d) && (t.VCPUs > 0 && t.VCPUs < row.vcpus || t.MemoryBytes > 0 && t.MemoryBytes < row.memory) {
+				p.wrong(row.path, fmt.Sprintf("%s is too small for %s on AKS, which takes %d processors and %d MiB; use another instance type",
+					t.Name, row.what, row.vcpus, row.memory>>20))
+			}
 		}
 		return p.List
 	},
