@@ -83,8 +83,13 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 		o := &options[i]
 		v, said := s.raw[o.name]
 		switch {
-		case !said:
+		case !said || v == "" && o.standard != "" && o.blank == isDefault:
+			delete(s.given, o.name)
 			v = o.standard
+		case v == "" && o.blank == isWrong:
+			all.Document = s.given[o.name]
+			all.wrong(field("$", o.name), "is empty; leave it out for "+o.standard)
+			continue
 		case v != "" && o.check != nil:
 			if reason := o.check(v); reason != "" {
 				all.Document = s.given[o.name]

@@ -84,6 +84,9 @@ func TestReload(t *testing.T) {
 		"kind: ConfigMap":                                                 "data",
 		"kind: ConfigMap\ndata: {azure.clusterID: x, CLUSTER_NAME: \"\"}": "cluster-id",
 		"linux-admin-username: 1a":                                        "linux-admin-username",
+		"network-plugin: \"\"":                                            "network-plugin",
+		"linux-admin-username: \"\"":                                      "linux-admin-username",
+		"provision-mode: \"\"":                                            "provision-mode",
 		"cluster-endpoint: example.com":                                   "cluster-endpoint",
 		"node-osdisk-diskencryptionset-id: /subscriptions/s":              "node-osdisk-diskencryptionset-id",
 		"- a": "$",
@@ -95,6 +98,11 @@ func TestReload(t *testing.T) {
 		if strings.Contains(fmt.Sprint(problems), canary) {
 			t.Errorf("%q is repeated", canary)
 		}
+	}
+	blank, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(
+		"network-plugin-mode: \"\"\nnetwork-dataplane: \"\"\nvm-memory-overhead-percent: \"\"\ncloud: \"\"\nuse-sig: \"\"\n")})
+	if len(problems) > 0 || blank.NetworkMode != "" || blank.NetworkDataplane != "" || blank.MemoryOverhead != 0.075 || blank.Cloud != "AzurePublicCloud" || blank.UseSIG {
+		t.Errorf("%+v, %v", blank, problems)
 	}
 	former, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "karpenter-global-settings",
 		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n" +

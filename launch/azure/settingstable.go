@@ -18,6 +18,8 @@ type option struct {
 	standard  string
 	required  need
 	secret    bool
+	// blank says what an empty text is, if there is a default.
+	blank blank
 	// check returns what is wrong with a value that is not empty.
 	check func(string) string
 	// set takes a value that has been checked.
@@ -34,6 +36,15 @@ const (
 	always need = iota + 1
 	// orDetected is of one that what was detected can say, so it is missed when the layers are merged.
 	orDetected
+)
+
+// blank says what an empty text is as a value of an option (Karpenter for Azure: options_validation.go).
+type blank uint8
+
+const (
+	isDefault blank = iota
+	isValue
+	isWrong
 )
 
 // What an option is for that decides nothing of a node.
@@ -67,12 +78,12 @@ var options = slices.Concat([]option{
 	{name: "join-method", check: among(string(nodeconfig.JoinBootstrapToken), string(nodeconfig.JoinAttested)), set: text(func(s *Settings) *string { return &s.JoinMethod })},
 	{name: "vm-memory-overhead-percent", variables: []string{"VM_MEMORY_OVERHEAD_PERCENT"}, former: "azure.vmMemoryOverheadPercent", standard: "0.075", check: fraction, set: func(s *Settings, v string) { s.MemoryOverhead, _ = strconv.ParseFloat(v, 64) }},
 	{name: "kubelet-bootstrap-token", variables: []string{"KUBELET_BOOTSTRAP_TOKEN"}, former: "azure.kubeletClientTLSBootstrapToken", secret: true, check: token, set: func(s *Settings, v string) { s.BootstrapToken = nodeconfig.NewSecret(v) }},
-	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", check: userName, set: text(func(s *Settings) *string { return &s.AdminUser })},
+	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", blank: isWrong, check: userName, set: text(func(s *Settings) *string { return &s.AdminUser })},
 	{name: "ssh-public-key", variables: []string{"SSH_PUBLIC_KEY"}, former: "azure.sshPublicKey", required: always, check: oneLine, set: text(func(s *Settings) *string { return &s.SSHPublicKey })},
-	{name: "network-plugin", variables: []string{"NETWORK_PLUGIN"}, former: "azure.networkPlugin", standard: "azure", check: among("azure", "none"), set: text(func(s *Settings) *string { return &s.NetworkPlugin })},
-	{name: "network-plugin-mode", variables: []string{"NETWORK_PLUGIN_MODE"}, standard: "overlay", check: among("overlay"), set: text(func(s *Settings) *string { return &s.NetworkMode })},
+	{name: "network-plugin", variables: []string{"NETWORK_PLUGIN"}, former: "azure.networkPlugin", standard: "azure", blank: isWrong, check: among("azure", "none"), set: text(func(s *Settings) *string { return &s.NetworkPlugin })},
+	{name: "network-plugin-mode", variables: []string{"NETWORK_PLUGIN_MODE"}, standard: "overlay", blank: isValue, check: among("overlay"), set: text(func(s *Settings) *string { return &s.NetworkMode })},
 	{name: "network-policy", variables: []string{"NETWORK_POLICY"}, former: "azure.networkPolicy", check: among("azure", "calico", "cilium", "none"), set: text(func(s *Settings) *string { return &s.NetworkPolicy })},
-	{name: "network-dataplane", variables: []string{"NETWORK_DATAPLANE"}, standard: "cilium", check: among("azure", "cilium"), set: text(func(s *Settings) *string { return &s.NetworkDataplane })},
+	{name: "network-dataplane", variables: []string{"NETWORK_DATAPLANE"}, standard: "cilium", blank: isValue, check: among("azure", "cilium"), set: text(func(s *Settings) *string { return &s.NetworkDataplane })},
 	{name: "dns-service-ip", variables: []string{"DNS_SERVICE_IP"}, check: address, set: text(func(s *Settings) *string { return &s.DNSServiceIP })},
 	{name: "vnet-guid", variables: []string{"VNET_GUID", "AZURE_VNET_GUID"}, check: guid, set: text(func(s *Settings) *string { return &s.VNetGUID })},
 	{name: "vnet-subnet-id", variables: []string{"VNET_SUBNET_ID"}, required: orDetected, check: subnetID, set: text(func(s *Settings) *string { return &s.SubnetID })},
@@ -80,7 +91,7 @@ var options = slices.Concat([]option{
 	{name: "node-identities", variables: []string{"NODE_IDENTITIES"}, former: "azure.nodeIdentities", check: identityList, set: func(s *Settings, v string) { s.Identities, _ = parseIdentities(v) }},
 	{name: "kubelet-identity-client-id", variables: []string{"KUBELET_IDENTITY_CLIENT_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.KubeletIdentity })},
 	{name: "node-resource-group", variables: []string{"AZURE_NODE_RESOURCE_GROUP"}, required: orDetected, check: resourceGroup, set: text(func(s *Settings) *string { return &s.NodeResourceGroup })},
-	{name: "provision-mode", variables: []string{"PROVISION_MODE"}, standard: provisionModes[0], effect: ofOthers, check: provisionMode},
+	{name: "provision-mode", variables: []string{"PROVISION_MODE"}, standard: provisionModes[0], blank: isWrong, effect: ofOthers, check: provisionMode},
 	{name: "nodebootstrapping-server-url", variables: []string{"NODEBOOTSTRAPPING_SERVER_URL"}, secret: true, effect: ofOthers, check: unused(noServer)},
 	{name: "use-sig", variables: []string{"USE_SIG"}, standard: "false", check: among("true", "false"), set: func(s *Settings, v string) { s.UseSIG = v == "true" }},
 	{name: "sig-access-token-server-url", variables: []string{"SIG_ACCESS_TOKEN_SERVER_URL"}, secret: true, effect: ofController, check: absoluteURL},
