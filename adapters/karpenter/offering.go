@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/utils/resources"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
 )
 
 // offering is an instance type in a zone as a capacity type. The zone is empty where the cloud chooses.
@@ -51,12 +52,16 @@ func (in *Inputs) price(t *launch.InstanceType, zone, kind string) float64 {
 const (
 	memoryPerCPU = 8 << 30 // as much memory counts like a processor
 	spotPart     = 0.5
+	unknownSize  = 1e6 // a size of a series that AKS is not known to run is the last choice
 )
 
-// RelativePrice orders offerings where nobody has given prices: by processors and memory, and spot before on-demand. It is no
-// money, and a cheap series is as dear as any other.
+// RelativePrice orders offerings if no prices are given: by processors and memory, spot before on-demand, and a series that AKS is
+// known to run before any other (Karpenter for Azure: known_skus.yaml). It is no money, and a cheap series is as dear as any other.
 func RelativePrice(t *launch.InstanceType, _, capacityType string) float64 {
 	price := float64(t.VCPUs) + float64(t.MemoryBytes)/memoryPerCPU
+	if !new(azure.Input).KnownSeries(t.Name) {
+		price += unknownSize
+	}
 	if capacityType == v1.CapacityTypeSpot {
 		price *= spotPart
 	}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
+	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -151,6 +152,12 @@ func TestPrices(t *testing.T) {
 	}
 	if spot, demand := price("Standard_D4s_v5", "spot"), price("Standard_D4s_v5", "on-demand"); !(spot > 0 && spot < demand) {
 		t.Errorf("%f, %f", spot, demand)
+	}
+	unknown := func(kind string) float64 {
+		return karpenter.RelativePrice(&launch.InstanceType{Name: "Standard_D2s_v99", VCPUs: 2}, "eastus-1", kind)
+	}
+	if large := price("Standard_L8s_v3", "on-demand"); !(unknown("spot") > large && unknown("spot") < unknown("on-demand")) {
+		t.Errorf("a size of a series that is not known costs %f, a larger one %f", unknown("spot"), large)
 	}
 	in := inputs(t, "")
 	in.Price = func(t *launch.InstanceType, zone, kind string) float64 { return float64(len(t.Name + zone + kind)) }

@@ -94,7 +94,7 @@ var labelRows = []labelRow{
 		if d.Machine.Type.GPUs == nil {
 			return ""
 		}
-		return strconv.Itoa(*d.Machine.Type.GPUs) // 0 is said, so that a pool can want it
+		return strconv.Itoa(*d.Machine.Type.GPUs) // also 0, so that a pool can want it
 	}},
 }
 

@@ -81,7 +81,7 @@ var placementRows = []placementRow{
 // The units of disks. Azure's "GB" of a disk's size are GiB: it compares 180 "GB" as 193273528320 bytes with the host's disks.
 const (
 	gibibyte = 1 << 30
-	// gigabyte is the unit of what a scheduler is told.
+	// gigabyte is the unit of the capacity that a scheduler gets.
 	gigabyte = 1_000_000_000
 	// mostHostDisk is the largest disk that can be on the host, whatever the host has (Azure: ephemeral OS disks, size limit).
 	mostHostDisk = 2040 * gibibyte

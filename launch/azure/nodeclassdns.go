@@ -50,7 +50,7 @@ func zones(overrides []Override) map[string]nodeconfig.LocalDNSZone {
 // longestDuration is the longest that a contract can say, in seconds.
 const longestDuration = (1<<31 - 1) * time.Second
 
-// seconds reads a duration; nil for a text that is none.
+// seconds reads a duration; nil if the text is malformed.
 func seconds(text string) *int32 {
 	d, err := time.ParseDuration(text)
 	if err != nil || d > longestDuration || !durationForm.MatchString(text) {

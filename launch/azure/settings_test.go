@@ -35,16 +35,18 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// good are settings that a launch takes.
+var good = map[string]string{
+	"CLUSTER_NAME": "c", "CLUSTER_ENDPOINT": "https://example.com", "SSH_PUBLIC_KEY": "k", "AZURE_NODE_RESOURCE_GROUP": "g", "LOCATION": "eastus",
+	"VNET_SUBNET_ID":        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n",
+	"ARM_SUBSCRIPTION_ID":   "22222222-2222-2222-2222-222222222222",
+	"AZURE_SUBSCRIPTION_ID": "33333333-3333-3333-3333-333333333333",
+	"NETWORK_PLUGIN_MODE":   "",
+	"HOME":                  "/root",
+}
+
 // Settings that are wrong in one place leave the old ones as they are, and repeat no value.
 func TestReload(t *testing.T) {
-	good := map[string]string{
-		"CLUSTER_NAME": "c", "CLUSTER_ENDPOINT": "https://example.com", "SSH_PUBLIC_KEY": "k", "AZURE_NODE_RESOURCE_GROUP": "g", "LOCATION": "eastus",
-		"VNET_SUBNET_ID":        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n",
-		"ARM_SUBSCRIPTION_ID":   "22222222-2222-2222-2222-222222222222",
-		"AZURE_SUBSCRIPTION_ID": "33333333-3333-3333-3333-333333333333",
-		"NETWORK_PLUGIN_MODE":   "",
-		"HOME":                  "/root",
-	}
 	old, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good})
 	if len(problems) > 0 || old.Subscription != "33333333-3333-3333-3333-333333333333" || old.NetworkMode != "" || old.MemoryOverhead != 0.075 || old.AdminUser != "azureuser" {
 		t.Fatalf("%+v, %v", old, problems)
@@ -99,6 +101,10 @@ func TestReload(t *testing.T) {
 			t.Errorf("%q is repeated", canary)
 		}
 	}
+}
+
+// Settings have their values by each of their names, and an empty one is its default.
+func TestReadSettings(t *testing.T) {
 	blank, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(
 		"network-plugin-mode: \"\"\nnetwork-dataplane: \"\"\nvm-memory-overhead-percent: \"\"\ncloud: \"\"\nuse-sig: \"\"\n")})
 	if len(problems) > 0 || blank.NetworkMode != "" || blank.NetworkDataplane != "" || blank.MemoryOverhead != 0.075 || blank.Cloud != "AzurePublicCloud" || blank.UseSIG {
@@ -122,7 +128,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// A ConfigMap may have the keys of Karpenter's core, and of programs that nobody knows: the former are named as the core's, the latter
+// A ConfigMap may have the keys of Karpenter's core, and of unknown programs: the former are named as the core's, the latter
 // are warnings. In a file of settings an unknown name is a mistake. Where nodes are may be detected, so it may be missing here.
 func TestConfigMapOfOthers(t *testing.T) {
 	const core = "of Karpenter's core"

@@ -92,3 +92,20 @@ func TestZone(t *testing.T) {
 		}
 	}
 }
+
+// A size is of a known series by its letters and by what follows its processors; a new version of a series is another one.
+func TestKnownSeries(t *testing.T) {
+	for size, want := range map[string]bool{
+		"Standard_D4s_v5": true, "Standard_D4ds_v5": true, "Standard_E32-8ds_v5": true, "Standard_NC24ads_A100_v4": true, "Standard_D2_v2_Promo": true, "Standard_F2": true,
+		"Standard_D4s_v99": false, "Standard_Q4": false, "Standard_D": false, "D4s_v5": false, "": false, "Standard_D4-": false, "Standard_NC24ads_X1_v4": false,
+	} {
+		if got := new(Input).KnownSeries(size); got != want {
+			t.Errorf("%q: %t", size, got)
+		}
+	}
+	for _, known := range InstanceTypes() {
+		if !new(Input).KnownSeries(known.Name) {
+			t.Errorf("%s is built in and of no known series", known.Name)
+		}
+	}
+}
