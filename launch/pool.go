@@ -19,6 +19,10 @@ const (
 	labelOS           = "kubernetes.io/os"
 )
 
+// coreLabels are Karpenter's own domain of labels, of which a pool may have two and those that follow from the node, and the name
+// that each node has for itself (sigs.k8s.io/karpenter v1: RestrictedLabelDomains, RestrictedLabels).
+var coreLabels = []string{"karpenter.sh", "kubernetes.io/hostname"}
+
 // unregistered keeps pods from a node until Karpenter has synced labels and taints onto it, and then takes the taint away.
 // A node that comes without it can get pods that it should not have (sigs.k8s.io/karpenter: registration).
 var unregistered = nodeconfig.Taint{Key: "karpenter.sh/unregistered", Effect: "NoExecute"}
@@ -163,10 +167,11 @@ func (b *Base) mayPoolLabel(key string) bool {
 	return f == nil || slices.Contains(f.Sources, Pool)
 }
 
-// isForeign reports whether a label is of a domain that is the cloud's own, or of one below it, and none that the cloud has.
+// isForeign reports whether a label is Karpenter's or the cloud's own, or of a domain of these or of one below it, and has no row.
 func (b *Base) isForeign(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
-	if !slices.ContainsFunc(b.domains, func(own string) bool { return domain == own || strings.HasSuffix(domain, "."+own) }) {
+	is := func(own string) bool { return own == key || own == domain || strings.HasSuffix(domain, "."+own) }
+	if key == labelPool || key == labelCapacityType || !slices.ContainsFunc(coreLabels, is) && !slices.ContainsFunc(b.domains, is) {
 		return false
 	}
 	_, own := b.labelField(key)
@@ -194,7 +199,7 @@ func (p *poolReader) requirement(path func(int) string, i int, r *Requirement) {
 
 // foreign reports a label that a request may not have (sigs.k8s.io/karpenter v1: RestrictedLabelDomains).
 func (p *poolReader) foreign(path string) {
-	p.wrong(path, "is a label, or of a domain of labels, that is the cloud's own, and none that a pool may have; take it away, or use a domain of your own")
+	p.wrong(path, "is a label, or of a domain of labels, that is Karpenter's or the cloud's own, and a pool may not have it; take it away, or use a domain of your own")
 }
 
 // zone is the machine's: the one that is left, or else the first that fulfils all requirements. A machine in no zone is the last choice.
@@ -204,7 +209,7 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 		return zone
 	}
 	known, first := zonesOf(p.base.layers), -1
-	possible := slices.Clone(known)
+	possible := slices.Clip(known)
 	for i := range c.Spec.Requirements {
 		r := &c.Spec.Requirements[i]
 		if r.label() != labelZone || r.Operator == "DoesNotExist" {

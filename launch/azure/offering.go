@@ -34,6 +34,8 @@ const (
 	spot     = "spot"
 )
 
+var capacityTypes = []string{onDemand, spot}
+
 // offeringRule compares the capacity type with the instance type. Not each instance type can be a spot machine (Azure: Resource SKUs,
 // LowPriorityCapable).
 var offeringRule = launch.Rule{
@@ -42,7 +44,7 @@ var offeringRule = launch.Rule{
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, m := new(problems), &d.Machine
 		const path = "$.machine.capacityType"
-		p.oneOf(path, &m.CapacityType, []string{onDemand, spot})
+		p.oneOf(path, &m.CapacityType, capacityTypes)
 		switch able := m.Type.Spot; {
 		case m.CapacityType != spot:
 		case able == nil:
@@ -91,23 +93,25 @@ var sizeRule = launch.Rule{
 	},
 }
 
+// pathUltraSSD is the label of Ultra SSD in a launch.
+var pathUltraSSD = field("$.node.kubelet.labels", labelUltraSSD)
+
 // ultraSSDRule makes the machine ready for Ultra SSD, if the pool wants that by the label (Azure: Ultra disks; Resource SKUs,
 // UltraSSDAvailable).
 var ultraSSDRule = launch.Rule{
 	Name:  "Ultra SSD",
-	Reads: []string{field("$.node.kubelet.labels", labelUltraSSD), "$.machine.type.ultraSSDZones", "$.machine.type.name", "$.machine.zone"},
+	Reads: []string{pathUltraSSD, "$.machine.type.ultraSSDZones", "$.machine.type.name", "$.machine.zone"},
 	Sets:  []string{"$.machine.ultraSSD"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, m, wanted := new(problems), &d.Machine, d.Node.Kubelet.Labels[labelUltraSSD]
-		path := field("$.node.kubelet.labels", labelUltraSSD)
 		switch {
 		case wanted == "" || wanted == "false":
 		case wanted != "true":
-			p.wrong(path, "want true or false")
+			p.wrong(pathUltraSSD, "want true or false")
 		case m.Type.UltraSSDZones == nil:
-			p.Report(true, nodeconfig.Missing, path, "is true, and it is not known where "+m.Type.Name+" has Ultra SSD")
+			p.Report(true, nodeconfig.Missing, pathUltraSSD, "is true, and it is not known where "+m.Type.Name+" has Ultra SSD")
 		case !slices.Contains(m.Type.UltraSSDZones, cmp.Or(m.Zone, regional)):
-			p.wrong(path, "is true, and "+m.Type.Name+" has no Ultra SSD "+cmp.Or(when(m.Zone != "", "in "+m.Zone), "without a zone"))
+			p.wrong(pathUltraSSD, "is true, and "+m.Type.Name+" has no Ultra SSD "+cmp.Or(when(m.Zone != "", "in "+m.Zone), "without a zone"))
 		default:
 			m.UltraSSD = new(true)
 		}
