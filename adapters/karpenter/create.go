@@ -56,9 +56,9 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 // choice is what is launched for a claim.
 type choice struct {
 	offering
+	class    *class
 	template *launch.Template
 	request  launch.Request
-	region   string
 }
 
 // choose takes the cheapest offering on which the claim's node is possible. Package launch decides that; where it is possible on
@@ -74,7 +74,7 @@ func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*
 	}
 	var first []nodeconfig.Problem
 	for _, candidate := range candidates(claim, offered, p.exhausted.has) {
-		chosen := &choice{offering: candidate.offering, region: c.inputs.Settings.Location}
+		chosen := &choice{offering: candidate.offering, class: c}
 		chosen.request = requestOf(object, pool, chosen.labels())
 		template, problems := c.render(c.inputs.instanceType(chosen.size), chosen.request)
 		problems = nodeconfig.Fatal(problems)
@@ -98,7 +98,7 @@ func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*
 // labels are those of the offering and the region.
 func (c *choice) labels() map[string]string {
 	labels := c.offering.labels()
-	labels[corev1.LabelTopologyRegion] = c.region
+	labels[corev1.LabelTopologyRegion] = c.class.inputs.Settings.Location
 	return labels
 }
 
@@ -211,11 +211,10 @@ func refusedToken(err error) error {
 func (p *Provider) start(ctx context.Context, name string, chosen *choice, userData string, token nodeconfig.Secret) (*Machine, error) {
 	l := Launch{Name: name, Template: chosen.template, UserData: nodeconfig.NewSecret(userData)}
 	machine, err := p.machines.Start(ctx, l)
+	if refusal := p.refusal(ctx, chosen, err, token.Reveal(), userData); refusal != nil {
+		return nil, refusal
+	}
 	switch {
-	case errors.Is(err, ErrCapacity):
-		p.exhausted.add(chosen.offering, p.clock.Now())
-		err := fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, token.Reveal(), userData))
-		return nil, cloudprovider.NewInsufficientCapacityError(err)
 	case err != nil:
 		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
 	case machine.Key != "" && machine.Key != chosen.template.Key():

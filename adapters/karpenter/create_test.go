@@ -114,9 +114,11 @@ var launches = map[string]struct {
 	"more labels than user data has room for": {claim: manyLabels(), reason: karpenter.UserDataImpossible, says: "bytes"},
 	"no capacity": {
 		set: func(f *fixture) {
-			f.cloud.startErr = func(karpenter.Launch) error { return fmt.Errorf("SkuNotAvailable: %w", karpenter.ErrCapacity) }
+			f.cloud.startErr = func(karpenter.Launch) error {
+				return fmt.Errorf("start: %w", &karpenter.LaunchError{Class: karpenter.NoCapacity})
+			}
 		},
-		reason: "deleted", says: "there is no capacity",
+		reason: "deleted", says: "NoCapacity",
 	},
 	"a machine that does not start": {
 		set: func(f *fixture) {
@@ -260,7 +262,7 @@ func TestExhausted(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.cloud.startErr = func(l karpenter.Launch) error {
 			if m := &l.Template.Document.Machine; m.Type.Name == "Standard_D4ds_v5" && m.Zone == "eastus-2" {
-				return karpenter.ErrCapacity
+				return &karpenter.LaunchError{Class: karpenter.NoCapacity}
 			}
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 // repeat the user data.
 type Machines interface {
 	// Start starts a machine, and returns when the cloud has accepted it. Of a name that there is already it returns that
-	// machine, and starts none. The error wraps [ErrCapacity] where the cloud has no room for one.
+	// machine, and starts none. The error wraps a [*LaunchError] where the cloud says why it starts none.
 	Start(ctx context.Context, l Launch) (*Machine, error)
 	// Update changes a machine that runs. The agent on the machine applies the user data and reports it. The error wraps
 	// [ErrNotFound], or [ErrFixed] where the machine cannot be changed.
@@ -28,8 +28,6 @@ type Machines interface {
 
 // What the errors of [Machines] wrap.
 var (
-	// ErrCapacity says that the cloud has no room for a machine of that instance type, zone and capacity type now.
-	ErrCapacity = errors.New("there is no capacity")
 	// ErrNotFound says that there is no such machine.
 	ErrNotFound = errors.New("there is no such machine")
 	// ErrFixed says that the user data of a machine that runs cannot be changed.

@@ -40,6 +40,20 @@ func (o offering) labels() map[string]string {
 	return labels
 }
 
+// isZone reports whether a machine is put into the zone; else the cloud chooses.
+func isZone(zone string) bool { return zone != "" }
+
+// offerings are all of the size.
+func (s *size) offerings() []offering {
+	var all []offering
+	for _, zone := range zonesOf(s.machine) {
+		for _, kind := range capacityTypes {
+			all = append(all, offering{s.machine.Name, zone, kind})
+		}
+	}
+	return all
+}
+
 // price is what an offering costs.
 func (in *Inputs) price(t *launch.InstanceType, zone, kind string) float64 {
 	if in.Price == nil {
@@ -68,24 +82,25 @@ func RelativePrice(t *launch.InstanceType, _, capacityType string) float64 {
 	return price
 }
 
-// exhaustedFor is how long an offering is not offered that the cloud had no room for (Karpenter for Azure: unavailable offerings).
-const exhaustedFor = 3 * time.Minute
-
-// exhausted are the offerings that the cloud has no room for. Without it, a claim that failed would be tried in the same place.
+// exhausted are the offerings that the cloud has refused. Without it, a claim that failed would be tried in the same place.
 type exhausted struct {
 	mu      sync.Mutex
 	until   map[offering]time.Time
 	changes uint64
 }
 
-// add keeps an offering from being offered for a while.
-func (e *exhausted) add(o offering, now time.Time) {
+// add keeps offerings from being offered until a time. One that is to stay away for longer does so.
+func (e *exhausted) add(taken []offering, until time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.until == nil {
 		e.until = make(map[offering]time.Time)
 	}
-	e.until[o] = now.Add(exhaustedFor)
+	for _, o := range taken {
+		if e.until[o].Before(until) {
+			e.until[o] = until
+		}
+	}
 	e.changes++
 }
 

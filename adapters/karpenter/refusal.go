@@ -68,7 +68,7 @@ func without(err error, secrets ...string) error {
 		return err
 	}
 	var kept error
-	for _, known := range []error{ErrCapacity, ErrNotFound, ErrFixed} {
+	for _, known := range []error{ErrNotFound, ErrFixed} {
 		if errors.Is(err, known) {
 			kept = errors.Join(kept, known)
 		}

@@ -153,18 +153,15 @@ func quantities(texts map[string]string) (corev1.ResourceList, error) {
 func (s *size) instanceType(in *Inputs, exhausted func(offering) bool) *cloudprovider.InstanceType {
 	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead, Requirements: s.requirements()}
 	possible := len(nodeconfig.Fatal(s.problems)) == 0
-	for _, zone := range zonesOf(s.machine) {
-		for _, kind := range capacityTypes {
-			o := offering{s.machine.Name, zone, kind}
-			it.Offerings = append(it.Offerings, &cloudprovider.Offering{
-				Price:     in.price(s.machine, zone, kind),
-				Available: possible && !exhausted(o),
-				Requirements: scheduling.NewRequirements(
-					scheduling.NewRequirement(corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, zone),
-					scheduling.NewRequirement(v1.CapacityTypeLabelKey, corev1.NodeSelectorOpIn, kind),
-				),
-			})
-		}
+	for _, o := range s.offerings() {
+		it.Offerings = append(it.Offerings, &cloudprovider.Offering{
+			Price:     in.price(s.machine, o.zone, o.kind),
+			Available: possible && !exhausted(o),
+			Requirements: scheduling.NewRequirements(
+				scheduling.NewRequirement(corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, o.zone),
+				scheduling.NewRequirement(v1.CapacityTypeLabelKey, corev1.NodeSelectorOpIn, o.kind),
+			),
+		})
 	}
 	return it
 }

@@ -1,0 +1,174 @@
+package karpenter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+)
+
+// LaunchClass says why a cloud starts no machine. It decides which offerings are not offered for a while.
+type LaunchClass string
+
+// The classes, with the codes of Azure's answers (Azure: "Resolve errors in VM allocation", "Resolve quota errors").
+const (
+	// NoCapacity: the cloud has no room for a machine of that instance type, zone and capacity type, and says no more.
+	NoCapacity LaunchClass = "NoCapacity"
+	// ZonalAllocationFailed: the zone has no room for the size. Code ZonalAllocationFailed.
+	ZonalAllocationFailed LaunchClass = "ZonalAllocationFailed"
+	// AllocationFailed: the region has no room for the size. Code AllocationFailed.
+	AllocationFailed LaunchClass = "AllocationFailed"
+	// OverconstrainedZonal: the zone has no room for the size as that capacity type. Code OverconstrainedZonalAllocationRequest.
+	OverconstrainedZonal LaunchClass = "OverconstrainedZonalAllocation"
+	// Overconstrained: no zone has room for the size as that capacity type. Code OverconstrainedAllocationRequest.
+	Overconstrained LaunchClass = "OverconstrainedAllocation"
+	// SKUNotAvailable: the region does not have the size as that capacity type. Code SkuNotAvailable.
+	SKUNotAvailable LaunchClass = "SKUNotAvailable"
+	// SKURestricted: the subscription may not have the size. Code VMSizeNotSupported.
+	SKURestricted LaunchClass = "SKURestricted"
+	// FamilyQuotaReached: what is left of the quota of the size's family is less than the size has. Code OperationNotAllowed, or
+	// QuotaExceeded, with the family's cores in the message.
+	FamilyQuotaReached LaunchClass = "FamilyQuotaReached"
+	// FamilyWithoutQuota: the subscription has no quota for the size's family. The same with a current limit of 0.
+	FamilyWithoutQuota LaunchClass = "FamilyWithoutQuota"
+	// SpotQuotaReached: the quota of spot machines is used up. The same with LowPriorityCores in the message.
+	SpotQuotaReached LaunchClass = "SpotQuotaReached"
+	// RegionalQuotaReached: what is left of the quota of the region is less than the size has. The same with Total Regional Cores.
+	RegionalQuotaReached LaunchClass = "RegionalQuotaReached"
+	// Throttled: the cloud takes no more requests now. Status 429, code TooManyRequests. The client waits as long as the cloud asks for.
+	Throttled LaunchClass = "Throttled"
+)
+
+// LaunchError is the error of [Machines] for a machine that the cloud does not start for one of these reasons.
+type LaunchError struct {
+	Class LaunchClass
+	// Err is what the cloud says; nil for nothing.
+	Err error
+}
+
+// Error has the class and what the cloud says.
+func (e *LaunchError) Error() string {
+	if e.Err == nil {
+		return string(e.Class)
+	}
+	return string(e.Class) + ": " + e.Err.Error()
+}
+
+// Unwrap is what the cloud says.
+func (e *LaunchError) Unwrap() error { return e.Err }
+
+// shortage is what a class of refusal takes away: the offerings of some sizes, in some zones, as some capacity types.
+type shortage struct {
+	class LaunchClass
+	sizes func(refused, other *size) bool
+	zones func(refused, other string) bool
+	kinds func(refused, other string) bool
+	// lasts is for how long; as on-demand where that is longer.
+	lasts, onDemand time.Duration
+	// deletes says that the claim's other offerings would fail as well: the core deletes the claim, and its pods get another one.
+	// Else the claim stays, and its next offering is tried.
+	deletes bool
+}
+
+// How long an offering is not offered (Karpenter for Azure v1.7: pkg/providers/instance/offerings, pkg/cache).
+const (
+	soon      = 3 * time.Minute  // nothing says how long it lasts
+	someQuota = 10 * time.Minute // long enough to try the smaller sizes of a family
+	longer    = time.Hour
+	aDay      = 23 * time.Hour // a region gets no new sizes meanwhile
+)
+
+// shortages are all classes. A size that is as large or larger than one that is refused would be refused as well. Karpenter for Azure
+// takes nothing away where the quota of a region is reached, so its core asks for the same at once; here the sizes that are as large wait.
+var shortages = []shortage{
+	{class: NoCapacity, sizes: thisSize, zones: same, kinds: same, lasts: soon, deletes: true},
+	{class: ZonalAllocationFailed, sizes: asLargeOfSeries, zones: same, kinds: every, lasts: longer},
+	{class: AllocationFailed, sizes: asLargeOfSeries, zones: placement, kinds: every, lasts: longer},
+	{class: OverconstrainedZonal, sizes: asLargeOfSeries, zones: same, kinds: same, lasts: longer},
+	{class: Overconstrained, sizes: asLargeOfSeries, zones: placement, kinds: same, lasts: longer},
+	{class: SKUNotAvailable, sizes: asLargeOfSeries, zones: placement, kinds: same, lasts: longer, onDemand: aDay},
+	{class: SKURestricted, sizes: asLargeOfSeries, zones: every, kinds: every, lasts: aDay},
+	{class: FamilyQuotaReached, sizes: asLargeOfSeries, zones: every, kinds: same, lasts: someQuota},
+	{class: FamilyWithoutQuota, sizes: ofSeries, zones: every, kinds: same, lasts: longer},
+	{class: SpotQuotaReached, sizes: anySize, zones: every, kinds: ofSpot, lasts: longer},
+	{class: RegionalQuotaReached, sizes: asLarge, zones: every, kinds: same, lasts: soon, deletes: true},
+	{class: Throttled, sizes: noSize, zones: every, kinds: every},
+}
+
+// The sizes, zones and capacity types of the table.
+
+func noSize(_, _ *size) bool             { return false }
+func anySize(_, _ *size) bool            { return true }
+func thisSize(refused, other *size) bool { return refused.machine.Name == other.machine.Name }
+func asLarge(refused, other *size) bool  { return other.machine.VCPUs >= refused.machine.VCPUs }
+func asLargeOfSeries(refused, other *size) bool {
+	return ofSeries(refused, other) && asLarge(refused, other)
+}
+func every(_, _ string) bool          { return true }
+func same(refused, other string) bool { return refused == other }
+func ofSpot(_, other string) bool     { return other == v1.CapacityTypeSpot }
+
+// placement is the same where both are zones, or neither is.
+func placement(refused, other string) bool { return isZone(refused) == isZone(other) }
+
+// labelSeries is a node's label of its size's series. The sizes of a series share a quota.
+const labelSeries = "karpenter.azure.com/sku-series"
+
+// ofSeries reports whether a size is of the same series. One whose series is not known has one of its own.
+func ofSeries(refused, other *size) bool {
+	series := refused.labels[labelSeries]
+	return thisSize(refused, other) || len(series) > 0 && slices.Equal(series, other.labels[labelSeries])
+}
+
+// refusal is the error of a launch that the cloud has refused; nil for an error of another kind. The offerings that the class takes away
+// are not offered for a while.
+func (p *Provider) refusal(ctx context.Context, chosen *choice, err error, secrets ...string) error {
+	refusal, is := errors.AsType[*LaunchError](err)
+	if !is {
+		return nil
+	}
+	i := slices.IndexFunc(shortages, func(s shortage) bool { return s.class == refusal.Class })
+	if i < 0 {
+		return nil
+	}
+	row := &shortages[i]
+	sizes, measureErr := chosen.class.measure()
+	if measureErr != nil {
+		return measureErr // the sizes were measured for the choice
+	}
+	lasts := row.lasts
+	if chosen.kind == v1.CapacityTypeOnDemand {
+		lasts = max(lasts, row.onDemand)
+	}
+	taken := row.offerings(chosen.offering, sizes)
+	p.exhausted.add(taken, p.clock.Now().Add(lasts))
+	log.FromContext(ctx).Info("the cloud has refused a launch", "class", row.class, "type", chosen.size, "zone", chosen.zone,
+		"capacityType", chosen.kind, "offerings", len(taken), "for", lasts)
+	err = fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, secrets...))
+	if row.deletes {
+		return cloudprovider.NewInsufficientCapacityError(err)
+	}
+	return refused(string(row.class), err)
+}
+
+// offerings are those that a refusal takes away.
+func (s *shortage) offerings(refused offering, sizes []*size) []offering {
+	i := slices.IndexFunc(sizes, func(one *size) bool { return one.machine.Name == refused.size })
+	var taken []offering
+	for _, other := range sizes {
+		if !s.sizes(sizes[i], other) {
+			continue
+		}
+		for _, o := range other.offerings() {
+			if s.zones(refused.zone, o.zone) && s.kinds(refused.kind, o.kind) {
+				taken = append(taken, o)
+			}
+		}
+	}
+	return taken
+}
