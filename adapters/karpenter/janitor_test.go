@@ -14,8 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
-	"sigs.k8s.io/karpenter/pkg/controllers/node/health"
-	"sigs.k8s.io/karpenter/pkg/operator/options"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/launch"
@@ -186,15 +184,6 @@ func TestMachinesOfTheCore(t *testing.T) {
 	}
 	if _, err := f.provider.List(f.ctx); err == nil {
 		t.Error("no error")
-	}
-	repairing := options.ToContext(f.ctx, &options.Options{FeatureGates: options.FeatureGates{NodeRepair: true}})
-	if _, err := health.NewRepairPolicyMatcher(repairing, f.provider); err != nil {
-		t.Error("the core refuses the policies:", err)
-	}
-	for _, p := range f.provider.RepairPolicies() {
-		if p.Action != cloudprovider.ReplaceNode || p.ConditionType != corev1.NodeReady || p.TolerationDuration != 10*time.Minute || p.ConditionStatus == corev1.ConditionTrue {
-			t.Errorf("%+v", p)
-		}
 	}
 	if err := f.provider.Reboot(f.ctx, claim, "operation"); !cloudprovider.IsNodeRebootNotImplementedError(err) {
 		t.Error(err)

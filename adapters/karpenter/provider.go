@@ -165,21 +165,6 @@ func (p *Provider) Name() string { return "slipway" }
 // GetSupportedNodeClasses returns the class.
 func (p *Provider) GetSupportedNodeClasses() []status.Object { return []status.Object{&NodeClass{}} }
 
-// unhealthyFor is how long a Node may be without a Ready kubelet (Karpenter for Azure: repair policies).
-const unhealthyFor = 10 * time.Minute
-
-// RepairPolicies say which Nodes are replaced because they are not well. They are not drained: a kubelet that is not Ready evicts
-// nothing. The core wants one policy without a reason, for everything that no other is for.
-func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
-	notReady := cloudprovider.RepairPolicy{
-		ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, TolerationDuration: unhealthyFor,
-		TerminationGracePeriod: new(time.Duration(0)), Action: cloudprovider.ReplaceNode,
-	}
-	silent := notReady
-	silent.ConditionStatus, silent.ReasonRegex = corev1.ConditionUnknown, ".*"
-	return []cloudprovider.RepairPolicy{notReady, silent}
-}
-
 // Reboot is not possible: [Machines] starts and stops machines, and no policy of the provider asks for it.
 func (p *Provider) Reboot(context.Context, *v1.NodeClaim, string) error {
 	return cloudprovider.NewNodeRebootNotImplementedError()
