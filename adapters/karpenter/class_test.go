@@ -22,14 +22,27 @@ import (
 // judge has the provider's controller look at the class, and returns it.
 func (f *fixture) judge() *karpenter.NodeClass {
 	f.t.Helper()
-	controller := f.provider.Controllers()[1].(reconcile.ObjectReconciler[*karpenter.NodeClass])
-	result, err := controller.Reconcile(f.ctx, f.class())
+	result, err := f.tryReconcileClass()
 	if err != nil {
 		f.errors = append(f.errors, err)
 	} else if result.RequeueAfter != time.Minute {
 		f.t.Errorf("it is looked at again in %s", result.RequeueAfter)
 	}
 	return f.class()
+}
+
+// reconcileClass has the provider's controller look at the class.
+func (f *fixture) reconcileClass() reconcile.Result {
+	f.t.Helper()
+	result, err := f.tryReconcileClass()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return result
+}
+
+func (f *fixture) tryReconcileClass() (reconcile.Result, error) {
+	return f.provider.Controllers()[1].(reconcile.ObjectReconciler[*karpenter.NodeClass]).Reconcile(f.ctx, f.class())
 }
 
 // class is the class as the cluster has it.

@@ -2,15 +2,27 @@ package karpenter
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/awslabs/operatorpkg/status"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	nodeclaimutils "sigs.k8s.io/karpenter/pkg/utils/nodeclaim"
 
+	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -20,6 +32,9 @@ const NodeClassRefused = "NodeClassRefused"
 // classEvery is how often a class is looked at: the provider's inputs change without an event.
 const classEvery = time.Minute
 
+// heldEvery is how often a class is looked at that waits for its claims.
+const heldEvery = 10 * time.Minute
+
 // classController says which classes are ready: those from which a node can be made on some instance type.
 type classController struct{ provider *Provider }
 
@@ -28,13 +43,36 @@ func (c *classController) Register(_ context.Context, m manager.Manager) error {
 	return controllerruntime.NewControllerManagedBy(m).
 		Named("slipway.nodeclass").
 		For(&NodeClass{}).
+		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(classOfClaim), builder.WithPredicates(onlyDeletions)).
 		Complete(reconcile.AsReconciler(m.GetClient(), c))
 }
 
-// Reconcile sets a class's condition Ready, with all problems. A class that is ready has the warnings in the message.
+// onlyDeletions are the events of claims that are gone: the last one sets its class free.
+var onlyDeletions = predicate.Funcs{
+	CreateFunc: func(event.CreateEvent) bool { return false },
+	UpdateFunc: func(event.UpdateEvent) bool { return false },
+}
+
+// classOfClaim asks for a claim's class to be looked at.
+func classOfClaim(_ context.Context, o client.Object) []reconcile.Request {
+	ref := o.(*v1.NodeClaim).Spec.NodeClassRef
+	if ref == nil || ref.GroupKind() != groupVersion.WithKind(azure.ClassKind).GroupKind() {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: ref.Name}}}
+}
+
+// Reconcile sets a class's condition Ready, with all problems. A class that is ready has the warnings in the message. Before it is ready, it
+// gets the finalizer that holds it while claims use it.
 func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (reconcile.Result, error) {
 	if object.DeletionTimestamp != nil {
-		return reconcile.Result{}, nil
+		return c.release(ctx, object)
+	}
+	if held := object.DeepCopy(); controllerutil.AddFinalizer(held, finalizer) {
+		if err := c.provider.client.Patch(ctx, held, locked(object)); err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+		object = held
 	}
 	used, err := c.provider.classOf(object)
 	if err != nil {
@@ -53,13 +91,44 @@ func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (rec
 	}
 	changed := object.DeepCopy()
 	if changed.StatusConditions(status.WithClock(c.provider.clock)).Set(condition) {
-		// With the lock, because the whole list of conditions is replaced.
-		err := c.provider.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{}))
+		err := c.provider.client.Status().Patch(ctx, changed, locked(object))
 		if client.IgnoreNotFound(err) != nil {
 			return reconcile.Result{}, err
 		}
 	}
 	return reconcile.Result{RequeueAfter: classEvery}, nil
+}
+
+// finalizer holds a class. It is the one of Karpenter's provider for Azure (Karpenter for Azure v1.7: TerminationFinalizer).
+const finalizer = "karpenter.azure.com/termination"
+
+// release takes the finalizer off a class that is being deleted, once no claim uses it. The claims' deletions have the class looked at again;
+// people are told from time to time what it waits for.
+func (c *classController) release(ctx context.Context, object *NodeClass) (reconcile.Result, error) {
+	free := object.DeepCopy()
+	if !controllerutil.RemoveFinalizer(free, finalizer) {
+		return reconcile.Result{}, nil
+	}
+	p := c.provider
+	claims, err := nodeclaimutils.ListManaged(ctx, p.client, p, nodeclaimutils.ForNodeClass(object))
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("the claims of the %s %s: %w", azure.ClassKind, object.Name, err)
+	}
+	if len(claims) == 0 {
+		return reconcile.Result{}, client.IgnoreNotFound(p.client.Patch(ctx, free, locked(object)))
+	}
+	names := make([]string, len(claims))
+	for i, claim := range claims {
+		names[i] = claim.Name
+	}
+	slices.Sort(names)
+	p.event(object, corev1.EventTypeNormal, "WaitingForNodeClaims", "it is deleted when these NodeClaims are gone: "+strings.Join(names, ", "))
+	return reconcile.Result{RequeueAfter: heldEvery}, nil
+}
+
+// locked is a change of an object in the version that was read: a list of conditions or finalizers is replaced as a whole.
+func locked(object client.Object) client.Patch {
+	return client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
 }
 
 // judge reports whether there is an instance type on which nodes of the class are possible. The problems are the class's own and
