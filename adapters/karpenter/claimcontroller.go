@@ -17,9 +17,13 @@ import (
 )
 
 // Controllers are the provider's own, to be run beside Karpenter's: what machines have reported reaches their claims, changes in
-// place go on, classes become ready, and tokens and machines that nobody needs are removed.
+// place go on, classes become ready, tokens and machines without a use are removed, and the inputs are kept up to date.
 func (p *Provider) Controllers() []controller.Controller {
-	return []controller.Controller{&claimController{p}, &classController{p}, &janitor{p}}
+	all := []controller.Controller{&claimController{p}, &classController{p}, &janitor{p}}
+	if p.refresh != nil {
+		all = append(all, &inputsController{p, p.refresh})
+	}
+	return all
 }
 
 // claimsAtOnce is how many claims are looked at at the same time: most of that is waiting for the cloud.

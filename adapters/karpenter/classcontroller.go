@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	nodeclaimutils "sigs.k8s.io/karpenter/pkg/utils/nodeclaim"
 
@@ -43,6 +44,7 @@ func (c *classController) Register(_ context.Context, m manager.Manager) error {
 	return controllerruntime.NewControllerManagedBy(m).
 		Named("slipway.nodeclass").
 		For(&NodeClass{}).
+		WatchesRawSource(source.Channel(c.provider.refreshes, handler.EnqueueRequestsFromMapFunc(c.provider.allClasses))).
 		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(classOfClaim), builder.WithPredicates(onlyDeletions)).
 		Complete(reconcile.AsReconciler(m.GetClient(), c))
 }
@@ -62,7 +64,7 @@ func classOfClaim(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: ref.Name}}}
 }
 
-// Reconcile sets a class's condition Ready, with all problems. A class that is ready has the warnings in the message. Before it is ready, it
+// Reconcile sets a class's condition Ready, with all problems, and that of the inputs. A class that is ready has the warnings in the message. Before it is ready, it
 // gets the finalizer that holds it while claims use it.
 func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (reconcile.Result, error) {
 	if object.DeletionTimestamp != nil {
@@ -90,7 +92,13 @@ func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (rec
 		condition.Message = short(problemsError(problems).Error())
 	}
 	changed := object.DeepCopy()
-	if changed.StatusConditions(status.WithClock(c.provider.clock)).Set(condition) {
+	conditions := changed.StatusConditions(status.WithClock(c.provider.clock))
+	differs := conditions.Set(condition)
+	if shown := c.provider.shown.Load(); shown != nil && conditions.Set(*shown) {
+		differs = true
+		c.provider.tell(object, *shown)
+	}
+	if differs {
 		err := c.provider.client.Status().Patch(ctx, changed, locked(object))
 		if client.IgnoreNotFound(err) != nil {
 			return reconcile.Result{}, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
@@ -34,17 +35,27 @@ func azureInput(t testing.TB, in karpenter.Inputs) *azure.Input {
 }
 
 // A program that is Karpenter with Slipway's machines: Karpenter's own operator and controllers, and the provider's. It is what
-// Karpenter's own example of a provider does.
+// Karpenter's own example of a provider does. Settings and facts of the cluster are read again while it runs.
 func Example() {
 	karpenter.Register(scheme.Scheme)
 	ctx, op := operator.NewOperator()
+	refresh := &karpenter.Refresh{
+		ConfigMap: types.NamespacedName{Namespace: "kube-system", Name: "karpenter-global-settings"},
+		Settings:  yourEnvironment,
+		Detect:    yourDetection,
+		Images:    yourImages,
+	}
+	inputs, err := refresh.Read(ctx, op.GetAPIReader())
+	if err != nil {
+		fail(err)
+	}
 	serverTime, err := karpenter.ServerDate(op.GetConfig())
 	if err != nil {
 		fail(err)
 	}
 	provider, err := karpenter.New(karpenter.Options{
 		Client: op.GetClient(), Reader: op.GetAPIReader(), Recorder: op.EventRecorder, Clock: op.Clock, ServerTime: serverTime,
-		Machines: yourMachines(), Inputs: yourInputs(),
+		Machines: yourMachines(), Inputs: inputs, Refresh: refresh,
 	})
 	if err != nil {
 		fail(err)
@@ -71,14 +82,16 @@ func fail(err error) {
 // yourMachines is a cloud.
 func yourMachines() karpenter.Machines { return new(cloud) }
 
-// yourInputs is what a program knows when it begins: settings of its environment, and what it has asked its cluster and its cloud.
-func yourInputs() karpenter.Inputs {
-	settings, problems := azure.Reload(nil, azure.SettingsSource{Name: "environment", Variables: map[string]string{"CLUSTER_NAME": "example"}})
-	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-		fail(fmt.Errorf("%v", fatal))
-	}
-	return karpenter.Inputs{Settings: settings}
+// yourEnvironment has the settings that are not in the ConfigMap.
+func yourEnvironment(context.Context) ([]azure.SettingsSource, error) {
+	return []azure.SettingsSource{{Name: "environment", Variables: map[string]string{"LOCATION": os.Getenv("LOCATION")}}}, nil
 }
+
+// yourDetection asks the cluster and its cloud, as package adapters/azure/detect does (Azure.Cluster, Kubernetes.Detect).
+func yourDetection(context.Context) (*azure.Detected, error) { return new(azure.Detected), nil }
+
+// yourImages lists the images of the region, as package adapters/azure/detect does (Azure.Images).
+func yourImages(context.Context) (*azure.Images, error) { return new(azure.Images), nil }
 
 // The interfaces of Karpenter's provider for Azure that make a machine's custom data (pkg/providers/imagefamily: bootstrap and
 // customscriptsbootstrap).

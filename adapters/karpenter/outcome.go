@@ -52,12 +52,19 @@ func (p *Provider) observe(ctx context.Context, claim *v1.NodeClaim) (more bool,
 	if err := p.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})); err != nil {
 		return true, client.IgnoreNotFound(err)
 	}
+	p.tell(claim, condition)
+	return condition.Status != "True", nil
+}
+
+// tell has an event for what a condition says; none for one that says nothing.
+func (p *Provider) tell(about client.Object, c status.Condition) {
 	kind := corev1.EventTypeWarning
-	if condition.Status == "True" {
+	if c.Status == "True" {
 		kind = corev1.EventTypeNormal
 	}
-	p.event(claim, kind, condition.Reason, condition.Message)
-	return condition.Status != "True", nil
+	if c.Message != "" {
+		p.event(about, kind, c.Reason, c.Message)
+	}
 }
 
 // conditionOf is what a report says, as a condition.

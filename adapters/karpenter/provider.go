@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/events"
@@ -42,8 +43,10 @@ type Options struct {
 	Clock clock.Clock
 	// ServerTime asks for the API server's time ([ServerDate]); nil where only the secrets that are created show it.
 	ServerTime func(context.Context) (time.Time, error)
-	// Inputs are what is known of the cluster and the cloud. [Provider.SetInputs] replaces them.
+	// Inputs are what is known of the cluster and the cloud. [Provider.SetInputs] replaces them, and so does Refresh.
 	Inputs Inputs
+	// Refresh keeps the inputs up to date; nil for a program that does that itself, or not at all.
+	Refresh *Refresh
 	// Tokens says what the bootstrap tokens are like.
 	Tokens launch.TokenPolicy
 	// Rollout restricts changes in place. Its deadline is [DefaultChangeDeadline] where it has none. The canaries are for new
@@ -86,7 +89,11 @@ type Provider struct {
 	skipCheck bool
 	unapplied []string
 
-	inputs    atomic.Pointer[Inputs]
+	inputs  atomic.Pointer[Inputs]
+	refresh *Refresh
+	// shown is what the classes show of the last refresh; nil before the first. refreshes has them looked at.
+	shown     atomic.Pointer[status.Condition]
+	refreshes chan event.GenericEvent
 	exhausted exhausted
 
 	// looks locks claims, by their UIDs: Karpenter's controller and the provider's own look at a claim at the same time, and only
@@ -143,6 +150,7 @@ func New(o Options) (*Provider, error) {
 		client: o.Client, machines: o.Machines, recorder: o.Recorder, clock: o.Clock, server: server, tokens: tokens,
 		keeper:  &launch.TokenKeeper{Tokens: tokens, Policy: o.Tokens},
 		rollout: o.Rollout, skipCheck: o.SkipCheck, unapplied: o.Unapplied,
+		refresh: o.Refresh, refreshes: make(chan event.GenericEvent, 1),
 		looks:   keymutex.NewHashed(locks),
 		classes: make(map[string]*class), changes: make(map[types.UID]change),
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -78,7 +76,7 @@ func (f *finding) result() (*azure.Detected, error) {
 		return f.document, errors.Join(append(f.wrong, err)...)
 	}
 	_, problems := azure.ReadDetected(data)
-	for name, at := range facts(f.document) {
+	for name, at := range f.document.Facts() {
 		for _, p := range problems {
 			if strings.HasPrefix(p.Path, "$."+name+".") {
 				f.fail(name, fmt.Errorf("is %s, which a launch refuses: %s", shown(*at), p.Reason))
@@ -101,33 +99,16 @@ func shown(f *azure.Fact) string {
 	return fmt.Sprintf("%q", f.Value)
 }
 
-// facts are the places of all facts of a document, by their names, in its order.
-func facts(d *azure.Detected) iter.Seq2[string, **azure.Fact] {
-	return func(yield func(string, **azure.Fact) bool) {
-		v := reflect.ValueOf(d).Elem()
-		for i := range v.NumField() {
-			at, ok := v.Field(i).Addr().Interface().(**azure.Fact)
-			if !ok {
-				continue
-			}
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if !yield(name, at) {
-				return
-			}
-		}
-	}
-}
-
 // Merge takes the facts of two documents together. Those of the first go before those of the second: give what the API server
 // says itself first. Two that differ are an error each, because the documents may be of two clusters.
 func Merge(first, second *azure.Detected) (*azure.Detected, error) {
 	merged := *first
 	others := make(map[string]*azure.Fact)
-	for name, at := range facts(second) {
+	for name, at := range second.Facts() {
 		others[name] = *at
 	}
 	var wrong []error
-	for name, at := range facts(&merged) {
+	for name, at := range merged.Facts() {
 		other := others[name]
 		switch {
 		case other == nil:

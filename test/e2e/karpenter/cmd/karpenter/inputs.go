@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,49 +15,75 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// readInputs reads what the provider knows of its cluster and its cloud.
-func readInputs(objects, types, version string) (karpenter.Inputs, error) {
-	var in karpenter.Inputs
+// refreshOf reads what the provider knows of its cluster from a stream of objects, again and again. Version is the cluster's, in place of
+// the objects'; it may be empty.
+func refreshOf(objects, version string) *karpenter.Refresh {
+	return &karpenter.Refresh{
+		Settings: func(context.Context) ([]azure.SettingsSource, error) {
+			part, err := objectOf(objects, "ConfigMap")
+			if err != nil || part == nil {
+				return nil, err
+			}
+			return []azure.SettingsSource{{Name: objects, Document: part}}, nil
+		},
+		Detect: func(context.Context) (*azure.Detected, error) {
+			found, err := readObject(objects, azure.DetectedKind, azure.ReadDetected)
+			if found != nil && version != "" {
+				found.KubernetesVersion.Value = version
+			}
+			return found, err
+		},
+		Images: func(context.Context) (*azure.Images, error) {
+			return readObject(objects, azure.ImagesKind, azure.ReadImages)
+		},
+	}
+}
+
+// objectOf is the object of a kind; nil where there is no such object.
+func objectOf(objects, kind string) ([]byte, error) {
 	data, err := os.ReadFile(objects)
 	if err != nil {
-		return in, err
-	}
-	var wrong []error
-	add := func(problems []nodeconfig.Problem) {
-		for _, p := range nodeconfig.Fatal(problems) {
-			wrong = append(wrong, fmt.Errorf("%s: %s: %s", objects, p.Path, p.Reason))
-		}
+		return nil, err
 	}
 	for _, part := range document.Stream(data) {
 		var object struct{ Kind string }
 		if err := yaml.Unmarshal(part, &object); err != nil {
-			return in, fmt.Errorf("%s: %w", objects, err)
+			return nil, fmt.Errorf("%s: %w", objects, err)
 		}
-		var problems []nodeconfig.Problem
-		switch object.Kind {
-		case "ConfigMap":
-			in.Settings, problems = azure.Reload(nil, azure.SettingsSource{Name: objects, Document: part})
-		case azure.DetectedKind:
-			in.Detected, problems = azure.ReadDetected(part)
-		case azure.ImagesKind:
-			in.Images, problems = azure.ReadImages(part)
+		if object.Kind == kind {
+			return part, nil
 		}
-		add(problems)
 	}
-	if version != "" && in.Detected != nil {
-		in.Detected.KubernetesVersion.Value = version
+	return nil, nil
+}
+
+// readObject reads the object of a kind; nil where there is no such object.
+func readObject[T any](objects, kind string, read func([]byte) (*T, []nodeconfig.Problem)) (*T, error) {
+	part, err := objectOf(objects, kind)
+	if err != nil || part == nil {
+		return nil, err
 	}
-	if in.Settings == nil {
-		return in, errors.Join(append(wrong, fmt.Errorf("%s has no settings", objects))...)
+	found, problems := read(part)
+	var wrong []error
+	for _, p := range nodeconfig.Fatal(problems) {
+		wrong = append(wrong, fmt.Errorf("%s: %s: %s", objects, p.Path, p.Reason))
 	}
-	list, err := os.ReadFile(types)
+	if wrong != nil {
+		return nil, errors.Join(wrong...)
+	}
+	return found, nil
+}
+
+// readTypes reads the instance types.
+func readTypes(in *karpenter.Inputs, path string) error {
+	list, err := os.ReadFile(path)
 	if err != nil {
-		return in, err
+		return err
 	}
 	if in.Types, err = azure.ReadInstanceTypes(list, in.Settings.Location); err != nil {
-		wrong = append(wrong, fmt.Errorf("%s: %w", types, err))
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return in, errors.Join(wrong...)
+	return nil
 }
 
 // readManifest says of all images that they have what a manifest says; of none where there is no file.

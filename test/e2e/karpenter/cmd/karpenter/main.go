@@ -42,8 +42,12 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	inputs, err := readInputs(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_INSTANCE_TYPES"), os.Getenv("E2E_KUBERNETES_VERSION"))
-	if err := errors.Join(err, readManifest(&inputs, os.Getenv("E2E_MANIFEST"))); err != nil {
+	refresh := refreshOf(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_KUBERNETES_VERSION"))
+	inputs, err := refresh.Read(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(readTypes(&inputs, os.Getenv("E2E_INSTANCE_TYPES")), readManifest(&inputs, os.Getenv("E2E_MANIFEST"))); err != nil {
 		return err
 	}
 	if err := define(ctx); err != nil {
@@ -57,7 +61,7 @@ func run(ctx context.Context) error {
 	}
 	provider, err := karpenter.New(karpenter.Options{
 		Client: op.GetClient(), Reader: op.GetAPIReader(), Recorder: op.EventRecorder, Clock: op.Clock, ServerTime: serverTime,
-		Machines: newMachines(os.Getenv("E2E_MACHINES")), Inputs: inputs, SkipCheck: os.Getenv("E2E_SKIP_CHECK") == "true",
+		Machines: newMachines(os.Getenv("E2E_MACHINES")), Inputs: inputs, Refresh: refresh, SkipCheck: os.Getenv("E2E_SKIP_CHECK") == "true",
 		Tokens: launch.TokenPolicy{Groups: []string{os.Getenv("E2E_TOKEN_GROUP")}},
 	})
 	if err != nil {

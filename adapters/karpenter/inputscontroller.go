@@ -1,0 +1,95 @@
+package karpenter
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/awslabs/operatorpkg/reconciler"
+	"github.com/awslabs/operatorpkg/singleton"
+	"github.com/awslabs/operatorpkg/status"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// inputsController asks the provider's sources again: from time to time, and when the ConfigMap of the settings changes.
+type inputsController struct {
+	provider *Provider
+	refresh  *Refresh
+}
+
+// Register adds the controller to a manager. The ConfigMap is watched alone, so the program needs no right to others.
+func (c *inputsController) Register(_ context.Context, m manager.Manager) error {
+	built := controllerruntime.NewControllerManagedBy(m).Named("slipway.inputs").WatchesRawSource(singleton.Source())
+	if name := c.refresh.ConfigMap; name.Name != "" {
+		one, err := cache.New(m.GetConfig(), cache.Options{
+			HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper(),
+			ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {
+				Namespaces: map[string]cache.Config{name.Namespace: {}}, Field: fields.OneTermEqualSelector("metadata.name", name.Name),
+			}},
+		})
+		if err != nil {
+			return fmt.Errorf("watch the ConfigMap %s: %w", name, err)
+		}
+		if err := m.Add(one); err != nil {
+			return err
+		}
+		again := func(context.Context, *corev1.ConfigMap) []reconcile.Request { return []reconcile.Request{{}} }
+		built = built.WatchesRawSource(source.Kind(one, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(again)))
+	}
+	return built.Complete(singleton.AsReconciler(c))
+}
+
+// Reconcile asks once. The classes show what has come of it, and the ConfigMap if it was refused.
+func (c *inputsController) Reconcile(ctx context.Context) (reconciler.Result, error) {
+	p := c.provider
+	old := p.inputs.Load()
+	found := c.refresh.again(ctx, p.tokens.reader, *old)
+	if len(found.changed) > 0 {
+		if !p.inputs.CompareAndSwap(old, &found.inputs) {
+			return reconciler.Result{RequeueAfter: singleton.RequeueImmediately}, nil // the program has given others meanwhile
+		}
+		log.FromContext(ctx).Info("using new inputs", "changed", found.changed)
+	}
+	if found.refused != nil && found.configMap != nil {
+		p.event(found.configMap, corev1.EventTypeWarning, SettingsRefused, found.refused.Error())
+	}
+	p.show(found.condition())
+	return reconciler.Result{RequeueAfter: cmp.Or(c.refresh.Every, DefaultRefreshEvery)}, nil
+}
+
+// show has the classes show a condition. One that says that nothing has changed does not replace one that says what has changed last.
+func (p *Provider) show(c status.Condition) {
+	if old := p.shown.Load(); old != nil && old.Status == c.Status && (c.Message == "" || c.Message == old.Message) {
+		return
+	}
+	p.shown.Store(&c)
+	select {
+	case p.refreshes <- event.GenericEvent{Object: new(NodeClass)}:
+	default: // the classes are to be looked at already
+	}
+}
+
+// allClasses asks for every class to be looked at.
+func (p *Provider) allClasses(ctx context.Context, _ client.Object) []reconcile.Request {
+	var list NodeClassList
+	if err := p.client.List(ctx, &list); err != nil {
+		log.FromContext(ctx).Error(err, "the classes cannot be listed; each is looked at in its turn")
+		return nil
+	}
+	requests := make([]reconcile.Request, len(list.Items))
+	for i := range list.Items {
+		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Name: list.Items[i].Name}}
+	}
+	return requests
+}

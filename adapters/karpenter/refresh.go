@@ -1,0 +1,235 @@
+package karpenter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/awslabs/operatorpkg/status"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// ConditionTypeInputs is a class's condition: whether the provider uses what its sources say now. A class can be ready without it: the
+// provider then uses what they have said before.
+const ConditionTypeInputs = "InputsCurrent"
+
+// The reasons of the condition.
+const (
+	// InputsApplied: the provider uses what its sources say. The message names what has changed last.
+	InputsApplied = "InputsApplied"
+	// SettingsRefused: the settings cannot be read, or something is wrong with them. Those from before stay.
+	SettingsRefused = "SettingsRefused"
+	// DetectionFailed: facts of the cluster, or the images, could not be found out. Those from before stay.
+	DetectionFailed = "DetectionFailed"
+)
+
+// DefaultRefreshEvery is how often a [Refresh] asks.
+const DefaultRefreshEvery = 5 * time.Minute
+
+// Refresh says where a program's inputs are from, so that a provider can ask again while it runs. What has changed is used by the next
+// launch and the next comparison. What is wrong changes nothing: the last good inputs stay.
+type Refresh struct {
+	// ConfigMap names the one that has settings, as azure.Reload reads them; empty for none. It is watched.
+	ConfigMap types.NamespacedName
+	// Settings reads the other settings, such as the environment. Those of the ConfigMap go before them. Nil for none.
+	Settings func(context.Context) ([]azure.SettingsSource, error)
+	// Detect finds out what there is to know of the cluster, as package adapters/azure/detect does; nil for what the inputs have. With an
+	// error, the facts that it returns count, and the others stay as they were.
+	Detect func(context.Context) (*azure.Detected, error)
+	// Images lists the images of the region; nil for those that the inputs have. With an error, they stay as they were.
+	Images func(context.Context) (*azure.Images, error)
+	// Every is how often everything is asked; 0 for [DefaultRefreshEvery].
+	Every time.Duration
+}
+
+// Read asks for the first inputs, before there is a provider. The error says why there are no settings. What could not be found out is not
+// known; the provider asks again, and says in the classes' conditions what is missing.
+func (r *Refresh) Read(ctx context.Context, reader client.Reader) (Inputs, error) {
+	found := r.again(ctx, reader, Inputs{})
+	if found.inputs.Settings != nil {
+		return found.inputs, nil
+	}
+	if found.refused != nil {
+		return Inputs{}, found.refused
+	}
+	return Inputs{}, errors.New("the inputs have no settings: name a ConfigMap, or where else they are from")
+}
+
+// refreshed is what came of asking again.
+type refreshed struct {
+	inputs Inputs
+	// changed are what has another value now.
+	changed []string
+	// configMap is the one that was read; nil for none.
+	configMap *corev1.ConfigMap
+	// refused and failed say what stays as it was, and why.
+	refused, failed error
+}
+
+// condition is what the classes' condition says of it.
+func (f *refreshed) condition() status.Condition {
+	c := status.Condition{Type: ConditionTypeInputs, Status: "False", Reason: DetectionFailed}
+	if f.refused != nil {
+		c.Reason = SettingsRefused
+	}
+	if err := errors.Join(f.refused, f.failed); err != nil {
+		c.Message = short("what was known before stays in use: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		return c
+	}
+	c.Status, c.Reason = "True", InputsApplied
+	if len(f.changed) > 0 {
+		c.Message = short("changed while it runs: " + strings.Join(f.changed, ", "))
+	}
+	return c
+}
+
+// again asks for everything.
+func (r *Refresh) again(ctx context.Context, reader client.Reader, old Inputs) refreshed {
+	found := refreshed{inputs: old}
+	found.settings(ctx, r, reader)
+	if r.Detect != nil {
+		found.detected(r.Detect(ctx))
+	}
+	if r.Images == nil {
+		return found
+	}
+	images, err := r.Images(ctx)
+	switch {
+	case err != nil:
+		found.failed = errors.Join(found.failed, fmt.Errorf("the images: %w", err))
+	case images != nil && !sameImages(images, old.Images):
+		found.inputs.Images, found.changed = images, append(found.changed, "images")
+	}
+	return found
+}
+
+// sameImages compares two lists by all that they say but when they were made.
+func sameImages(a, b *azure.Images) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	said := func(i azure.Images) []byte {
+		i.Time = ""
+		data, _ := json.Marshal(i) // of texts and times alone
+		return data
+	}
+	return bytes.Equal(said(*a), said(*b))
+}
+
+// settings reads the settings of all sources. They are taken as a whole or not at all.
+func (f *refreshed) settings(ctx context.Context, r *Refresh, reader client.Reader) {
+	var sources []azure.SettingsSource
+	var err error
+	if r.Settings != nil {
+		if sources, err = r.Settings(ctx); err != nil {
+			f.refused = fmt.Errorf("the settings: %w", err)
+			return
+		}
+	}
+	if r.ConfigMap.Name != "" {
+		object := new(corev1.ConfigMap)
+		switch err := reader.Get(ctx, r.ConfigMap, object); {
+		case apierrors.IsNotFound(err):
+			f.refused = fmt.Errorf("there is no ConfigMap %s", r.ConfigMap)
+			return
+		case err != nil:
+			f.refused = fmt.Errorf("the ConfigMap %s: %w", r.ConfigMap, err)
+			return
+		}
+		document, err := json.Marshal(map[string]any{"kind": "ConfigMap", "data": object.Data})
+		if err != nil {
+			f.refused = err // of texts alone
+			return
+		}
+		f.configMap = object
+		sources = append(sources, azure.SettingsSource{Name: "ConfigMap " + r.ConfigMap.String(), Document: document})
+	}
+	if len(sources) == 0 {
+		return
+	}
+	old := f.inputs.Settings
+	settings, problems := azure.Reload(old, sources...)
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		f.refused = problemsError(fatal)
+		return
+	}
+	if changed := changedSettings(old, settings); old == nil || len(changed) > 0 {
+		f.inputs.Settings, f.changed = settings, append(f.changed, changed...)
+	}
+}
+
+// changedSettings are the names of the settings that have another value. The values are not named: one of them is a token.
+func changedSettings(old, now *azure.Settings) []string {
+	if old == nil {
+		return nil
+	}
+	var changed []string
+	before := old.Options()
+	for i, o := range now.Options() {
+		if o.Value != before[i].Value {
+			changed = append(changed, o.Name)
+		}
+	}
+	if token := "kubelet-bootstrap-token"; old.BootstrapToken.Reveal() != now.BootstrapToken.Reveal() && !slices.Contains(changed, token) {
+		changed = append(changed, token) // both are shown as a secret
+	}
+	return changed
+}
+
+// detected takes the facts that were found. A fact that was found before, and not now, stays if something could not be found out.
+func (f *refreshed) detected(now *azure.Detected, err error) {
+	if err != nil {
+		f.failed = fmt.Errorf("the cluster: %w", err)
+	}
+	if now == nil {
+		return
+	}
+	taken, old := *now, cmp.Or(f.inputs.Detected, new(azure.Detected))
+	before := make(map[string]*azure.Fact)
+	for name, at := range old.Facts() {
+		before[name] = *at
+	}
+	var changed []string
+	for name, at := range taken.Facts() {
+		if *at == nil && err != nil {
+			*at = before[name]
+		}
+		if !sameFact(before[name], *at) {
+			changed = append(changed, name)
+		}
+	}
+	if len(changed) == 0 && f.inputs.Detected != nil {
+		return // it was only found at another time
+	}
+	document, marshalErr := json.Marshal(&taken)
+	if marshalErr != nil {
+		f.failed = errors.Join(f.failed, marshalErr)
+		return
+	}
+	if _, problems := azure.ReadDetected(document); len(nodeconfig.Fatal(problems)) > 0 {
+		f.failed = errors.Join(f.failed, fmt.Errorf("the cluster: %w", problemsError(nodeconfig.Fatal(problems))))
+		return
+	}
+	f.inputs.Detected = &taken
+	f.changed = append(f.changed, changed...)
+}
+
+// sameFact compares two facts by their values.
+func sameFact(a, b *azure.Fact) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Value == b.Value && slices.Equal(a.Values, b.Values)
+}
