@@ -35,23 +35,40 @@ func (c Cluster) source() string {
 // has a [*FactError] for each that is not. If the cluster itself cannot be read, no fact is known.
 func (a *Azure) Cluster(ctx context.Context, c Cluster) (*azure.Detected, error) {
 	f := newFinding(clock(a.Now))
+	managed, err := a.managed(ctx, c)
+	if err != nil {
+		return f.document, err
+	}
+	f.cluster(c, managed.Properties)
+	f.authority(ctx, c, a)
+	n := network{finding: f, azure: a, cluster: c}
+	n.find(ctx, managed.Properties)
+	return f.result()
+}
+
+// clusters is the client for managed clusters.
+func (a *Azure) clusters(c Cluster) (*armcontainerservice.ManagedClustersClient, error) {
 	clients, err := armcontainerservice.NewClientFactory(c.Subscription, a.Credential, a.options())
 	if err != nil {
-		return f.document, fmt.Errorf("managed cluster %s: %w", c.Name, err)
+		return nil, fmt.Errorf("managed cluster %s: %w", c.Name, err)
 	}
-	client := clients.NewManagedClustersClient()
+	return clients.NewManagedClustersClient(), nil
+}
+
+// managed is the cluster as Azure has it. It has properties.
+func (a *Azure) managed(ctx context.Context, c Cluster) (*armcontainerservice.ManagedCluster, error) {
+	client, err := a.clusters(c)
+	if err != nil {
+		return nil, err
+	}
 	answer, err := client.Get(ctx, c.ResourceGroup, c.Name, nil)
 	if err != nil {
-		return f.document, fmt.Errorf("managed cluster %s: %w", c.Name, readCluster.explain(err, c.id()))
+		return nil, fmt.Errorf("managed cluster %s: %w", c.Name, readCluster.explain(err, c.id()))
 	}
 	if answer.Properties == nil {
-		return f.document, fmt.Errorf("managed cluster %s: Azure's answer says nothing of it", c.Name)
+		return nil, fmt.Errorf("managed cluster %s: Azure's answer says nothing of it", c.Name)
 	}
-	f.cluster(c, answer.Properties)
-	f.authority(ctx, c, client)
-	n := network{finding: f, azure: a, cluster: c}
-	n.find(ctx, answer.Properties)
-	return f.result()
+	return &answer.ManagedCluster, nil
 }
 
 // text is a value of an answer; empty where it says nothing.
@@ -123,8 +140,13 @@ func (f *finding) networkProfile(source string, p *armcontainerservice.NetworkPr
 
 // authority takes the cluster's CA from the kubeconfig that Azure has for its users. Nothing else of it is kept: it may hold
 // credentials.
-func (f *finding) authority(ctx context.Context, c Cluster, client *armcontainerservice.ManagedClustersClient) {
+func (f *finding) authority(ctx context.Context, c Cluster, a *Azure) {
 	const fact = "certificateAuthority"
+	client, err := a.clusters(c)
+	if err != nil {
+		f.fail(fact, err)
+		return
+	}
 	answer, err := client.ListClusterUserCredentials(ctx, c.ResourceGroup, c.Name, nil)
 	if err != nil {
 		f.fail(fact, readCredentials.explain(err, c.id()))

@@ -20,6 +20,7 @@ type clusterFlags struct {
 	output
 	group, name         string
 	kubeconfig, context string
+	settings            bool
 }
 
 func newCluster(s cli.Streams, w world) *cobra.Command {
@@ -34,9 +35,13 @@ tables and the kubelet's identity. The API server of a kubeconfig knows version,
 service and the range of services; a kubeconfig alone is enough for these. With both, the API server's own
 answers are taken first, and two that differ are an error: the kubeconfig may be another cluster's.
 
-Each fact has its source, its time, and whether it is certain.`,
+Each fact has its source, its time, and whether it is certain.
+
+With --settings, the document is a ConfigMap with the settings of a program that launches nodes for the managed
+cluster. It has no bootstrap token.`,
 		Example: `  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example -o detected.json
-  slipway-azure-detect cluster --kubeconfig ~/.kube/config --context example -o -`,
+  slipway-azure-detect cluster --kubeconfig ~/.kube/config --context example -o -
+  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --settings -o settings.json`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s, w) },
 	}
@@ -45,6 +50,7 @@ Each fact has its source, its time, and whether it is certain.`,
 	flags.StringVarP(&f.name, "name", "n", "", "ask for the managed cluster `NAME`")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "ask the API server of the kubeconfig `FILE`")
 	flags.StringVar(&f.context, "context", "", "take the context `NAME` of the kubeconfig; default: the current one")
+	flags.BoolVar(&f.settings, "settings", false, "write a ConfigMap with the settings of a program that launches nodes")
 	command.Must(cmd.MarkFlagFilename("kubeconfig"))
 	f.asking.add(cmd)
 	f.output.add(cmd)
@@ -61,6 +67,8 @@ func (f *clusterFlags) run(cmd *cobra.Command, s cli.Streams, w world) error {
 		return cli.Usage(command.Hint(cmd), "a managed cluster has a --resource-group and a --name; give both")
 	case asksAzure && subscription == "":
 		return cli.Usage(command.Hint(cmd), "name the subscription of the managed cluster with --subscription")
+	case f.settings && !asksAzure:
+		return cli.Usage(command.Hint(cmd), "--settings are those of a managed cluster; name it with --resource-group and --name")
 	case f.context != "" && f.kubeconfig == "":
 		return cli.Usage(command.Hint(cmd), "--context is one of a kubeconfig; name that with --kubeconfig")
 	}
@@ -80,16 +88,24 @@ func (f *clusterFlags) run(cmd *cobra.Command, s cli.Streams, w world) error {
 		if err != nil {
 			return err
 		}
-		document, err := client.Cluster(ctx, detect.Cluster{Subscription: subscription, ResourceGroup: f.group, Name: f.name})
+		managed := detect.Cluster{Subscription: subscription, ResourceGroup: f.group, Name: f.name}
+		document, err := client.Cluster(ctx, managed)
 		wrong = append(wrong, err)
 		if f.kubeconfig != "" {
 			document, err = detect.Merge(found, document)
 			wrong = append(wrong, err)
 		}
-		found = document
+		if found = document; f.settings && !isEmpty(found) {
+			settings, err := client.Settings(ctx, managed, found)
+			return f.write(s, settings, len(settings.Data) == 0, errors.Join(append(wrong, err)...))
+		}
 	}
-	empty := *found == azure.Detected{APIVersion: found.APIVersion, Kind: found.Kind}
-	return f.write(s, found, empty, errors.Join(wrong...))
+	return f.write(s, found, isEmpty(found), errors.Join(wrong...))
+}
+
+// isEmpty reports whether a document has no fact.
+func isEmpty(d *azure.Detected) bool {
+	return *d == azure.Detected{APIVersion: d.APIVersion, Kind: d.Kind}
 }
 
 // askKubernetes asks the API server. Without a document the kubeconfig cannot be used.

@@ -1,5 +1,5 @@
-// Command slipway-azure-detect writes what slipway launch needs to know of a cluster and a region: the file for its --cluster, and
-// the list for its --images.
+// Command slipway-azure-detect writes what slipway launch needs to know of a cluster and a region: the file for its --cluster, the
+// settings for its --settings, and the list for its --images.
 //
 // It asks Azure and the API server of a kubeconfig, and changes nothing there. It writes nothing but the file that it is told to
 // write, as a whole or not at all. Documents go to standard output, what is said about them to standard error. The exit code is 0

@@ -215,6 +215,25 @@ func TestKubeconfig(t *testing.T) {
 	start(t, cloud(t), "cluster", "--kubeconfig", filepath.Join(filepath.Dir(file), "none")).want(t, exitcode.Invalid, "kubeconfig ", "no such file")
 }
 
+// With --settings, the document is a ConfigMap, and a launch takes it. With a kubeconfig, the server's own answers are in it.
+func TestSettings(t *testing.T) {
+	r := start(t, cloud(t), append(cluster, "--settings")...)
+	r.want(t, exitcode.Success)
+	if want := string(read(t, filepath.Join(goldens, "settings.json"))); r.out != want || r.err != "" {
+		t.Errorf("%s\n%s", r.out, r.err)
+	}
+	c := cloud(t)
+	c.Cluster.Properties.LinuxProfile = nil
+	start(t, c, append(cluster, "--settings")...).want(t, exitcode.Invalid, "error: ssh-public-key: ", "nothing is written: 1 error", "--partial")
+	r = start(t, c, append(cluster, "--settings", "--partial")...)
+	r.want(t, exitcode.Success, "warning: ssh-public-key: ")
+	if !strings.Contains(r.out, `"kind": "ConfigMap"`) || strings.Contains(r.out, "ssh-public-key") {
+		t.Error(r.out)
+	}
+	c.Cluster = nil
+	start(t, c, append(cluster, "--settings", "--partial")...).want(t, exitcode.Invalid, "404", "nothing is written: 1 error")
+}
+
 // A list keeps what people have written into it, and replaces nothing else.
 func TestImages(t *testing.T) {
 	args := []string{"images", "--location", "eastus"}
@@ -301,6 +320,7 @@ func TestUsage(t *testing.T) {
 		{"cluster --resource-group example-rg", "give both"},
 		{"cluster --context example --resource-group a --name b", "--context is one of a kubeconfig"},
 		{"cluster --cloud Mars --resource-group a --name b", "AzurePublicCloud, AzureChinaCloud or AzureUSGovernment"},
+		{"cluster --settings --kubeconfig none", "--settings are those of a managed cluster"},
 		{"cluster example", `unexpected argument "example"`},
 		{"images", "--location"},
 		{"images --location eastus --gallery AKSUbuntu", "is not the ID of a gallery"},

@@ -33,15 +33,8 @@ type world struct {
 	now func() time.Time
 }
 
-// clouds are Azure's, by the names that launch/azure's setting "cloud" has.
-var clouds = []struct {
-	name   string
-	config azcloud.Configuration
-}{
-	{"AzurePublicCloud", azcloud.AzurePublic},
-	{"AzureChinaCloud", azcloud.AzureChina},
-	{"AzureUSGovernment", azcloud.AzureGovernment},
-}
+// clouds are Azure's.
+var clouds = detect.Clouds()
 
 // asking is what both commands say of Azure.
 type asking struct {
@@ -53,9 +46,9 @@ type asking struct {
 // add adds the flags.
 func (a *asking) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.subscription, "subscription", "", "ask as the subscription `ID`; default: $AZURE_SUBSCRIPTION_ID")
-	a.cloud = command.Choice{Value: clouds[0].name}
+	a.cloud = command.Choice{Value: clouds[0].Name}
 	for _, c := range clouds {
-		a.cloud.Allowed = append(a.cloud.Allowed, c.name)
+		a.cloud.Allowed = append(a.cloud.Allowed, c.Name)
 	}
 	command.AddChoice(cmd, &a.cloud, "cloud", "", "ask the cloud `NAME`")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", 5*time.Minute, "give up after `TIME`; Azure may ask to wait")
@@ -68,7 +61,7 @@ func (a *asking) as(w world) string {
 
 // open signs in to Azure, so that a failure is said once, and not for each request.
 func (w *world) open(ctx context.Context, a *asking) (*detect.Azure, error) {
-	config := clouds[slices.Index(a.cloud.Allowed, a.cloud.Value)].config
+	config := clouds[slices.Index(a.cloud.Allowed, a.cloud.Value)].Config
 	options := policy.ClientOptions{Cloud: config, Transport: w.transport, Telemetry: policy.TelemetryOptions{ApplicationID: program}}
 	credential := w.credential
 	if credential == nil {

@@ -19,6 +19,13 @@ const (
 	Linux  = "AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b"
 )
 
+// What its nodes are made with.
+const (
+	tenant   = "11111111-1111-1111-1111-111111111111"
+	identity = "/subscriptions/" + Subscription + "/resourceGroups/" + NodeGroup + "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/example-agentpool"
+	sshKey   = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExample ops@example.com"
+)
+
 // Noon is the time of what is found.
 func Noon() time.Time { return time.Date(2026, 11, 25, 13, 0, 0, 0, time.FixedZone("CET", 3600)) }
 
@@ -30,9 +37,16 @@ func Day(month time.Month, day int) time.Time {
 // Example is the cluster of package launch's own examples, in a network of its owner's, in a region with some of AKS's images.
 func Example(kubeconfig []byte) *Cloud {
 	return &Cloud{
-		Cluster: &armcontainerservice.ManagedCluster{Properties: &armcontainerservice.ManagedClusterProperties{
+		Cluster: &armcontainerservice.ManagedCluster{Location: new("eastus"), Identity: &armcontainerservice.ManagedClusterIdentity{TenantID: new(tenant)}, Properties: &armcontainerservice.ManagedClusterProperties{
 			CurrentKubernetesVersion: new("1.34.2"), KubernetesVersion: new("1.34"), NodeResourceGroup: new(NodeGroup),
-			IdentityProfile: map[string]*armcontainerservice.UserAssignedIdentity{"kubeletidentity": {ClientID: new("33333333-3333-3333-3333-333333333333")}},
+			Fqdn: new("example-dns-0123456789abcdefghijk.hcp.eastus.azmk8s.io"),
+			IdentityProfile: map[string]*armcontainerservice.UserAssignedIdentity{"kubeletidentity": {
+				ClientID: new("33333333-3333-3333-3333-333333333333"), ResourceID: new(identity),
+			}},
+			LinuxProfile: &armcontainerservice.LinuxProfile{
+				AdminUsername: new("azureuser"),
+				SSH:           &armcontainerservice.SSHConfiguration{PublicKeys: []*armcontainerservice.SSHPublicKey{{KeyData: new(sshKey + "\n")}}},
+			},
 			AgentPoolProfiles: []*armcontainerservice.ManagedClusterAgentPoolProfile{
 				{Name: new("system"), VnetSubnetID: new(Subnet)}, {Name: new("user"), VnetSubnetID: new(strings.ToLower(Subnet))},
 			},
