@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/scheduling"
 
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -145,8 +146,32 @@ func (c *class) noOffering(claim *v1.NodeClaim) error {
 		return refused(InstanceTypeUnknown, fmt.Errorf("nothing is known of the instance type %s; give the provider a list that has it, "+
 			"as az vm list-skus writes one", strings.Join(named, ", ")))
 	}
+	if keys := contradictory(claim); len(keys) > 0 {
+		return refused(RequirementsContradict, fmt.Errorf("no node fulfils all of the claim's requirements on %s: they contradict each other", strings.Join(keys, ", ")))
+	}
 	return cloudprovider.NewInsufficientCapacityError(errors.New("no offering that is available fulfils the claim's requirements " +
 		"and has room for its pods"))
+}
+
+// contradictory are the labels on which a claim has requirements that no node fulfils together, sorted.
+func contradictory(claim *v1.NodeClaim) []string {
+	operators := make(map[string][]corev1.NodeSelectorOperator)
+	for _, r := range claim.Spec.Requirements {
+		operators[r.Key] = append(operators[r.Key], r.Operator)
+	}
+	together := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
+	var keys []string
+	for key, all := range operators {
+		absent := slices.Contains(all, corev1.NodeSelectorOpDoesNotExist)
+		present := slices.ContainsFunc(all, func(o corev1.NodeSelectorOperator) bool {
+			return o != corev1.NodeSelectorOpDoesNotExist && o != corev1.NodeSelectorOpNotIn
+		})
+		if present && (absent || together.Get(key).Operator() == corev1.NodeSelectorOpDoesNotExist) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // token is the one that the node joins with; none where it needs none.

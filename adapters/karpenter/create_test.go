@@ -106,6 +106,30 @@ var launches = map[string]struct {
 	"a label that the node would not have": {
 		claim: "metadata: {labels: {kubernetes.io/arch: sparc}}", reason: karpenter.LaunchRefused, says: "metadata.labels",
 	},
+	"requirements that contradict each other": {
+		claim: "spec: {requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}, {key: kubernetes.io/arch, operator: NotIn, values: [amd64]}, " +
+			"{key: topology.kubernetes.io/zone, operator: In, values: [eastus-1]}, {key: topology.kubernetes.io/zone, operator: In, values: [eastus-2]}]}",
+		reason: karpenter.RequirementsContradict, says: "kubernetes.io/arch, topology.kubernetes.io/zone",
+	},
+	"a label that the node is to have and not to have": {
+		claim:  "spec: {requirements: [{key: karpenter.azure.com/sku-cpu, operator: DoesNotExist}, {key: karpenter.azure.com/sku-cpu, operator: Exists}]}",
+		reason: karpenter.RequirementsContradict, says: "karpenter.azure.com/sku-cpu",
+	},
+	"a number that is more and less": {
+		claim:  "spec: {requirements: [{key: karpenter.azure.com/sku-cpu, operator: Gt, values: [\"8\"]}, {key: karpenter.azure.com/sku-cpu, operator: Lt, values: [\"5\"]}]}",
+		reason: karpenter.RequirementsContradict, says: "karpenter.azure.com/sku-cpu",
+	},
+	"a label that the node is not to have": {
+		claim: "spec: {requirements: [{key: example.com/w, operator: DoesNotExist}, {key: example.com/x, operator: NotIn, values: [y]}]}", reason: "True",
+	},
+	"a pool that is gone": {
+		objects: func(t testing.TB) []client.Object {
+			p := object[v1.NodePool](t, "nodepool.yaml", "")
+			p.Name, p.UID = "other", "other"
+			return []client.Object{p}
+		},
+		reason: "True",
+	},
 	"several problems at once": {
 		set:    func(f *fixture) { f.options.Inputs.Detected.CertificateAuthority = nil },
 		claim:  "metadata: {labels: {kubernetes.io/arch: sparc}}",

@@ -18,6 +18,8 @@ const (
 	LaunchRefused = "LaunchRefused"
 	// InstanceTypeUnknown: the claim names instance types of which nothing is known.
 	InstanceTypeUnknown = "InstanceTypeUnknown"
+	// RequirementsContradict: no node can fulfil all requirements of the claim.
+	RequirementsContradict = "RequirementsContradict"
 	// NodeClassReadinessUnknown: nobody has said yet whether the class is ready.
 	NodeClassReadinessUnknown = "NodeClassReadinessUnknown"
 	// UserDataImpossible: no user data can be made, for example because it is larger than the cloud allows.
