@@ -69,10 +69,20 @@ func (a *API) open(ctx context.Context, method, path, contentType string, in any
 	if answer.StatusCode >= 300 {
 		defer answer.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 2000))
-		return nil, fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, strings.TrimSpace(string(text)))
+		return nil, &StatusError{Code: answer.StatusCode, words: fmt.Sprintf("%s %s: %s: %s", method, path, answer.Status, strings.TrimSpace(string(text)))}
 	}
 	return answer.Body, nil
 }
+
+// StatusError is an answer of the API server that refuses a request.
+type StatusError struct {
+	// Code is its status.
+	Code  int
+	words string
+}
+
+// Error has the request, and what the API server says.
+func (e *StatusError) Error() string { return e.words }
 
 // Get reads an object or a list.
 func (a *API) Get(ctx context.Context, path string, out any) error {

@@ -178,7 +178,7 @@ func (r *caseRun) release(ctx context.Context, path string) error {
 	errs := []error{r.Lab.API.Delete(ctx, path)}
 	for _, item := range list.Items {
 		err := r.Lab.API.Merge(ctx, path+"/"+item.Metadata.Name, map[string]any{"metadata": map[string]any{"finalizers": nil}})
-		if err != nil && !strings.Contains(err.Error(), "404") {
+		if refusal, is := errors.AsType[*lab.StatusError](err); err != nil && (!is || refusal.Code != http.StatusNotFound) {
 			errs = append(errs, err)
 		}
 	}

@@ -234,6 +234,7 @@ func init() {
 		"karpenter":    step((*caseRun).startKarpenter),
 		"publish":      step((*caseRun).publish),
 		"create":       step((*caseRun).create),
+		"classes":      step((*caseRun).classes),
 		"patch":        step((*caseRun).patch),
 		"pending":      step((*caseRun).pending),
 		"runs":         step((*caseRun).runs),
