@@ -51,13 +51,14 @@ func BenchmarkExplain(b *testing.B) {
 	}
 }
 
-// BenchmarkCompact makes the record that is kept with a claim.
-func BenchmarkCompact(b *testing.B) {
+// BenchmarkRecord makes the record that is kept with a claim.
+func BenchmarkRecord(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
-	tpl, _ := launch.Render(cloud, request)
+	prepared := launch.Prepare(cloud)
 	b.ReportAllocs()
 	for b.Loop() {
-		launch.TemplateOf(&tpl.Document).Compact()
+		tpl, _ := prepared.Render(request)
+		_ = tpl.Record().Text()
 	}
 }
 
@@ -88,14 +89,26 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// BenchmarkDiff compares a node with the one that is wanted.
-func BenchmarkDiff(b *testing.B) {
-	cloud, request, _ := base(b).decode(b)
-	tpl, _ := launch.Render(cloud, request)
-	record := tpl.Record()
-	b.ReportAllocs()
-	for b.Loop() {
-		launch.Diff(record, record)
+// BenchmarkCompare compares a node with one that is wanted and differs, in the machine alone and in what its kubelet has.
+func BenchmarkCompare(b *testing.B) {
+	for _, over := range []string{"nodeclass: {spec: {osDiskSizeGB: 64}}", "nodeclass: {spec: {kubelet: {podPidsLimit: 50}}}"} {
+		b.Run(over, func(b *testing.B) {
+			cloud, request, _ := base(b).decode(b)
+			running, _ := launch.Render(cloud, request)
+			kept := running.Record().Text()
+			cloud, request, _ = with(b, parse(b, []byte(over))).decode(b)
+			wanted, _ := launch.Render(cloud, request)
+			b.ReportAllocs()
+			for b.Loop() {
+				record, err := launch.ParseRecord([]byte(kept))
+				if err != nil {
+					b.Fatal(err)
+				}
+				if c, err := launch.Compare(record, wanted); err != nil || len(c.Changes) == 0 {
+					b.Fatal(c, err)
+				}
+			}
+		})
 	}
 }
 
@@ -182,38 +195,6 @@ func BenchmarkFleetUserData(b *testing.B) {
 	runtime.KeepAlive(fleet)
 }
 
-// BenchmarkFleetDiff compares 100,000 nodes of 20 pools, by what is kept with each, with new wishes, of which one in a hundred is another.
-func BenchmarkFleetDiff(b *testing.B) {
-	wanted := poolTemplates(b)
-	var kept [pools]string
-	for pool, tpl := range wanted {
-		kept[pool] = tpl.Compact()
-	}
-	changed := launch.Copied(&wanted[0].Document)
-	changed.Machine.Disk.SizeGB++
-	other := launch.TemplateOf(changed)
-	b.ReportAllocs()
-	for b.Loop() {
-		differ := 0
-		for node := range nodes {
-			c, err := launch.ParseCompact(kept[node%pools])
-			if err != nil {
-				b.Fatal(err)
-			}
-			want := wanted[node%pools]
-			if node%100 == 0 {
-				want = other
-			}
-			if len(c.Diff(want)) > 0 {
-				differ++
-			}
-		}
-		if differ != nodes/100 {
-			b.Fatal(differ)
-		}
-	}
-}
-
 // TestAllocations holds how much is allocated at most; how long it takes make bench prints.
 func TestAllocations(t *testing.T) {
 	cloud, request, _ := base(t).decode(t)
@@ -224,7 +205,7 @@ func TestAllocations(t *testing.T) {
 		most float64
 		run  func()
 	}{
-		{"merge and decide", 450, func() { launch.Render(cloud, request) }},
+		{"merge and decide", 550, func() { launch.Render(cloud, request) }},
 		{"fill in the token", 4, func() { _, _ = tpl.UserData(token) }},
 		{"key", 2, func() { tpl.Key() }},
 	} {

@@ -1,58 +1,197 @@
 package launch
 
 import (
-	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/node"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Comparison is how a running node differs from the wanted one, where the records of both are known.
+// Comparison is how a running node differs from the one that is wanted.
 type Comparison struct {
-	// Class is the greatest of the changes.
+	// Class is the greatest of the changes; [Ignore] where there are none.
 	Class Drift `json:"class"`
 	// Changes are all differences, those that take most first.
 	Changes []Change `json:"changes"`
 	// Node is what the agent's apply takes on the running node: restart, drain, reboot, with the parts of the node that change;
-	// nil where it does not differ. Where it takes another machine, Class is [Replace].
+	// nil where the node's contract does not differ.
 	Node *node.Difference `json:"node,omitempty"`
 }
 
-// forPlan writes a contract that nobody else has, of which a plan is all that is made.
-func forPlan(c *nodeconfig.NodeConfig) []byte {
-	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	hideOwnTexts(c)
-	return nodeconfig.Encode(c)
+// Change is one difference.
+type Change struct {
+	Path string `json:"path"`
+	// Old and New are the values for people, empty for none.
+	Old    string `json:"old"`
+	New    string `json:"new"`
+	Class  Drift  `json:"class"`
+	Reason string `json:"reason"`
 }
 
-// CompareRecords compares what is kept of both, with what the change takes on the node, by the planner's own rules. A record has no
-// secrets, so a secret that differs is not a change. If one of the records has no contract, Node is nil.
-func CompareRecords(running, wanted *Record) (*Comparison, error) {
-	c := &Comparison{Changes: Diff(running, wanted)}
-	return c.judged(running.Contract, wanted.Contract)
+// Compare says how a running node differs from the one that is wanted. What differs is what the sources say: a value counts if the node
+// does not have it, and if a node that this release makes from what they said then would not have it either. So a table of another
+// release changes no node, unless the owner has named that part of it in driftOnRelease. The error wraps [ErrUnknown].
+func Compare(running *Record, wanted *Template) (*Comparison, error) {
+	if running.Key == wanted.Key() {
+		return &Comparison{Class: Ignore}, nil
+	}
+	said, has, err := running.documents()
+	if err != nil {
+		return nil, err
+	}
+	if a, b := has.Node.Cluster.Name, wanted.Document.Node.Cluster.Name; a != "" && b != "" && a != b {
+		return nil, fmt.Errorf("%w: the record is of a node of another cluster", ErrUnknown)
+	}
+	want := wanted.Document.hidden()
+	c := &comparison{
+		wants: compared(want.complete()), has: compared(has.complete()),
+		again: compared(wanted.base.again(said, has, wanted).complete()),
+	}
+	c.inDigests(running.Digests, wanted)
+	c.values(want)
+	result := &Comparison{Changes: c.changes}
+	return result, result.judge(has, want)
 }
 
-// judged is a comparison with what its changes take: on the node, by the plans of both contracts, and in all.
-func (c *Comparison) judged(running, wanted []byte) (*Comparison, error) {
-	if len(running) > 0 && len(wanted) > 0 && !bytes.Equal(running, wanted) {
-		changed, err := planned(running, wanted)
-		if err != nil {
-			return nil, err
+// comparison are the values of a node that runs, of the one that is wanted, and of the one that this release makes from what the
+// sources said when the first was made.
+type comparison struct {
+	has, wants, again map[string]comparedValue
+	changes           []Change
+}
+
+// complete gives a node its defaults.
+func (d *Document) complete() *Document {
+	nodeconfig.Default(&d.Node)
+	return d
+}
+
+// again is what this release makes of what the sources said then.
+func (b *Base) again(said, has *Document, wanted *Template) *Document {
+	if b == nil || said.Machine.Type.Name != wanted.Document.Machine.Type.Name {
+		return has // of another size, it is replaced
+	}
+	d := over(b.standard(), said)
+	d.Machine.Type = wanted.Document.Machine.Type
+	for i := range b.rules {
+		b.rules[i].Run(d)
+	}
+	if d = d.hidden(); d.Machine.Image.Definition == has.Machine.Image.Definition {
+		// The list of images is not the release's: of one image, the node has a version.
+		d.Machine.Image.ID, d.Machine.Image.Version = has.Machine.Image.ID, has.Machine.Image.Version
+	}
+	return d
+}
+
+// values finds the values that differ.
+func (c *comparison) values(want *Document) {
+	names := maps.Clone(c.has)
+	maps.Copy(names, c.wants)
+	for path := range names {
+		old, had := c.has[path]
+		value, wanted := c.wants[path]
+		if had == wanted && old.same == value.same {
+			continue
 		}
-		if len(changed.Changes) > 0 {
-			c.Node = changed
+		again, would := c.again[path]
+		if would == wanted && again.same == value.same && !isOptedIn(want, path) {
+			continue // only the release differs
+		}
+		row := fieldAt([]byte(path))
+		if row.class == Ignore {
+			continue
+		}
+		change := Change{cmp.Or(value.path, old.path), cmp.Or(old.shown, row.standard), cmp.Or(value.shown, row.standard), row.class, row.reason}
+		if change.Old == nodeconfig.Redacted || change.New == nodeconfig.Redacted {
+			change.Old, change.New = "", secretChanged
+		}
+		c.changes = append(c.changes, change)
+	}
+}
+
+// secretChanged stands for a secret that one of both has. Neither is shown.
+const secretChanged = "changed"
+
+// isOptedIn reports whether the owner wants nodes to follow what a release chooses at a path.
+func isOptedIn(d *Document, path string) bool {
+	for _, name := range d.Machine.DriftOnRelease {
+		for _, c := range choices {
+			if c.name == name && slices.ContainsFunc(c.paths, func(above string) bool { return document.Within(path, above) }) {
+				return true
+			}
 		}
 	}
-	if c.Node != nil && c.Node.Class == node.Replace {
-		for i := range c.Changes {
-			if change := &c.Changes[i]; change.Class == InPlace {
-				change.Class, change.Reason = Replace, "the node's own plan says that it takes another machine"
+	return false
+}
+
+// inDigests compares the parts of which the record has a digest alone, and takes them for the same in all else.
+func (c *comparison) inDigests(digests map[string]string, wanted *Template) {
+	if len(digests) == 0 {
+		return
+	}
+	said := treeOf(wanted.said().hidden())
+	for _, at := range slices.Sorted(maps.Keys(digests)) {
+		class, reason := Ignore, ""
+		for path := range c.wants {
+			if document.Within(path, at) {
+				if row := fieldAt([]byte(path)); row.class.takes() > class.takes() {
+					class, reason = row.class, row.reason
+				}
+			}
+		}
+		row := fieldAt([]byte(at))
+		if class == Ignore {
+			class, reason = row.class, row.reason
+		}
+		now, digest := document.NewFinder(said).At(at), ""
+		if now != nil {
+			digest = shortDigest(now.AppendJSON(nil))
+		}
+		if digest != digests[at] && class != Ignore {
+			c.changes = append(c.changes, Change{Path: at, Class: class, Reason: reason})
+		}
+		for _, values := range []map[string]comparedValue{c.has, c.wants, c.again} {
+			maps.DeleteFunc(values, func(path string, _ comparedValue) bool { return document.Within(path, at) })
+		}
+	}
+}
+
+// judge says what the changes take: on the node, by the plans of both contracts, and in all.
+func (c *Comparison) judge(has, want *Document) error {
+	ofNode := func(change Change) bool { return change.Class == InPlace && document.Within(change.Path, "$.node") }
+	if slices.ContainsFunc(c.Changes, ofNode) {
+		changed, err := planned(contractOf(has), contractOf(want))
+		if err != nil {
+			return err
+		}
+		if c.Node = changed; len(changed.Changes) == 0 { // it is written otherwise, and the same node
+			c.Node, c.Changes = nil, slices.DeleteFunc(c.Changes, ofNode)
+		} else if changed.Class == node.Replace {
+			for i := range c.Changes {
+				if change := &c.Changes[i]; ofNode(*change) {
+					change.Class, change.Reason = Replace, "the node's own plan says that it takes another machine"
+				}
 			}
 		}
 	}
 	sortChanges(c.Changes)
-	c.Class = Greatest(c.Changes)
-	return c, nil
+	c.Class = Ignore
+	if len(c.Changes) > 0 {
+		c.Class = c.Changes[0].Class
+	}
+	return nil
+}
+
+// contractOf is the contract of a hidden document, of which a plan is all that is made.
+func contractOf(d *Document) []byte {
+	c := d.Node
+	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	return nodeconfig.Encode(&c)
 }
 
 // planned is how the plans of two contracts differ, on a machine of which nothing is known.
@@ -62,4 +201,11 @@ func planned(running, wanted []byte) (*node.Difference, error) {
 		plans[i], _ = node.Read(node.Document{Data: contract}).Plan(node.Facts{})
 	}
 	return node.Diff(plans[0], plans[1])
+}
+
+// sortChanges puts those that take most first.
+func sortChanges(changes []Change) {
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(b.Class.takes()-a.Class.takes(), strings.Compare(a.Path, b.Path))
+	})
 }

@@ -1,7 +1,7 @@
 package launch_test
 
 import (
-	"encoding/base64"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
@@ -48,15 +47,26 @@ func pairOf(t testing.TB, path string) (running, wanted *launch.Template) {
 	return both[0], both[1]
 }
 
-// TestDrift compares whole differences, with what they take on the running node, and with what a compact record shows of them.
+// comparedWith is what is kept of a node and what is wanted, compared as a program does it: the record has been an annotation.
+func comparedWith(t testing.TB, running, wanted *launch.Template) *launch.Comparison {
+	t.Helper()
+	kept, err := launch.ParseRecord([]byte(running.Record().Text()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := launch.Compare(kept, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestDrift compares whole differences, with what they take on the running node.
 func TestDrift(t *testing.T) {
 	for _, path := range pairs(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
 			running, wanted := pairOf(t, path)
-			c, err := launch.CompareRecords(running.Record(), wanted.Record())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := comparedWith(t, running, wanted)
 			got := showChanges(c.Class, c.Changes)
 			if c.Node != nil {
 				got += fmt.Sprintf("\nthe node: %s, restarts %v\n", c.Node.Class, c.Node.Restarts)
@@ -64,12 +74,6 @@ func TestDrift(t *testing.T) {
 					got += fmt.Sprintf("%s %s %s %s\n", change.Class, change.How, change.Kind, change.Name)
 				}
 			}
-			kept, err := launch.ParseCompact(running.Compact())
-			if err != nil {
-				t.Fatal(err)
-			}
-			told := kept.Diff(wanted)
-			got += "\nby the compact record: " + showChanges(launch.Greatest(told), told)
 			golden := strings.TrimSuffix(path, ".yaml") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -79,8 +83,8 @@ func TestDrift(t *testing.T) {
 			if want := string(read(t, golden)); got != want {
 				t.Errorf("differs from %s; make golden rewrites it:\n%s", golden, got)
 			}
-			if same := running.Key() == wanted.Key(); same != (len(told) == 0) {
-				t.Errorf("the key is the same: %t, and the compact record has %d changes", same, len(told))
+			if running.Key() == wanted.Key() && len(c.Changes) > 0 {
+				t.Errorf("the key is the same, and there are %d changes", len(c.Changes))
 			}
 		})
 	}
@@ -106,9 +110,9 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	document := launch.Copied(&templates[0].Document)
 	document.Node.Runtime.Containerd.RegistryHeaders["X-Meta-Source-Client"] = nodeconfig.NewSecret("canary")
 	other := launch.TemplateOf(document)
-	c, err := launch.CompareRecords(templates[0].Record(), other.Record())
-	if err != nil || len(c.Changes) != 0 {
-		t.Fatalf("%+v, %v", c, err)
+	c := comparedWith(t, launch.TemplateOf(launch.Copied(&templates[0].Document)), other)
+	if len(c.Changes) != 0 {
+		t.Fatalf("%+v", c)
 	}
 	if _, err := other.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef")); err != nil {
 		t.Fatal(err)
@@ -119,131 +123,75 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	}
 }
 
-// TestCompact: a compact record is small, and one that is damaged is unknown and never a difference.
-func TestCompact(t *testing.T) {
+// TestRecord: a record has a limit, also where there is more to say, and one that is damaged is unknown and never a difference.
+func TestRecord(t *testing.T) {
 	_, _, templates := rendered(t)
 	for _, tpl := range templates {
-		record := tpl.Compact()
-		kept, err := launch.ParseCompact(record)
-		if err != nil || len(record) > launch.MaxCompact || kept.Key() != tpl.Key() || len(kept.Diff(tpl)) != 0 {
-			t.Errorf("%d bytes, %v", len(record), err)
+		text := tpl.Record().Text()
+		kept, err := launch.ParseRecord([]byte(text))
+		if err != nil || len(text) > launch.MaxRecord || kept.Key != tpl.Key() {
+			t.Errorf("%d bytes, %v", len(text), err)
 		}
 	}
-	// However many values there are, it stays small, and shows that one differs.
 	many := launch.Copied(&templates[0].Document)
 	for i := range 500 {
-		many.Machine.Tags[fmt.Sprintf("tag-%d", i)] = "value"
+		many.Machine.Tags[fmt.Sprintf("tag-%d", i)] = fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
 	}
 	before := launch.TemplateOf(launch.Copied(many))
+	if c := comparedWith(t, before, launch.TemplateOf(launch.Copied(many))); len(c.Changes) > 0 {
+		t.Errorf("%+v", c)
+	}
 	many.Machine.Tags["tag-250"] = "other"
-	kept, err := launch.ParseCompact(before.Compact())
-	if err != nil {
-		t.Fatal(err)
+	c := comparedWith(t, before, launch.TemplateOf(many))
+	if len(before.Record().Text()) > launch.MaxRecord || len(c.Changes) != 1 || c.Changes[0].Path != "$.machine.tags" || c.Class != launch.InPlace {
+		t.Errorf("%d bytes, %+v", len(before.Record().Text()), c)
 	}
-	if changes := kept.Diff(launch.TemplateOf(many)); len(before.Compact()) > launch.MaxCompact || len(changes) != 1 || changes[0].Path != "$.machine.tags" || changes[0].Class != launch.InPlace {
-		t.Errorf("%d bytes, %+v", len(before.Compact()), changes)
-	}
-	good := templates[0].Compact()
+	good := templates[0].Record().Text()
 	for i := range good {
 		for _, bad := range []string{good[:i], good[:i] + "_" + good[i:], good[:i] + string(good[i]^1) + good[i+1:]} {
-			if c, err := launch.ParseCompact(bad); err == nil && bad != good || err != nil && (!errors.Is(err, launch.ErrUnknown) || c != nil) {
-				t.Fatalf("%q: %v, %v", bad, c, err)
+			r, err := launch.ParseRecord([]byte(bad))
+			if err == nil && r.Text() != good || err != nil && (!errors.Is(err, launch.ErrUnknown) || r != nil) { // the time in a header counts for nothing
+				t.Fatalf("%q: %v", bad, err)
 			}
 		}
 	}
 }
 
-// TestCompactShows: what a compact record shows of each pair, in both directions, is what the whole records show: the same paths, or that
-// of the map that a field was in, and what they were, where it has that.
-func TestCompactShows(t *testing.T) {
-	olds, exact := 0, 0
-	for _, path := range pairs(t) {
-		running, wanted := pairOf(t, path)
-		for _, both := range [][2]*launch.Template{{running, wanted}, {wanted, running}} {
-			kept, err := launch.ParseCompact(both[0].Compact())
-			if err != nil {
-				t.Fatal(err)
+// FuzzCompare: what is kept with a claim may be anything.
+func FuzzCompare(f *testing.F) {
+	_, _, templates := rendered(f, "example")
+	data, err := json.Marshal(templates[0].Record())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(templates[0].Record().Text()))
+	const head = `{"apiVersion":"slipway.dev/v1","kind":"LaunchTemplate","key":"k2-0",`
+	f.Add([]byte(head + `"said":{"machine":{"zone":"eastus-2","":""},"node":null},"chosen":{}}`))
+	f.Add([]byte(head + `"said":{},"chosen":{"node":{"kubelet":{"labels":{"empty":""}}}},"digests":{"$":"x","$.machine[":"y"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := launch.ParseRecord(data)
+		if err == nil {
+			if again, err := launch.ParseRecord([]byte(r.Text())); err != nil || again.Key != r.Key {
+				t.Errorf("written again it is %v, %v", again, err)
 			}
-			all := launch.Diff(both[0].Record(), both[1].Record())
-			for _, told := range kept.Diff(both[1]) {
-				i := slices.IndexFunc(all, func(c launch.Change) bool { return document.Within(c.Path, told.Path) && c.Class == told.Class })
-				switch {
-				case i < 0 || told.Path == "$" || told.Reason == "":
-					t.Errorf("%s: reports %+v", path, told)
-				case told.Path == all[i].Path:
-					exact++
-				}
-				if told.Old != "" && i >= 0 {
-					olds++
-					if told.Old != all[i].Old {
-						t.Errorf("%s: reports that %s was %q, and it was %q", path, told.Path, told.Old, all[i].Old)
+			var c *launch.Comparison
+			if c, err = launch.Compare(r, templates[0]); err == nil {
+				for _, change := range c.Changes {
+					if change.Path == "" || change.Reason == "" || change.Class == "" {
+						t.Errorf("%+v", change)
 					}
 				}
 			}
 		}
-	}
-	if olds < 15 || exact < 120 {
-		t.Errorf("reports %d paths and %d values of before", exact, olds)
-	}
-}
-
-// TestCompactNames: the name of a user's own label, tag or parameter is told when it is gone; where there is no room for a name, the map that had it.
-func TestCompactNames(t *testing.T) {
-	render := func(over string) *launch.Template {
-		cloud, request, problems := with(t, parse(t, []byte(over))).decode(t)
-		tpl, found := launch.Render(cloud, request)
-		if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
-			t.Fatal(fatal)
-		}
-		return tpl
-	}
-	for over, want := range map[string]string{
-		"nodeclaim: {metadata: {labels: {example.com/tier: web}}}":                                                             `refresh $.node.kubelet.labels["example.com/tier"]`,
-		"nodeclass: {spec: {tags: {owner: me}}}":                                                                               "in place $.machine.tags.owner",
-		"nodeclass: {spec: {linuxOSConfig: {sysctls: {vmSwappiness: 10}}}}":                                                    `in place $.node.system.sysctls["vm.swappiness"]`,
-		"nodeclass: {spec: {kubelet: {imageGCHighThresholdPercent: 90, podPidsLimit: 50, topologyManagerPolicy: restricted}}}": "in place $.node.kubelet.config",
-	} {
-		kept, err := launch.ParseCompact(render(over).Compact())
-		if err != nil {
-			t.Fatal(err)
-		}
-		told := kept.Diff(render("type: Standard_D4ds_v5"))
-		if !slices.ContainsFunc(told, func(c launch.Change) bool { return string(c.Class)+" "+c.Path == want }) {
-			t.Errorf("%s: reports %+v, want %s", over, told, want)
-		}
-	}
-}
-
-// FuzzParseCompact: what is kept with a claim may be anything, also with a good checksum.
-func FuzzParseCompact(f *testing.F) {
-	_, _, templates := rendered(f, "example")
-	f.Add(templates[0].Compact(), []byte{})
-	_, encoded, _ := strings.Cut(templates[0].Compact(), ".")
-	data, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add("", data[:len(data)-4])
-	f.Fuzz(func(t *testing.T, record string, data []byte) {
-		for _, record := range []string{record, launch.Sealed("r2-", templates[0].Key(), data)} {
-			c, err := launch.ParseCompact(record)
-			if err != nil {
-				if !errors.Is(err, launch.ErrUnknown) {
-					t.Error(err)
-				}
-				continue
-			}
-			for _, change := range c.Diff(templates[0]) {
-				if change.Path == "" || change.Reason == "" || change.Class == "" || strings.ContainsFunc(change.Old, unicode.IsControl) {
-					t.Errorf("%+v", change)
-				}
-			}
+		if err != nil && !errors.Is(err, launch.ErrUnknown) {
+			t.Error(err)
 		}
 	})
 }
 
-// TestEveryFieldHasAClass goes through all fields of a document by its types. Each, set alone, is in the difference, and changes
-// the key unless a row says why it is ignored.
+// TestEveryFieldHasAClass goes through all fields of a document by its types. Each has a class and a reason. If it is set alone, it is in
+// the difference, unless its class says that it changes no node.
 func TestEveryFieldHasAClass(t *testing.T) {
 	seen := 0
 	eachField(reflect.TypeFor[launch.Document](), "$", func(path string, set func(*launch.Document)) {
@@ -254,16 +202,33 @@ func TestEveryFieldHasAClass(t *testing.T) {
 		if reason == "" {
 			t.Errorf("%s has no class", path)
 		}
-		none, other := launch.TemplateOf(new(launch.Document)), launch.TemplateOf(&with)
-		if changes := launch.Diff(none.Record(), other.Record()); !slices.ContainsFunc(changes, func(c launch.Change) bool { return document.Within(c.Path, path) || document.Within(path, c.Path) }) {
-			t.Errorf("%s: set, and the difference is %v", path, changes)
-		}
-		if told, err := launch.ParseCompact(none.Compact()); err != nil || (len(told.Diff(other)) > 0) != (class != launch.Ignore) {
-			t.Errorf("%s: is of the class %q, and the compact record does not say so: %v", path, class, err)
+		c := comparedWith(t, launch.TemplateOf(new(launch.Document)), launch.TemplateOf(&with))
+		found := slices.ContainsFunc(c.Changes, func(c launch.Change) bool { return document.Within(c.Path, path) || document.Within(path, c.Path) })
+		if isSecret := strings.Contains(fmt.Sprint(launch.Values(&with)), nodeconfig.Redacted); !found && class != launch.Ignore && !isSecret && class == launch.Replace {
+			t.Errorf("%s: set, and the difference is %v", path, c.Changes)
 		}
 	})
 	if seen < 200 {
 		t.Errorf("only %d fields", seen)
+	}
+}
+
+// TestDriftDocument writes the table of docs/launch.md with what a difference takes.
+func TestDriftDocument(t *testing.T) {
+	const path, begin, end = "../docs/launch.md", "<!-- table: drift -->\n", "<!-- end -->\n"
+	before := string(read(t, path))
+	head, rest, found := strings.Cut(before, begin)
+	_, tail, ends := strings.Cut(rest, end)
+	if !found || !ends {
+		t.Fatalf("%s has no place for the table", path)
+	}
+	after := head + begin + launch.DriftTable() + end + tail
+	if *update {
+		if err := os.WriteFile(path, []byte(after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if after != before {
+		t.Errorf("the table of %s is not what decides; go test ./launch -run TestDriftDocument -update rewrites it", path)
 	}
 }
 

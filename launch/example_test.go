@@ -64,26 +64,35 @@ func ExampleTemplate_Explain() {
 }
 
 // A node that runs is compared with the one that is wanted.
-func ExampleDiff() {
+func ExampleCompare() {
 	claim := new(launch.NodeClaim)
 	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
 	in := exampleInput()
 	running, _ := launch.Render(in, launch.Request{Claim: claim})
+	annotation := running.Record().Text()
 
 	changed := *in.Class
 	changed.Spec.OSDiskSizeGB = new(int32(64))
 	in.Class = &changed
 	wanted, _ := launch.Render(in, launch.Request{Claim: claim})
 
-	fmt.Println(running.Key() == wanted.Key())
-	for _, c := range launch.Diff(running.Record(), wanted.Record()) {
-		if c.Class != launch.Ignore {
-			fmt.Println(c.Class, c.Path, c.Old, c.New)
-		}
+	record, err := launch.ParseRecord([]byte(annotation))
+	if err != nil {
+		fmt.Println(err) // it is not known what the node was made from, so it stays
+		return
+	}
+	compared, err := launch.Compare(record, wanted)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(compared.Class)
+	for _, c := range compared.Changes {
+		fmt.Println(c.Path, c.Old, c.New)
 	}
 	// Output:
-	// false
-	// replace $.machine.disk.sizeGB 100 64
+	// replace
+	// $.machine.disk.sizeGB 100 64
 }
 
 // What a machine reports becomes a reason for its claim.

@@ -1,14 +1,14 @@
 package launch
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"reflect"
-	"slices"
 )
 
 // What the tests of the clouds' tables need.
@@ -45,28 +45,31 @@ func Trespass(layers []Layer, fields []Field) []string {
 }
 
 // Mutate changes the value at a path of a document, and reports whether there is one that it can change.
-func Mutate(d *Document, path string) bool {
-	return mutate("$", reflect.ValueOf(d).Elem(), path, func(reflect.Value) {})
+func Mutate(d *Document, path string) bool { return Rewrite(d, path, change) }
+
+// Rewrite has a function change the value at a path of a document, and reports whether there is one and it did.
+func Rewrite(d *Document, path string, change func(reflect.Value) bool) bool {
+	return mutate("$", reflect.ValueOf(d).Elem(), path, func(reflect.Value) {}, change)
 }
 
-func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) bool {
+func mutate(at string, v reflect.Value, path string, store func(reflect.Value), change func(reflect.Value) bool) bool {
 	if !document.Within(path, at) {
 		return false
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		return !v.IsNil() && mutate(at, v.Elem(), path, func(reflect.Value) {})
+		return !v.IsNil() && mutate(at, v.Elem(), path, func(reflect.Value) {}, change)
 	case reflect.Interface:
 		fresh := reflect.New(v.Elem().Type()).Elem()
 		fresh.Set(v.Elem())
-		return mutate(at, fresh, path, func(reflect.Value) { v.Set(fresh); store(v) })
+		return mutate(at, fresh, path, func(reflect.Value) { v.Set(fresh); store(v) }, change)
 	case reflect.Struct:
 		if v.Type() == secretType {
 			return false
 		}
 		for i := range v.NumField() {
 			names := document.JSONNames(v.Type().Field(i))
-			if len(names) > 0 && mutate(document.FieldPath(at, names[0]), v.Field(i), path, func(reflect.Value) {}) {
+			if len(names) > 0 && mutate(document.FieldPath(at, names[0]), v.Field(i), path, func(reflect.Value) {}, change) {
 				store(v)
 				return true
 			}
@@ -76,7 +79,7 @@ func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) 
 		for _, key := range v.MapKeys() {
 			entry := reflect.New(v.Type().Elem()).Elem()
 			entry.Set(v.MapIndex(key))
-			if mutate(document.FieldPath(at, key.String()), entry, path, func(reflect.Value) {}) {
+			if mutate(document.FieldPath(at, key.String()), entry, path, func(reflect.Value) {}, change) {
 				v.SetMapIndex(key, entry)
 				store(v)
 				return true
@@ -84,16 +87,22 @@ func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) 
 		}
 		return false
 	}
-	if at != path {
+	if at != path || !change(v) {
 		return false
 	}
+	store(v)
+	return true
+}
+
+// change makes another value of one.
+func change(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
 		if v.Type() == publicType {
 			v.SetString("other") // at its end it has a comment, which is not compared
 			break
 		}
-		v.SetString(v.String() + "1") // a number stays one
+		v.SetString(strings.TrimPrefix(v.String(), "0") + "1") // a number stays one
 	case reflect.Bool:
 		v.SetBool(!v.Bool())
 	case reflect.Int, reflect.Int32, reflect.Int64:
@@ -105,7 +114,6 @@ func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) 
 	default:
 		return false
 	}
-	store(v)
 	return true
 }
 
@@ -116,7 +124,7 @@ func Copied(d *Document) *Document { return Merge([]Layer{{Document: d}}) }
 func Values(d *Document) map[string]string { return values(d) }
 
 // DriftOf is the row of a difference.
-func DriftOf(path string) (Drift, string) { d := driftOf(path); return d.class, d.reason }
+func DriftOf(path string) (Drift, string) { row := fieldAt([]byte(path)); return row.class, row.reason }
 
 // SetAll sets every field of a machine.
 func SetAll(m *Machine) { setAll(reflect.ValueOf(m).Elem()) }
@@ -169,7 +177,7 @@ func PoolLayer(r Request, cloud Cloud) Layer {
 
 // TemplateOf is a template of a document.
 func TemplateOf(d *Document) *Template {
-	t := &Template{Document: *d}
+	t := &Template{Document: *d, said: func() *Document { return d }}
 	t.finish()
 	return t
 }
@@ -197,13 +205,46 @@ func OutcomeRows() map[string]int {
 	return count
 }
 
-// Sealed is a compact record of data, whatever that is, with a good checksum.
-func Sealed(format, key string, data []byte) string {
-	return format + key + "." + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(slices.Clone(data), checksum(key, data)))
-}
-
 // Explain says of each value of layers where it is from.
 func Explain(layers []Layer) Explanation { return explain(layers).sorted() }
 
 // Sources are all sources, the weakest first.
 func Sources() []Source { return slices.Clone(ranks) }
+
+// Takes is the place of a class.
+func (d Drift) Takes() int { return d.takes() }
+
+// DriftTable is what a difference takes, in Markdown: each class and reason with the fields that have it, by the rows of the fields.
+func DriftTable() string {
+	text := "| class | reason | fields |\n|---|---|---|\n"
+	at, order := make(map[string][]string), []string{}
+	for i := len(classes) - 1; i >= 0; i-- {
+		for _, row := range fieldRows {
+			if row = *fieldAt([]byte(row.path)); row.class != classes[i] {
+				continue
+			}
+			if above := fieldAt([]byte(row.path[:strings.LastIndexByte(row.path, '.')])); above.class == row.class && above.reason == row.reason {
+				continue
+			}
+			head := fmt.Sprintf("| `%s` | %s |", row.class, row.reason)
+			if at[head] == nil {
+				order = append(order, head)
+			}
+			at[head] = append(at[head], "`"+row.path+"`")
+		}
+	}
+	for _, head := range order {
+		text += head + " " + strings.Join(at[head], ", ") + " |\n"
+	}
+	return text
+}
+
+// MeaningOf is the name of the meaning of texts at a path, whether a list there is a set, and the value that the field has without one;
+// the name is empty for none.
+func MeaningOf(path string) (name string, set bool, standard string) {
+	row := fieldAt([]byte(path))
+	if row.means != nil {
+		name = row.means.name
+	}
+	return name, row.set, row.standard
+}

@@ -3,9 +3,7 @@ package launch_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -13,62 +11,6 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// FuzzParseRecord: what is kept of a node may be anything. What is no record is unknown, and what is one is compared.
-func FuzzParseRecord(f *testing.F) {
-	_, _, templates := rendered(f, "example")
-	wanted := templates[0].Record()
-	whole, err := json.Marshal(wanted)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	const head = `{"apiVersion":"slipway.dev/v1","kind":"LaunchTemplate","key":"k1-0",`
-	f.Add([]byte(head + `"values":{"$.machine.zone":"eastus-2","":"","$[":"1"}}`))
-	f.Add([]byte(head + `"values":{"$.node.kubelet.labels.empty":"","$.machine":"x"},"contract":{"kubelet":null}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		running, err := launch.ParseRecord(data)
-		if err != nil {
-			if !errors.Is(err, launch.ErrUnknown) || running != nil {
-				t.Errorf("%v, %v", running, err)
-			}
-			return
-		}
-		if changes := launch.Diff(running, running); len(changes) > 0 {
-			t.Errorf("a record differs from itself: %v", changes)
-		}
-		// Another program reads what this one writes.
-		written, err := json.Marshal(running)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := launch.ParseRecord(written); err != nil || len(launch.Diff(running, again)) > 0 {
-			t.Errorf("written again it is %v, %v", again, err)
-		}
-		told := launch.Diff(running, wanted)
-		for _, c := range told {
-			if c.Class == "" || c.Reason == "" {
-				t.Errorf("a change without a class or a reason: %+v", c)
-			}
-		}
-		differ := 0
-		both := maps.Clone(running.Values)
-		maps.Copy(both, wanted.Values)
-		for path := range both {
-			old, had := running.Values[path]
-			value, has := wanted.Values[path]
-			if had != has || old != value {
-				differ++
-			}
-		}
-		if len(told) != differ || len(launch.Diff(wanted, running)) != differ {
-			t.Errorf("%d values differ, and %d changes are told, %d the other way", differ, len(told), len(launch.Diff(wanted, running)))
-		}
-		if c, err := launch.CompareRecords(running, wanted); err == nil && launch.Greatest(c.Changes) != launch.Greatest(told) && c.Class == launch.Ignore {
-			t.Errorf("%+v", c)
-		}
-	})
-}
 
 // mergeable are the sources that a layer of the fuzz target can have, the weakest first.
 var mergeable = launch.Sources()

@@ -3,34 +3,48 @@ package launch
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"reflect"
+	"maps"
+	"slices"
 
-	"github.com/slipway-dev/slipway/node"
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // keyVersion is the meaning of a key. It changes when what goes into a key does; a node whose key has another version is
 // "unknown", and never one to replace.
-const keyVersion = "k1-"
+const keyVersion = "k2-"
 
 // keyBytes is how much of the digest is in a key: enough that nobody finds two alike by chance.
 const keyBytes = 16
 
-// Key names what a node of the template is like, without anything that is secret: "k1-" and 32 hexadecimal digits. Templates
-// with one key make the same nodes. A program keeps it with a node. It is computed once.
+// Key names what the sources say of a template, without anything that is secret: "k2-" and 32 hexadecimal digits. [Compare] finds no
+// difference between a node and a template with its key. Two templates that differ in spellings have one key, mostly; two that make different
+// nodes with one release never have. A program keeps it with a node. It is computed once.
 func (t *Template) Key() string { return t.key() }
 
-// makeKey computes the key: of the completed contract, as node.NodeDigest has it, and of what counts of the machine.
 func (t *Template) makeKey() string {
-	digest := sha256.New()
-	write := func(s string) { _, _ = digest.Write(append([]byte(s), 0)) }
-	write(node.NodeDigest(t.complete))
-	machine := Document{Machine: t.Document.Machine}
-	walk(&machine, func(at []byte, v reflect.Value) {
-		path := string(at)
-		if driftOf(path).class != Ignore {
-			write(path)
-			write(plain(v))
-		}
+	values := compared(t.said())
+	maps.DeleteFunc(values, func(path string, _ comparedValue) bool {
+		row := fieldAt([]byte(path))
+		return row.class == Ignore && (document.Within(path, "$.machine.type") || document.Within(path, "$.node.metadata"))
 	})
+	if t.base != nil { // what is the same for all nodes may be written out
+		for path, standard := range t.base.usual() {
+			if values[path].same == standard.same {
+				delete(values, path)
+			}
+		}
+	}
+	values["$.machine.image.id"] = comparedValue{same: cloudID.same(t.Document.Machine.Image.ID)}
+	if len(t.Document.Machine.DriftOnRelease) > 0 {
+		for path, value := range compared(&t.Document) {
+			if isOptedIn(&t.Document, path) {
+				values[path] = value
+			}
+		}
+	}
+	digest := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		_, _ = digest.Write([]byte(path + "\x00" + values[path].same + "\x00"))
+	}
 	return keyVersion + hex.EncodeToString(digest.Sum(nil)[:keyBytes])
 }

@@ -39,6 +39,8 @@ type Machine struct {
 	UltraSSD *bool `json:"ultraSSD,omitempty"`
 	// Streaming starts containers before their image has arrived, where the machine can.
 	Streaming *bool `json:"streaming,omitempty"`
+	// DriftOnRelease names what the node is compared by although a release of Slipway chooses it ("sandboxImage", "gpuDriver").
+	DriftOnRelease []string `json:"driftOnRelease,omitempty"`
 	// MemoryOverhead is the part of the memory that the hypervisor keeps.
 	MemoryOverhead float64 `json:"memoryOverhead,omitempty"`
 	// Capacity and Allocatable are what a scheduler is told of the node before there is one, in Kubernetes' quantities.

@@ -100,8 +100,20 @@ func shortDigest(data []byte) string {
 	return hex.EncodeToString(sum[:shownDigest])
 }
 
+// keptPart is the type of a part that stands for all parts of a record, by their names.
+const keptPart = "kept"
+
+// UnmarshalText takes what String has written.
+func (p *UserParts) UnmarshalText(text []byte) error {
+	*p = UserParts{{Type: keptPart, Name: string(text)}}
+	return nil
+}
+
 // String names the parts.
 func (p UserParts) String() string {
+	if len(p) == 1 && p[0].Type == keptPart {
+		return p[0].Name
+	}
 	named := make([]string, len(p))
 	for i := range p {
 		digest := shortDigest([]byte(p[i].Type + "\x00" + string(p[i].Content)))
@@ -123,10 +135,13 @@ type PublicKey string
 // keyBegin is how the base64 of a key begins: the length of its algorithm's name is below 2^16 (RFC 4253, 6.6).
 const keyBegin = "AAAA"
 
+// fingerprint is how one begins.
+const fingerprint = "SHA256:"
+
 // String is the fingerprint of the key as "ssh-keygen -l" shows it, and of a text that is no key the digest of the text.
 func (k PublicKey) String() string {
-	if k == "" {
-		return ""
+	if k == "" || strings.HasPrefix(string(k), fingerprint) { // of a record
+		return string(k)
 	}
 	blob := []byte(k)
 	for field := range strings.FieldsSeq(string(k)) { // options may stand before the algorithm, and a comment after the key
@@ -136,7 +151,7 @@ func (k PublicKey) String() string {
 		}
 	}
 	sum := sha256.Sum256(blob)
-	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+	return fingerprint + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
 // MarshalText is the fingerprint.

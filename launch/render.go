@@ -2,6 +2,7 @@ package launch
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -16,6 +17,10 @@ type Base struct {
 	regional string
 	rules    []Rule
 	merged   *Document
+	// standard is what is the same for all nodes, said what the other sources say. A record needs them, and a launch does not.
+	standard, said func() *Document
+	// usual are the values of what is the same for all nodes.
+	usual    func() map[string]comparedValue
 	problems []nodeconfig.Problem
 }
 
@@ -24,8 +29,19 @@ func Prepare(cloud Cloud) *Base {
 	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), regional: cloud.Regional(), rules: cloud.Rules()}
 	b.layers, b.problems = cloud.Layers()
 	b.merged = Merge(b.layers)
+	b.merged.spell()
+	b.standard = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s == Hardcoded }) })
+	b.said = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s != Hardcoded }) })
+	b.usual = sync.OnceValue(func() map[string]comparedValue { return compared(b.standard()) })
 	b.problems = append(b.problems, conflicts(b.layers, b.fields, b.merged)...)
 	return b
+}
+
+// of is what the layers of some sources say.
+func (b *Base) of(some func(Source) bool) *Document {
+	d := Merge(slices.DeleteFunc(slices.Clone(b.layers), func(l Layer) bool { return !some(l.Source) }))
+	d.spell()
+	return d
 }
 
 // Render decides what a request makes in a cloud. There is always a template, but for a request of nothing. No machine is to
@@ -42,10 +58,16 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 	own, found := request.layer(b)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
 	t := &Template{base: b, own: own}
-	t.Document.Node = *nodeconfig.Merge(&b.merged.Node, &own.Document.Node)
-	t.Document.Machine.lay(&b.merged.Machine)
-	t.Document.Machine.lay(&own.Document.Machine)
+	t.Document, t.said = *over(b.merged, own.Document), sync.OnceValue(func() *Document { return over(b.said(), own.Document) })
 	return t, t.decide(&request, found)
+}
+
+// over is a document with what a stronger one says over it. It shares nothing with them.
+func over(weaker, stronger *Document) *Document {
+	d := &Document{Node: *nodeconfig.Merge(&weaker.Node, &stronger.Node)}
+	d.Machine.lay(&weaker.Machine)
+	d.Machine.lay(&stronger.Machine)
+	return d
 }
 
 // decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with

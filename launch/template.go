@@ -18,22 +18,21 @@ type Template struct {
 	// Document is the node's contract and the machine. The contract has no bootstrap token.
 	Document Document
 
-	// base and own are what the template was decided of.
+	// base and own are what the template was decided of, and said is what their sources say together.
 	base *Base
 	own  Layer
+	said func() *Document
 	// annotations are those of the claim.
 	annotations map[string]string
 	// reported are the paths of the problems of [Render], and of those among them that are told at another place, the own ones.
 	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
-	// What follows is made when somebody asks for it: the contract in JSON, the user data, the key, the compact record and what
-	// it is made of.
-	parts      func() contractParts
-	blank      func() blankData
-	key        func() string
-	compact    func() string
-	allEntries func() map[uint32]*entryOf
+	// What follows is made when it is asked for: the contract in JSON, the user data, the key and the record.
+	parts  func() contractParts
+	blank  func() blankData
+	key    func() string
+	record func() *Record
 }
 
 // contractParts are a contract in JSON before and after its token.
@@ -53,8 +52,7 @@ var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.00000000000
 
 // finish completes the contract of a template.
 func (t *Template) finish() {
-	t.parts, t.blank, t.key, t.compact = sync.OnceValue(t.split), sync.OnceValue(t.makeBlank), sync.OnceValue(t.makeKey), sync.OnceValue(t.makeCompact)
-	t.allEntries = sync.OnceValue(func() map[uint32]*entryOf { return byPath(counting(&t.Document), mostNames) })
+	t.parts, t.blank, t.key, t.record = sync.OnceValue(t.split), sync.OnceValue(t.makeBlank), sync.OnceValue(t.makeKey), sync.OnceValue(t.makeRecord)
 	t.complete = nodeconfig.Merge(&t.Document.Node)
 	nodeconfig.Default(t.complete)
 	if t.NeedsToken() {

@@ -126,9 +126,9 @@ func unlessOutdated(err error) error {
 	return err
 }
 
-// ofContract reports whether a node changes for a difference by a changed contract. One without a name may be of the contract.
+// ofContract reports whether a node changes for a difference by a changed contract.
 func ofContract(c launch.Change) bool {
-	return c.Class == launch.InPlace && (c.Path == "$" || strings.HasPrefix(c.Path, "$.node"))
+	return c.Class == launch.InPlace && strings.HasPrefix(c.Path, "$.node")
 }
 
 // spent is a token that is none. It is in the user data of a machine whose node has joined: such a node has a certificate of its
@@ -145,32 +145,29 @@ func (p *Provider) others(ctx context.Context, claim *v1.NodeClaim) ([]v1.NodeCl
 	return slices.DeleteFunc(list.Items, func(c v1.NodeClaim) bool { return c.UID == claim.UID || c.DeletionTimestamp != nil }), nil
 }
 
-// turn reports whether a claim's change may begin, and then remembers it; giveUp forgets it again. launch.Select decides, of the
-// changes of the same pool.
+// turn reports whether a claim's change may begin, and then remembers it; giveUp forgets it again.
 func (p *Provider) turn(claim *v1.NodeClaim, others []v1.NodeClaim, next change) (giveUp func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	nodes := []launch.NodeState{{Name: claim.Name, Class: launch.InPlace}}
+	changing := 0
 	for i := range others {
 		known, ok := p.changes[others[i].UID]
 		if !ok {
 			known = changeOf(&others[i])
 		}
 		if known.pending() {
-			nodes = append(nodes, launch.NodeState{Name: others[i].Name, Class: launch.Ignore, ChangingSince: known.Since})
+			changing++
 		}
 	}
-	for _, step := range launch.Select(nodes, next.Since, p.rollout) {
-		if step.Name == claim.Name && step.Class == launch.InPlace {
-			before, known := p.changes[claim.UID]
-			p.changes[claim.UID] = next
-			if !known {
-				return func() { p.forget(claim) }, true
-			}
-			return func() { p.remember(claim, before) }, true
-		}
+	if !p.rollout.begins(changing, next.Since) {
+		return nil, false
 	}
-	return nil, false
+	before, known := p.changes[claim.UID]
+	p.changes[claim.UID] = next
+	if !known {
+		return func() { p.forget(claim) }, true
+	}
+	return func() { p.remember(claim, before) }, true
 }
 
 // follow looks what has become of a change: what the machine says of it, and whether it takes too long.
@@ -192,11 +189,9 @@ func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict,
 	case outcome != nil:
 		return p.end(ctx, d, now, d.claim.ResourceVersion, string(outcome.Reason)+": "+outcome.Message)
 	}
-	state := launch.NodeState{Name: d.claim.Name, Class: launch.InPlace, ChangingSince: now.Since}
-	for _, step := range launch.Select([]launch.NodeState{state}, p.clock.Now(), p.rollout) {
-		if step.Class == launch.Replace {
-			return p.end(ctx, d, now, d.claim.ResourceVersion, string(launch.TimedOut)+": "+step.Reason)
-		}
+	if p.clock.Since(now.Since) >= p.rollout.Deadline {
+		why := fmt.Sprintf("%s: it was to change in place, and has not in %s", launch.TimedOut, p.rollout.Deadline)
+		return p.end(ctx, d, now, d.claim.ResourceVersion, why)
 	}
 	return waits, nil
 }

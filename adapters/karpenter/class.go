@@ -29,6 +29,8 @@ type class struct {
 	mu sync.Mutex
 	// bases are what all claims of an instance type have in common, by its name.
 	bases map[string]*launch.Base
+	// templates are what was rendered, by what it depends on.
+	templates map[digest]*rendered
 	// sizes are the instance types with what nodes of the class have on them; nil until somebody asks. offered are they for
 	// Karpenter's scheduler, with the offerings that there were in a state of the cloud's capacity.
 	sizes   []*size

@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
@@ -65,7 +63,11 @@ type choice struct {
 // choose takes the cheapest offering on which the claim's node is possible. Package launch decides that; where it is possible on
 // none, the error has all that is wrong with the cheapest.
 func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*choice, error) {
-	object, pool, err := p.objects(ctx, claim)
+	found, err := p.pool(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	object, pool, err := objectsOf(claim, found)
 	if err != nil {
 		return nil, err
 	}
@@ -101,28 +103,6 @@ func (c *choice) labels() map[string]string {
 	labels := c.offering.labels()
 	labels[corev1.LabelTopologyRegion] = c.class.inputs.Settings.Location
 	return labels
-}
-
-// objects are the claim and its pool as package launch has them; no pool for a claim of its own.
-func (p *Provider) objects(ctx context.Context, claim *v1.NodeClaim) (*launch.NodeClaim, *launch.NodePool, error) {
-	object, problems := claimOf(claim)
-	var pool *launch.NodePool
-	if name := claim.Labels[v1.NodePoolLabelKey]; name != "" {
-		found := new(v1.NodePool)
-		switch err := p.client.Get(ctx, types.NamespacedName{Name: name}, found); {
-		case apierrors.IsNotFound(err): // the claim says all that its node is; the core knows what becomes of it
-		case err != nil:
-			return nil, nil, fmt.Errorf("the NodePool %s: %w", name, err)
-		default:
-			var more []nodeconfig.Problem
-			pool, more = poolOf(found)
-			problems = append(problems, more...)
-		}
-	}
-	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-		return nil, nil, refusedFor(fatal)
-	}
-	return object, pool, nil
 }
 
 // lacking is what a node needs and its image cannot do. An image of which nothing is known lacks nothing that is known.

@@ -258,10 +258,10 @@ func TestLaunched(t *testing.T) {
 			t.Errorf("%s of the claim is %s, want %s", name, got.String(), want)
 		}
 	}
-	if claim.Annotations[karpenter.AnnotationKey] != template.Key() || claim.Annotations[karpenter.AnnotationRecord] != template.Compact() {
+	if claim.Annotations[karpenter.AnnotationKey] != template.Key() || claim.Annotations[karpenter.AnnotationRecord] != template.Record().Text() {
 		t.Errorf("%v", claim.Annotations)
 	}
-	if n := len(claim.Annotations[karpenter.AnnotationRecord]); n > launch.MaxCompact {
+	if n := len(claim.Annotations[karpenter.AnnotationRecord]); n > launch.MaxRecord {
 		t.Errorf("the record has %d bytes", n)
 	}
 	taints := fmt.Sprint(template.Document.Node.Kubelet.Taints)
@@ -325,8 +325,8 @@ func TestExhausted(t *testing.T) {
 
 // TestOptions: all that is wrong with the options is reported at once.
 func TestOptions(t *testing.T) {
-	_, err := karpenter.New(karpenter.Options{Tokens: launch.TokenPolicy{Lifetime: time.Minute}, Rollout: launch.Rollout{Canary: 1}})
-	for _, want := range []string{"Client", "Reader", "Machines", "Recorder", "Inputs.Settings", "no token could be used", "canaries"} {
+	_, err := karpenter.New(karpenter.Options{Tokens: launch.TokenPolicy{Lifetime: time.Minute}})
+	for _, want := range []string{"Client", "Reader", "Machines", "Recorder", "Inputs.Settings", "no token could be used"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not in %v", want, err)
 		}

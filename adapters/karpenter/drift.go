@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 
 	"github.com/slipway-dev/slipway/launch"
-	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/node"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -37,7 +37,7 @@ func (p *Provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudpro
 type drifting struct {
 	claim  *v1.NodeClaim
 	wanted *launch.Template
-	// changes are the differences that are not ignored, those that take most first.
+	// changes are the differences, those that take most first.
 	changes []launch.Change
 }
 
@@ -45,24 +45,26 @@ type drifting struct {
 func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, error) {
 	p.looks.LockKey(string(claim.UID))
 	defer p.looks.UnlockKey(string(claim.UID))
-	stored, err := launch.ParseCompact(claim.Annotations[AnnotationRecord])
+	r, err := p.wanted(ctx, claim)
+	if r == nil {
+		return verdict{}, err
+	}
+	wanted := r.template
+	now := p.current(claim)
+	if now == (change{}) && claim.Annotations[AnnotationKey] == wanted.Key() {
+		return verdict{}, nil
+	}
+	compared, err := p.compare(claim.Annotations[AnnotationRecord], wanted)
 	if err != nil {
 		p.event(claim, corev1.EventTypeNormal, "DriftUnknown", err.Error()+"; it is not replaced for that")
 		return verdict{}, nil
 	}
-	c, wanted, err := p.wanted(ctx, claim)
-	if wanted == nil {
-		return verdict{}, err
-	}
-	now := p.current(claim)
-	d := drifting{claim: claim, wanted: wanted, changes: stored.Diff(wanted)}
-	d.changes = slices.DeleteFunc(d.changes, func(c launch.Change) bool { return c.Class == launch.Ignore })
-	class := launch.Greatest(d.changes)
+	d, class := drifting{claim: claim, wanted: wanted, changes: compared.Changes}, compared.Class
 	if class != launch.Replace && now.unsettled() {
 		class = launch.InPlace
 	}
 	if class == launch.Replace || class == launch.InPlace {
-		if lacking := p.lacking(c, wanted); len(lacking) > 0 {
+		if lacking := r.lacking(); len(lacking) > 0 {
 			p.impossible(claim, lacking)
 			return verdict{}, nil
 		}
@@ -70,6 +72,9 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, err
 	switch {
 	case class == launch.Replace:
 		return verdict{reason: p.replaced(d, launch.Replace, "")}, nil
+	case compared.Node != nil && compared.Node.Class >= node.Drain:
+		why := "the change takes a " + compared.Node.Class.String() + " of the node, which its agent leaves to others"
+		return verdict{reason: p.replaced(d, launch.InPlace, why)}, nil
 	case class == launch.InPlace:
 		return p.changeInPlace(ctx, d, now)
 	case claim.Annotations[AnnotationChange] != "" && !now.done: // it is wanted no more, and the machine was never told
@@ -77,33 +82,6 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, err
 		return verdict{}, unlessOutdated(p.annotate(ctx, claim, claim.ResourceVersion, nil, AnnotationChange))
 	}
 	return verdict{}, nil
-}
-
-// wanted is what the claim's node would be made from now; nil, with or without an error, where that is not known.
-func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*class, *launch.Template, error) {
-	c, err := p.readyClass(ctx, claim.Spec.NodeClassRef)
-	if err != nil {
-		return nil, nil, unlessRefused(err)
-	}
-	object, pool, err := p.objects(ctx, claim)
-	if err != nil {
-		return nil, nil, unlessRefused(err)
-	}
-	t := c.inputs.instanceType(claim.Labels[corev1.LabelInstanceTypeStable])
-	if t == nil {
-		return nil, nil, nil // the core has a reason of its own for this
-	}
-	for _, label := range new(azure.Input).Labels() {
-		if label != v1.CapacityTypeLabelKey && label != corev1.LabelTopologyZone { // these two say what was chosen; the others follow
-			delete(object.Metadata.Labels, label)
-		}
-	}
-	template, problems := c.render(t, requestOf(object, pool, nil))
-	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-		p.impossible(claim, fatal)
-		return nil, nil, nil
-	}
-	return c, template, nil
 }
 
 // impossible tells people that a node stays, because no node of what is wanted can be made.
@@ -151,14 +129,10 @@ func (p *Provider) replaced(d drifting, class launch.Drift, why string) cloudpro
 	return cloudprovider.DriftReason(reason)
 }
 
-// fieldName is a path as a condition's reason can have it (Kubernetes: metav1.Condition, reason): machine_image_id. A field that is
-// not wanted any more has no name in a compact record.
+// fieldName is a path as a condition's reason can have it (Kubernetes: metav1.Condition, reason): machine_image_id.
 func fieldName(path string) string {
 	words := strings.FieldsFunc(path, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
 	})
-	if len(words) == 0 {
-		return "removed"
-	}
 	return strings.Join(words, "_")
 }

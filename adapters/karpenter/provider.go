@@ -49,9 +49,8 @@ type Options struct {
 	Refresh *Refresh
 	// Tokens says what the bootstrap tokens are like.
 	Tokens launch.TokenPolicy
-	// Rollout restricts changes in place. Its deadline is [DefaultChangeDeadline] where it has none. The canaries are for new
-	// images, for which nodes are replaced, and that is restricted by the pool's own budgets: they must be 0 here.
-	Rollout launch.Rollout
+	// Rollout restricts changes in place.
+	Rollout Rollout
 	// SkipCheck launches without asking whether the image can do what the node needs.
 	SkipCheck bool
 	// Unapplied are paths of settings that need not be applied ([launch.Check]).
@@ -85,7 +84,7 @@ type Provider struct {
 	server    *serverClock
 	tokens    *secrets
 	keeper    *launch.TokenKeeper
-	rollout   launch.Rollout
+	rollout   Rollout
 	skipCheck bool
 	unapplied []string
 
@@ -105,6 +104,8 @@ type Provider struct {
 	classes map[string]*class
 	// changes are the changes in place that this process has begun, by the claims' UIDs: a claim may not show them yet.
 	changes map[types.UID]change
+	// compared are comparisons of records with templates, by a digest of both.
+	compared map[digest]*launch.Comparison
 }
 
 // locks is how many locks the claims share: so many that two claims that are looked at together seldom have the same.
@@ -134,9 +135,6 @@ func New(o Options) (*Provider, error) {
 	if err := o.Tokens.Check(); err != nil {
 		wrong = append(wrong, fmt.Errorf("tokens: %w", err))
 	}
-	if o.Rollout.Canary != 0 || o.Rollout.Soak != 0 {
-		wrong = append(wrong, errors.New("rollout: canaries are not possible for changes in place; the pool's budgets restrict replacements"))
-	}
 	if wrong != nil {
 		return nil, fmt.Errorf("the options of the provider: %w", errors.Join(wrong...))
 	}
@@ -152,7 +150,7 @@ func New(o Options) (*Provider, error) {
 		rollout: o.Rollout, skipCheck: o.SkipCheck, unapplied: o.Unapplied,
 		refresh: o.Refresh, refreshes: make(chan event.GenericEvent, 1),
 		looks:   keymutex.NewHashed(locks),
-		classes: make(map[string]*class), changes: make(map[types.UID]change),
+		classes: make(map[string]*class), changes: make(map[types.UID]change), compared: make(map[digest]*launch.Comparison),
 	}
 	p.inputs.Store(&o.Inputs)
 	return p, nil

@@ -13,19 +13,22 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 )
 
-// The annotations of a claim. All of them together have less than 2 KB.
+// The annotations of a claim. All of them together have less than 9 KB of the 256 KB that an object's annotations may have.
 const (
 	// AnnotationKey has the key of the template that the node was made from ([launch.Template.Key]).
 	AnnotationKey = "slipway.dev/launch-key"
-	// AnnotationRecord has its compact record ([launch.Template.Compact]).
+	// AnnotationRecord says what it was made from ([launch.Record.Text]).
 	AnnotationRecord = "slipway.dev/launch-record"
 	// AnnotationChange says which change in place is under way or has ended without success, in JSON.
 	AnnotationChange = "slipway.dev/change"
 )
 
+// ownAnnotations are all of them.
+var ownAnnotations = []string{AnnotationKey, AnnotationRecord, AnnotationChange}
+
 // recordOf are the annotations that say what a node was made from.
 func recordOf(t *launch.Template) map[string]string {
-	return map[string]string{AnnotationKey: t.Key(), AnnotationRecord: t.Compact()}
+	return map[string]string{AnnotationKey: t.Key(), AnnotationRecord: t.Record().Text()}
 }
 
 // change is a change in place of one node.

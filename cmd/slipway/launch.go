@@ -59,11 +59,11 @@ those that "slipway launch types" shows.
 Without --nodeclaim it is a claim as the pool would make it. With --manifest what the node needs is
 compared with what the image can do.
 
-The output of -o json is also a record that "slipway launch diff" compares. Where no machine would be
+The output of -o json is also a record of the node, which "slipway launch diff" compares later. Where no machine would be
 launched, nothing of the node is shown but its problems, and -o json has those alone.`,
 		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
   slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml --explain machine.disk
-  slipway launch diff running.json wanted.json`,
+  slipway launch diff running.json --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -75,6 +75,22 @@ launched, nothing of the node is shown but its problems, and -o json has those a
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return l.run(s, strings.Join(args, "")) },
 	}
+	l.inputs(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&l.manifest, "manifest", "", "read the manifest of the image, /opt/slipway/components.json, from `FILE`")
+	command.Must(cmd.MarkFlagFilename("manifest", "yaml", "yml", "json"))
+	flags.StringVar(&l.tokenFile, "token-file", "", "read the bootstrap token from `FILE`")
+	flags.StringVar(&l.userData, "user-data", "", "write the user data to `FILE`")
+	flags.BoolVar(&l.script, "script", false, "write the script of variables for an image of AKS's without Slipway as user data")
+	flags.BoolVar(&l.explain, "explain", false, "say of each value where it is from")
+	command.AddAllowUnapplied(cmd, &l.allowed)
+	command.AddOutput(cmd, &l.output)
+	cmd.AddCommand(newLaunchDiff(s), newLaunchSettings(s), newLaunchTypes(s))
+	return cmd
+}
+
+// inputs adds the flags that name what a launch depends on.
+func (l *launching) inputs(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&l.settings, "settings", nil, "read settings from `FILE`: options by name, or a ConfigMap; a later one goes before an earlier one")
 	flags.BoolVar(&l.environment, "settings-from-environment", false, "read settings from environment variables, before those of files")
@@ -87,7 +103,6 @@ launched, nothing of the node is shown but its problems, and -o json has those a
 		{&l.claim, "nodeclaim", "read the NodeClaim from `FILE`"},
 		{&l.cluster, "cluster", "read what was detected of the cluster from `FILE`"},
 		{&l.images, "images", "read the images of the region from `FILE`"},
-		{&l.manifest, "manifest", "read the manifest of the image, /opt/slipway/components.json, from `FILE`"},
 		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them; default: the common ones"},
 		{&l.stream, "objects", "read all of these from `FILE`, one after the other, with --- between"},
 	} {
@@ -96,14 +111,6 @@ launched, nothing of the node is shown but its problems, and -o json has those a
 	}
 	command.Must(cmd.MarkFlagFilename("settings", "yaml", "yml", "json"))
 	flags.StringVar(&l.instanceType, "instance-type", "", "the instance `TYPE` that was chosen")
-	flags.StringVar(&l.tokenFile, "token-file", "", "read the bootstrap token from `FILE`")
-	flags.StringVar(&l.userData, "user-data", "", "write the user data to `FILE`")
-	flags.BoolVar(&l.script, "script", false, "write the script of variables for an image of AKS's without Slipway as user data")
-	flags.BoolVar(&l.explain, "explain", false, "say of each value where it is from")
-	command.AddAllowUnapplied(cmd, &l.allowed)
-	command.AddOutput(cmd, &l.output)
-	cmd.AddCommand(newLaunchDiff(s), newLaunchSettings(s), newLaunchTypes(s))
-	return cmd
 }
 
 // run reads the inputs, decides, and shows what would be launched.

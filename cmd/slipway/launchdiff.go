@@ -8,6 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // launchDiff is how a running node differs from the wanted one, as JSON.
@@ -17,44 +18,63 @@ type launchDiff struct {
 }
 
 func newLaunchDiff(s cli.Streams) *cobra.Command {
-	var output command.Choice
+	var l launching
 	cmd := &cobra.Command{
-		Use:   "diff RUNNING WANTED [flags]",
-		Short: "Show how a running node differs from the one that is wanted",
-		Long: `Show how a running node differs from the one that is wanted: both are what "slipway launch -o json" has
-written. Each difference has a class. It says what it takes: ignore, refresh (the next launch has it),
-in place or replace. Where the node itself changes, its own class is shown as well, as "slipway diff" has
-it: reload, restart, drain or reboot, with the units that restart.
+		Use:   "diff RECORD --settings S --nodepool P --nodeclass C --nodeclaim M --instance-type T",
+		Short: "Show how a running node differs from the one that would be launched now",
+		Long: `Show how a running node differs from the one that would be launched now. RECORD is what "slipway launch
+-o json" has written, or the annotation slipway.dev/launch-record of a node claim. Each difference has a
+class. It says what it takes: refresh (the next launch has it), in place or replace. Where the node
+itself changes, its own class is shown as well, as "slipway diff" has it: reload, restart, drain or
+reboot, with the units that restart.
+
+What differs is what the inputs say. Another spelling of the same value is no difference, and neither is
+what another release of Slipway chooses by itself, unless the class names it in spec.driftOnRelease.
 
 Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and 64 wrong usage. A record
-that is damaged, or of another version, is trouble: nobody knows how that node was made.`,
-		Example: `  slipway launch diff running.json wanted.json`,
-		Args:    command.Arguments(2, 2, "two records"),
+that is damaged, of another version or of another cluster is trouble: it does not say how that node was
+made.`,
+		Example: `  slipway launch diff running.json --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
+  kubectl get nodeclaim general-abcde -o jsonpath='{.metadata.annotations.slipway\.dev/launch-record}' >running.record`,
+		Args: command.Arguments(1, 1, "one record"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneStdin(args...); err != nil {
-				return err
-			}
-			var records [2]*launch.Record
-			for i, name := range args {
-				data, err := readInput(s, name)
-				if err != nil {
-					return trouble(err)
-				}
-				if records[i], err = launch.ParseRecord(data); err != nil {
-					return trouble(command.Failed("%s: %w", title(name), err))
-				}
-			}
-			c, err := launch.CompareRecords(records[0], records[1])
+			c, err := l.compare(s, args[0])
 			if err != nil {
 				return trouble(err)
 			}
-			c.Changes = append([]launch.Change{}, c.Changes...) // a list in JSON, also if it is empty
 			d := launchDiff{Same: len(c.Changes) == 0, Comparison: c}
-			return compared(command.Print(s, output.Value, d, d.text), d.Same)
+			return compared(command.Print(s, l.output.Value, d, d.text), d.Same)
 		},
 	}
-	command.AddOutput(cmd, &output)
+	l.inputs(cmd)
+	command.AddOutput(cmd, &l.output)
 	return cmd
+}
+
+// compare compares the node of a record with the one that would be launched now.
+func (l *launching) compare(s cli.Streams, name string) (*launch.Comparison, error) {
+	if err := l.read(s); err != nil {
+		return nil, err
+	}
+	data, err := readInput(s, name)
+	if err != nil {
+		return nil, err
+	}
+	record, err := launch.ParseRecord(data)
+	if err != nil {
+		return nil, command.Failed("%s: %w", title(name), err)
+	}
+	template, problems := launch.Render(&l.cloud, l.request)
+	l.problems = launch.Join(append(l.problems, l.inClass(l.ofClass)...), l.inClass(problems)...)
+	if len(nodeconfig.Fatal(l.problems)) > 0 {
+		return nil, l.refuse(s, nil)
+	}
+	c, err := launch.Compare(record, template)
+	if err != nil {
+		return nil, command.Failed("%s: %w", title(name), err)
+	}
+	c.Changes = append([]launch.Change{}, c.Changes...) // a list in JSON, also if it is empty
+	return c, nil
 }
 
 // text is the difference for people; nothing where there is none.

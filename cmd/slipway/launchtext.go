@@ -37,11 +37,11 @@ func (l *launching) json(t *launch.Template, explanation launch.Explanation) lau
 
 // record is the template's. A machine that is made with a script of variables has no extension.
 func (l *launching) record(t *launch.Template) *launch.Record {
-	r := t.Record()
+	r := *t.Record()
 	if l.script {
 		r.ExtensionCommand = ""
 	}
-	return r
+	return &r
 }
 
 // notTaken are the reasons against images.
@@ -92,8 +92,12 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 	}
 	record := l.record(t)
 	table.Row(cli.Cell{Text: "key", Paint: style.Dim}, cli.Cell{Text: record.Key, Paint: style.Bold})
+	values := make(map[string]string, len(explanation))
+	for _, v := range explanation {
+		values[v.Path] = v.Value
+	}
 	for _, row := range shown {
-		if v, ok := record.Values[row.path]; ok {
+		if v, ok := values[row.path]; ok {
 			table.Row(cli.Cell{Text: row.title, Paint: style.Dim}, cli.Cell{Text: v})
 		}
 	}

@@ -47,6 +47,27 @@ func InsideField(names []string) Inside {
 	return Other
 }
 
+// Durations are the fields of a KubeletConfiguration that are durations, with dots between their names. Those of items of lists are not
+// among them.
+func Durations() []string { return known().durations("KubeletConfiguration", "") }
+
+// durations are those of a struct, whose path is above with a dot.
+func (t *table) durations(owner, above string) (all []string) {
+	for line := range strings.SplitSeq(t.fields, "\n") {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(line, owner+" "), " ")
+		if !strings.HasPrefix(line, owner+" ") {
+			continue
+		}
+		switch kind := t.span(rest).kind; {
+		case strings.EqualFold(kind, "d"):
+			all = append(all, above+name)
+		case strings.HasPrefix(kind, "."):
+			all = append(all, t.durations(kind[1:], above+name+".")...)
+		}
+	}
+	return all
+}
+
 // follow goes along names from a KubeletConfiguration, and returns what there is to say of the field at their end,
 // and its kind.
 func (t *table) follow(names []string) (_ Setting, kind string) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -38,7 +37,6 @@ func TestDecisionsDocument(t *testing.T) {
 		{"flags", flagsTable()},
 		{"drivers", driversTable()},
 		{"labels", labelsTable(t, in)},
-		{"drift", driftTable(t, in)},
 	} {
 		begin, end := "<!-- table: "+d.name+" -->\n", "<!-- end -->\n"
 		head, rest, found := strings.Cut(after, begin)
@@ -301,51 +299,4 @@ func labelsTable(t *testing.T, in *Input) string {
 		rows = append(rows, []string{code(key), cmp.Or(code(labels[key]), "none")})
 	}
 	return table(rows...)
-}
-
-// driftTable has what a difference takes, for each reason, with the fields of the example's node that it is the reason of.
-func driftTable(t *testing.T, in *Input) string {
-	changes := launch.Diff(new(launch.Record), rendered(t, in).Record())
-	reasonOf := func(c launch.Change) string { return code(string(c.Class)) + " | " + c.Reason }
-	reasons := make(map[string][]string) // of each part of a document
-	for _, c := range changes {
-		if part := upTo(c.Path, 2); !slices.Contains(reasons[part], reasonOf(c)) {
-			reasons[part] = append(reasons[part], reasonOf(c))
-		}
-	}
-	var order []string
-	at := make(map[string][]string)
-	for _, c := range changes {
-		reason, path := reasonOf(c), upTo(c.Path, 2)
-		if len(reasons[path]) > 1 {
-			path = upTo(c.Path, 3)
-		}
-		if at[reason] == nil {
-			order = append(order, reason)
-		}
-		if !slices.Contains(at[reason], code(path)) {
-			at[reason] = append(at[reason], code(path))
-		}
-	}
-	rows := [][]string{{"class", "reason", "fields"}}
-	for _, reason := range order {
-		const most = 12
-		text := strings.Join(at[reason][:min(len(at[reason]), most)], ", ")
-		if more := len(at[reason]) - most; more > 0 {
-			text += fmt.Sprintf(" and %d others", more)
-		}
-		rows = append(rows, []string{reason, text})
-	}
-	return table(rows...)
-}
-
-// upTo is the beginning of a path, with so many names.
-func upTo(path string, names int) string {
-	rest := path[len("$"):]
-	for range names {
-		if rest != "" {
-			_, _, rest = document.Step(rest)
-		}
-	}
-	return path[:len(path)-len(rest)]
 }

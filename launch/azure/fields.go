@@ -65,6 +65,7 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.machine.zone", Sources: by(launch.Pool)},
 	{Path: "$.machine.capacityType", Sources: by(launch.Hardcoded, launch.Pool)},
 	{Path: "$.machine.maxPods", Sources: by(launch.Class)},
+	{Path: "$.machine.driftOnRelease", Sources: by(launch.Class)},
 	{Path: "$.machine.image", Sources: by(launch.Computed)},
 	{Path: "$.machine.image.wanted", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.machine.image.fips", Sources: by(launch.Class)},

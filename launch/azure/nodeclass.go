@@ -46,6 +46,8 @@ type ClassSpec struct {
 	// UserData is Slipway's own: a NodeConfig, which is a part of what the class says, or a shell script or a MIME document for the
 	// machine. It may hold secrets.
 	UserData nodeconfig.Secret `json:"userData,omitzero"`
+	// DriftOnRelease is Slipway's own: what a release chooses by itself, and nodes follow all the same ([launch.ReleaseChoices]).
+	DriftOnRelease []string `json:"driftOnRelease,omitempty"`
 }
 
 // ClassSecurity is a class's security.
@@ -108,7 +110,7 @@ func (c *NodeClass) layer() launch.Layer {
 	if s.FIPSMode != nil {
 		m.Image.FIPS = new(*s.FIPSMode == fips)
 	}
-	m.Tags, m.MaxPods = tagNames(s.Tags), s.MaxPods
+	m.Tags, m.MaxPods, m.DriftOnRelease = tagNames(s.Tags), s.MaxPods, s.DriftOnRelease
 	if s.Security != nil {
 		m.Security.EncryptionAtHost = s.Security.EncryptionAtHost
 		if t := s.Security.TrustedLaunch; t != nil {
@@ -254,6 +256,7 @@ var classPlaces = append([]placeRow{
 	{"$.machine.image.fips", "$.spec.fipsMode", false},
 	{"$.machine.tags", "$.spec.tags", true},
 	{"$.machine.maxPods", "$.spec.maxPods", false},
+	{"$.machine.driftOnRelease", "$.spec.driftOnRelease", false},
 	{"$.machine.security.encryptionAtHost", "$.spec.security.encryptionAtHost", false},
 	{"$.machine.security.vtpm", "$.spec.security.trustedLaunch.vtpm", false},
 	{"$.machine.security.secureBoot", "$.spec.security.trustedLaunch.secureBoot", false},

@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/problem"
+	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -147,6 +148,9 @@ func (c *NodeClass) Check() []nodeconfig.Problem {
 	}
 	if m := s.MaxPods; m != nil && (*m < fewestPods || *m > mostPods) {
 		p.wrong("$.spec.maxPods", fmt.Sprintf("want %d to %d", fewestPods, mostPods))
+	}
+	for i := range s.DriftOnRelease {
+		p.oneOf(document.IndexPath("$.spec.driftOnRelease", i), &s.DriftOnRelease[i], launch.ReleaseChoices())
 	}
 	p.oneOf("$.spec.imageFamily", s.ImageFamily, families)
 	p.oneOf("$.spec.fipsMode", s.FIPSMode, fipsModes)

@@ -119,8 +119,8 @@ var special = []struct {
 	{line: "slipway verify node-bundle /", instead: "slipway verify node-bundle node-bundle/root", reason: "the machine is a directory"},
 	{line: "slipway verify --digest sha256:9f2c... node-bundle /mnt/node-disk",
 		instead: `slipway verify --digest "$(sed -n 's/.*"digest": "\(.*\)".*/\1/p' node-bundle/manifest.json)" node-bundle node-bundle/root`, reason: "the machine is a directory"},
-	{line: "slipway launch diff running.json wanted.json",
-		instead: "slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml -o json >running.json && cp running.json wanted.json && slipway launch diff running.json wanted.json", reason: "both are written before"},
+	{line: "slipway launch diff running.json --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml",
+		instead: "slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml -o json >running.json && slipway launch diff running.json --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml", reason: "it is written before"},
 	{line: `slipway-node completion zsh >"${fpath[1]}/_slipway-node"`, instead: "slipway-node completion zsh >_slipway-node", reason: "fpath is zsh's"},
 }
 

@@ -1,0 +1,196 @@
+package karpenter
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// mostKept is how many templates of a class, and how many comparisons, are kept. Claims of a pool have few different ones.
+const mostKept = 4096
+
+// rendered is a template with what keeps a node from being made of it: fatal problems, and what its image lacks.
+type rendered struct {
+	template *launch.Template
+	fatal    []nodeconfig.Problem
+	lacking  func() []nodeconfig.Problem
+}
+
+// wanted is what the claim's node would be made from now; nil, with or without an error, where that is not known.
+func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*rendered, error) {
+	c, err := p.readyClass(ctx, claim.Spec.NodeClassRef)
+	if err != nil {
+		return nil, unlessRefused(err)
+	}
+	pool, err := p.pool(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	t := c.inputs.instanceType(claim.Labels[corev1.LabelInstanceTypeStable])
+	if t == nil {
+		return nil, nil // the core has a reason of its own for this
+	}
+	key := requestKey(claim, pool)
+	r := c.kept(key)
+	if r == nil {
+		if r, err = c.wanted(claim, pool, t); err != nil {
+			return nil, unlessRefused(err)
+		}
+		r.lacking = sync.OnceValue(func() []nodeconfig.Problem { return p.lacking(c, r.template) })
+		c.keep(key, r)
+	}
+	if len(r.fatal) > 0 {
+		p.impossible(claim, r.fatal)
+		return nil, nil
+	}
+	return r, nil
+}
+
+// wanted renders what a claim's node would be made from.
+func (c *class) wanted(claim *v1.NodeClaim, pool *v1.NodePool, t *launch.InstanceType) (*rendered, error) {
+	object, poolObject, err := objectsOf(claim, pool)
+	if err != nil {
+		return nil, err
+	}
+	for _, label := range new(azure.Input).Labels() {
+		if label != v1.CapacityTypeLabelKey && label != corev1.LabelTopologyZone { // these two say what was chosen; the others follow
+			delete(object.Metadata.Labels, label)
+		}
+	}
+	template, problems := c.render(t, requestOf(object, poolObject, nil))
+	return &rendered{template: template, fatal: nodeconfig.Fatal(problems)}, nil
+}
+
+// digest names what a template or a comparison was made of.
+type digest [sha256.Size]byte
+
+// requestKey names all of a claim and its pool that a template depends on. The API server takes no zero byte in any of it.
+func requestKey(claim *v1.NodeClaim, pool *v1.NodePool) digest {
+	var room [4 << 10]byte
+	key := room[:0]
+	add := func(texts ...string) {
+		for _, text := range texts {
+			key = append(append(key, text...), 0)
+		}
+	}
+	names := slices.AppendSeq(make([]string, 0, len(claim.Labels)+len(claim.Annotations)), maps.Keys(claim.Labels))
+	slices.Sort(names)
+	for _, name := range names {
+		add(name, claim.Labels[name])
+	}
+	names = slices.AppendSeq(names[:0], maps.Keys(claim.Annotations))
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains(ownAnnotations, name) {
+			add("annotation", name)
+		}
+	}
+	for i, taints := range [][]corev1.Taint{claim.Spec.Taints, claim.Spec.StartupTaints} {
+		for _, t := range taints {
+			add("taint", strconv.Itoa(i), t.Key, t.Value, string(t.Effect))
+		}
+	}
+	for i := range claim.Spec.Requirements {
+		r := &claim.Spec.Requirements[i]
+		add("requirement", r.Key, string(r.Operator))
+		add(r.Values...)
+	}
+	if ref := claim.Spec.NodeClassRef; ref != nil {
+		add("class", ref.Group, ref.Kind, ref.Name)
+	}
+	if pool != nil {
+		add("pool", string(pool.UID), strconv.FormatInt(pool.Generation, 10))
+	}
+	return sha256.Sum256(key)
+}
+
+// kept is what was rendered for a key; nil for nothing.
+func (c *class) kept(key digest) *rendered {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.templates[key]
+}
+
+// keep keeps what was rendered for a key.
+func (c *class) keep(key digest, r *rendered) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.templates) >= mostKept || c.templates == nil {
+		c.templates = make(map[digest]*rendered)
+	}
+	c.templates[key] = r
+}
+
+// compare compares the record of a claim with a template. Most claims of a pool have the same record.
+func (p *Provider) compare(text string, wanted *launch.Template) (*launch.Comparison, error) {
+	key := digest(sha256.Sum256([]byte(wanted.Key() + " " + text)))
+	p.mu.Lock()
+	known := p.compared[key]
+	p.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	record, err := launch.ParseRecord([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	compared, err := launch.Compare(record, wanted)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.compared) >= mostKept {
+		clear(p.compared)
+	}
+	p.compared[key] = compared
+	return compared, nil
+}
+
+// pool is the claim's pool; nil for a claim without one, and for a pool that is gone: the claim says all that its node is, and the core
+// knows what becomes of it.
+func (p *Provider) pool(ctx context.Context, claim *v1.NodeClaim) (*v1.NodePool, error) {
+	name := claim.Labels[v1.NodePoolLabelKey]
+	if name == "" {
+		return nil, nil
+	}
+	pool := new(v1.NodePool)
+	switch err := p.client.Get(ctx, types.NamespacedName{Name: name}, pool); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("the NodePool %s: %w", name, err)
+	}
+	return pool, nil
+}
+
+// objectsOf are a claim and its pool as package launch has them.
+func objectsOf(claim *v1.NodeClaim, pool *v1.NodePool) (*launch.NodeClaim, *launch.NodePool, error) {
+	object, problems := claimOf(claim)
+	for _, name := range ownAnnotations { // they are not the node's
+		delete(object.Metadata.Annotations, name)
+	}
+	var poolObject *launch.NodePool
+	if pool != nil {
+		var more []nodeconfig.Problem
+		poolObject, more = poolOf(pool)
+		problems = append(problems, more...)
+	}
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		return nil, nil, refusedFor(fatal)
+	}
+	return object, poolObject, nil
+}

@@ -1,0 +1,151 @@
+package launch
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/quantity"
+)
+
+// meaning says when two texts of a field mean the same.
+type meaning struct {
+	name string
+	// canonical is the one spelling of all that mean the same. It goes into the contract. Nil is for a text that has one spelling.
+	canonical func(string) string
+	// compared is the spelling by which two are compared; nil for the canonical one. The contract keeps the author's, because programs
+	// that read it may show it or select by it.
+	compared func(string) string
+}
+
+// The meanings of texts. Numbers, booleans, durations and secrets of Go's types have one spelling.
+var (
+	// word is a name or one of several words, in which capital letters count.
+	word = &meaning{name: "word"}
+	// verbatim is what a file or a program gets as it is.
+	verbatim = &meaning{name: "text"}
+	// script is for an interpreter by lines, so line feeds at its end say nothing.
+	script = &meaning{name: "script", canonical: oneLineFeed}
+	// certificates are in PEM, in which blanks around the blocks say nothing (RFC 7468, 2).
+	certificates = &meaning{name: "certificates", compared: func(s string) string { return strings.Join(strings.Fields(s), "\n") }}
+	// amount is one of Kubernetes' quantities.
+	amount = &meaning{name: "quantity", canonical: canonicalAmount}
+	// span is a time as Go writes it.
+	span = &meaning{name: "duration", canonical: canonicalSpan}
+	// guid is compared by its digits (RFC 9562, 4).
+	guid = &meaning{name: "GUID", canonical: strings.ToLower}
+	// address is an IP address, subnet a range of them.
+	address = &meaning{name: "address", canonical: canonicalAddress}
+	subnet  = &meaning{name: "CIDR", canonical: canonicalSubnet}
+	// host is the name of one (RFC 4343), server the URL of one (RFC 3986, 6.2.2 and 6.2.3).
+	host   = &meaning{name: "host name", canonical: strings.ToLower}
+	server = &meaning{name: "URL", canonical: canonicalServer}
+	// version is compared without what follows a plus sign, which names a build (Semantic Versioning 2.0.0, 10).
+	version = &meaning{name: "version", compared: func(s string) string {
+		release, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "+")
+		return release
+	}}
+	// cloudID is an ID in the cloud, and cloudName the name of what an ID is of. Azure compares both without case (Azure: naming rules for
+	// resources).
+	cloudID   = &meaning{name: "ID", compared: func(s string) string { return strings.ToLower(strings.TrimRight(s, "/")) }}
+	cloudName = &meaning{name: "cloud's name", compared: strings.ToLower}
+	// location is a region, which people also write as they speak: "East US".
+	location = &meaning{name: "location", canonical: func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }}
+)
+
+// spelled is the canonical spelling.
+func (m *meaning) spelled(s string) string {
+	if m.canonical == nil {
+		return s
+	}
+	return m.canonical(s)
+}
+
+// same is the spelling by which two are compared.
+func (m *meaning) same(s string) string {
+	if m.compared == nil {
+		return m.spelled(s)
+	}
+	return m.compared(s)
+}
+
+func oneLineFeed(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.TrimRight(s, "\r\n") + "\n"
+}
+
+// units are the suffixes of quantities, the greatest first.
+var units = []struct {
+	suffix string
+	size   int64
+}{
+	{"Ei", 1 << 60}, {"Pi", 1 << 50}, {"Ti", 1 << 40}, {"Gi", 1 << 30}, {"Mi", 1 << 20}, {"Ki", 1 << 10},
+	{"E", 1e18}, {"P", 1e15}, {"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3},
+}
+
+// canonicalAmount has the greatest unit of which it is a whole number: powers of 1024 before those of 1000. What is no quantity, such as
+// a percentage, stays as it is.
+func canonicalAmount(s string) string {
+	q, ok := quantity.Parse(s)
+	if !ok {
+		return s
+	}
+	thousandths, back := q.Milli(), quantity.NewMilli(q.Milli())
+	if q.Cmp(&back) != 0 {
+		return s // finer than a thousandth, or too large
+	}
+	if thousandths%1000 != 0 {
+		return strconv.FormatInt(thousandths, 10) + "m"
+	}
+	whole := thousandths / 1000
+	for _, u := range units {
+		if whole != 0 && whole%u.size == 0 {
+			return strconv.FormatInt(whole/u.size, 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(whole, 10)
+}
+
+func canonicalSpan(s string) string {
+	if d, err := time.ParseDuration(s); err == nil {
+		return d.String()
+	}
+	return s
+}
+
+func canonicalAddress(s string) string {
+	if ip, err := netip.ParseAddr(s); err == nil {
+		return ip.Unmap().String()
+	}
+	return s
+}
+
+func canonicalSubnet(s string) string {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return p.Masked().String()
+	}
+	return s
+}
+
+func canonicalServer(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return s
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if u.Path == "/" {
+		u.Path = ""
+	}
+	return u.String()
+}
+
+// inOrder are the items of a set: sorted, each once.
+func inOrder(items []string) []string {
+	slices.Sort(items)
+	return slices.Compact(items)
+}

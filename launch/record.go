@@ -1,0 +1,235 @@
+package launch
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/node"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// RecordKind is the kind of a [Record]; its apiVersion is the native contract's.
+const RecordKind = "LaunchTemplate"
+
+// MaxRecord is how long a [Record.Text] is at most, in bytes: Kubernetes gives an object's annotations 256 KiB together.
+const MaxRecord = 8 << 10
+
+// maxRecordJSON is how long a record can be that is read.
+const maxRecordJSON = 256 << 10
+
+// Record says what a node was made from. It is kept with the node, and compared with what is wanted later ([Compare]). It holds nothing
+// that is secret.
+type Record struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Key is [Template.Key].
+	Key string `json:"key"`
+	// Said is the part of the document that the sources have said, Chosen what the release has added. Secrets are the word "secret", and
+	// digests stand for what files, units, commands and user data hold.
+	Said   json.RawMessage `json:"said"`
+	Chosen json.RawMessage `json:"chosen"`
+	// Digests are of what the sources have said at paths where that is too long to be kept.
+	Digests map[string]string `json:"digests,omitempty"`
+	// ExtensionCommand is [Template.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
+	ExtensionCommand string `json:"extensionCommand,omitempty"`
+	// Annotations are [Template.Annotations]. They are not compared.
+	Annotations []string `json:"annotations,omitempty"`
+
+	// text is of a template's record, which is written for each of its nodes.
+	text func() string
+}
+
+// Record is the template's. It is made once, and not to be changed.
+func (t *Template) Record() *Record { return t.record() }
+
+func (t *Template) makeRecord() *Record {
+	r := &Record{
+		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(),
+		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(),
+	}
+	said, whole := treeOf(t.said().hidden()), treeOf(t.Document.hidden())
+	r.Said = said.AppendJSON(nil)
+	r.Chosen = beside(whole, said).AppendJSON(nil)
+	r.text = sync.OnceValue(r.shortened)
+	return r
+}
+
+// hidden is a copy that can be kept: without secrets, with digests for what files, units and commands hold, and of the instance type with
+// its name alone, because what else is known of it is looked up again.
+func (d *Document) hidden() *Document {
+	copied := &Document{Node: *node.WithoutSecrets(&d.Node, "secret"), Machine: d.Machine}
+	hideOwnTexts(&copied.Node)
+	copied.Machine.Type = InstanceType{Name: d.Machine.Type.Name}
+	return copied
+}
+
+// treeOf is a hidden document as a tree.
+func treeOf(d *Document) *document.Node {
+	machine, err := json.Marshal(&d.Machine)
+	if err != nil {
+		panic("launch: " + err.Error()) // of numbers and texts
+	}
+	tree, err := document.Parse(slices.Concat([]byte(`{"node":`), nodeconfig.Encode(&d.Node), []byte(`,"machine":`), machine, []byte(`}`)))
+	if err != nil {
+		panic("launch: " + err.Error()) // it was written above
+	}
+	return tree
+}
+
+// beside is what a tree has that another one has not, or has otherwise.
+func beside(whole, part *document.Node) *document.Node {
+	rest := &document.Node{Kind: document.Map}
+	for _, f := range whole.Fields {
+		other, has := part.Get(f.Name)
+		switch {
+		case !has:
+			rest.Fields = append(rest.Fields, f)
+		case f.Value.Kind == document.Map && other.Kind == document.Map:
+			if below := beside(&f.Value, other); len(below.Fields) > 0 {
+				rest.Fields = append(rest.Fields, document.Field{Name: f.Name, Value: *below})
+			}
+		case !bytes.Equal(f.Value.AppendJSON(nil), other.AppendJSON(nil)):
+			rest.Fields = append(rest.Fields, f)
+		}
+	}
+	return rest
+}
+
+// Text is the record for an annotation: its JSON, compressed, in base64, of at most [MaxRecord] bytes. Where it would be longer, digests
+// stand for the longest of what the sources have said: then a difference is known by the part of the document that it is in.
+func (r *Record) Text() string {
+	if r.text != nil {
+		return r.text()
+	}
+	return r.shortened()
+}
+
+func (r *Record) shortened() string {
+	short := *r
+	said, err := document.Parse(r.Said)
+	for text := short.compressed(); ; text = short.compressed() {
+		if len(text) <= MaxRecord || err != nil {
+			return text
+		}
+		above, i, path := longest(said, "$")
+		if above == nil {
+			short.Chosen = json.RawMessage("{}")
+			continue
+		}
+		short.Digests = maps.Clone(short.Digests)
+		if short.Digests == nil {
+			short.Digests = make(map[string]string)
+		}
+		short.Digests[path] = shortDigest(above.Fields[i].Value.AppendJSON(nil))
+		above.Fields = slices.Delete(above.Fields, i, i+1)
+		short.Said = said.AppendJSON(nil)
+	}
+}
+
+// longest is the entry of a map, below a tree, that takes most room and has no maps of its own below it; above is nil for none.
+func longest(tree *document.Node, at string) (above *document.Node, index int, path string) {
+	most := 0
+	for i := range tree.Fields {
+		f := &tree.Fields[i]
+		within, where, below := tree, i, document.FieldPath(at, f.Name)
+		if slices.ContainsFunc(f.Value.Fields, func(f document.Field) bool { return f.Value.Kind == document.Map }) {
+			if within, where, below = longest(&f.Value, below); within == nil {
+				continue
+			}
+		}
+		if room := len(within.Fields[where].Value.AppendJSON(nil)); room > most {
+			above, index, path, most = within, where, below, room
+		}
+	}
+	return above, index, path
+}
+
+func (r *Record) compressed() string {
+	data, err := json.Marshal(r)
+	if err != nil {
+		panic("launch: " + err.Error()) // of JSON and texts
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(data)
+	if err = cmp.Or(err, w.Close()); err != nil {
+		panic("launch: " + err.Error()) // a buffer takes everything
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes())
+}
+
+// ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.
+var ErrUnknown = errors.New("it is not known how the node was made")
+
+// ParseRecord reads a record: in JSON, or as [Record.Text] has written it. The error wraps [ErrUnknown].
+func ParseRecord(data []byte) (*Record, error) {
+	if text := bytes.TrimSpace(data); !bytes.HasPrefix(text, []byte("{")) {
+		plain, err := decompressed(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the record is damaged: %w", ErrUnknown, err)
+		}
+		data = plain
+	}
+	var r Record
+	switch err := json.Unmarshal(data, &r); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: the record is not one: %w", ErrUnknown, err)
+	case r.APIVersion != nodeconfig.APIVersion || r.Kind != RecordKind:
+		return nil, fmt.Errorf("%w: the record is not a %s of %s", ErrUnknown, RecordKind, nodeconfig.APIVersion)
+	case !strings.HasPrefix(r.Key, keyVersion):
+		return nil, fmt.Errorf("%w: the record is of a version that names nodes otherwise", ErrUnknown)
+	}
+	return &r, nil
+}
+
+func decompressed(text []byte) ([]byte, error) {
+	packed, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxRecordJSON+1))
+	if err == nil && len(data) > maxRecordJSON {
+		err = fmt.Errorf("it has more than %d bytes", maxRecordJSON)
+	}
+	return data, err
+}
+
+// documents are what the sources had said, and what the node has: that, and what the release had added.
+func (r *Record) documents() (said, has *Document, err error) {
+	first, err := document.Parse(r.Said)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	added, err := document.Parse(r.Chosen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	whole := document.Merge(added, first).Top
+	for _, tree := range []struct {
+		node *document.Node
+		into **Document
+	}{{first, &said}, {&whole, &has}} {
+		*tree.into = new(Document)
+		document.Decode(tree.node, *tree.into, document.Options{Names: document.JSONNames, Report: func(f document.Fault) {
+			if f.Kind != document.Unknown { // another release may have had it
+				err = cmp.Or(err, fmt.Errorf("%w: the record's %s %s", ErrUnknown, f.Path, f.Reason))
+			}
+		}})
+	}
+	return said, has, err
+}
