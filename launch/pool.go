@@ -229,6 +229,9 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 		return ""
 	}
 	if regional != "" {
+		if p.single[labelZone] == regional {
+			possible = nil // the label leaves this choice alone
+		}
 		possible = append(possible, regional)
 	}
 	for _, zone := range possible {

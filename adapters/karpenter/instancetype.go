@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
@@ -26,7 +27,14 @@ var typeLabels = []typeLabel{
 	{"karpenter.azure.com/sku-cpu", one(number(func(t *launch.InstanceType, n int) { t.VCPUs = n }))},
 	{"karpenter.azure.com/sku-memory", one(number(func(t *launch.InstanceType, n int) { t.MemoryBytes = int64(n) << 20 }))},
 	{"karpenter.azure.com/sku-hyperv-generation", func(t *launch.InstanceType, values []string) error { t.Generations = values; return nil }},
-	{corev1.LabelTopologyZone, func(t *launch.InstanceType, values []string) error { t.Zones = values; return nil }},
+	{corev1.LabelTopologyZone, func(t *launch.InstanceType, values []string) error {
+		t.Zones = slices.DeleteFunc(values, func(zone string) bool { return !isZone(zone) })
+		return nil
+	}},
+	{v1.CapacityTypeLabelKey, func(t *launch.InstanceType, values []string) error {
+		t.Spot = new(slices.Contains(values, v1.CapacityTypeSpot))
+		return nil
+	}},
 	{"karpenter.azure.com/sku-gpu-count", orWithout("0", number(func(t *launch.InstanceType, n int) { t.GPUs = &n }))},
 	{"karpenter.azure.com/sku-gpu-manufacturer", one(func(t *launch.InstanceType, v string) error { t.GPUManufacturer = v; return nil })},
 	{"karpenter.azure.com/sku-gpu-name", one(func(t *launch.InstanceType, v string) error { t.GPUName = v; return nil })},

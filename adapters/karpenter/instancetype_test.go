@@ -53,11 +53,11 @@ func TestInstanceTypeOf(t *testing.T) {
 		"nothing is said": {},
 		"all is said": {"4", map[string][]string{
 			labelArch: {"arm64"}, labelCPU: {"4"}, labelMemory: {"16384"}, labelGPUs: {"2"}, "karpenter.azure.com/sku-hyperv-generation": {"2"},
-			"topology.kubernetes.io/zone": {"eastus-2", "eastus-1", ""}, "karpenter.azure.com/sku-networking-accelerated": {"true"},
+			"topology.kubernetes.io/zone": {"eastus-2", "0", "eastus-1", ""}, "karpenter.sh/capacity-type": {"on-demand", "spot"}, "karpenter.azure.com/sku-networking-accelerated": {"true"},
 			"karpenter.azure.com/sku-storage-premium-capable": {"true"}, "karpenter.azure.com/sku-storage-ephemeralos-maxsize": {"53.6"},
 			"karpenter.azure.com/sku-gpu-manufacturer": {"nvidia"}, "karpenter.azure.com/sku-gpu-name": {"A100"},
 		}, launch.InstanceType{
-			VCPUs: 4, MemoryBytes: 16 << 30, Architecture: "arm64", Generations: []string{"2"}, Zones: []string{"eastus-1", "eastus-2"}, GPUs: new(2),
+			VCPUs: 4, MemoryBytes: 16 << 30, Architecture: "arm64", Generations: []string{"2"}, Zones: []string{"eastus-1", "eastus-2"}, Spot: new(true), GPUs: new(2),
 			GPUManufacturer: "nvidia", GPUName: "A100",
 			AcceleratedNetworking: new(true), PremiumStorage: new(true),
 		}, nil},
@@ -108,7 +108,7 @@ func TestProvided(t *testing.T) {
 	}
 	for _, k := range known {
 		it := offered[k.Name]
-		for label, want := range map[string]string{labelArch: k.Architecture, "topology.kubernetes.io/zone": strings.Join(k.Zones, ",")} {
+		for label, want := range map[string]string{labelArch: k.Architecture, "topology.kubernetes.io/zone": strings.Join(append([]string{"0"}, k.Zones...), ",")} {
 			if got := it.Requirements.Get(label).Values(); strings.Join(slices.Sorted(slices.Values(got)), ",") != want {
 				t.Errorf("%s: the label %s is %v, want %s", k.Name, label, got, want)
 			}

@@ -17,37 +17,70 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// offering is an instance type in a zone as a capacity type. The zone is empty where the cloud chooses.
+// offering is an instance type in a zone as a capacity type.
 type offering struct{ size, zone, kind string }
 
-// capacityTypes are those that machines can have.
-var capacityTypes = []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
+// regional is the zone of a machine in no zone, as its node's label has it.
+var regional = new(azure.Input).Regional()
 
-// zonesOf are the zones of an instance type; "" where none is known, so that the cloud chooses.
-func zonesOf(t *launch.InstanceType) []string {
-	if len(t.Zones) == 0 {
-		return []string{""}
+// isZone reports whether a machine is put into the zone; else the cloud chooses a place for it.
+func isZone(zone string) bool { return zone != regional }
+
+// zonesOf are the zones of an instance type. Each type is also offered in no zone: where a zone has no room, the region may have some
+// (Karpenter for Azure v1.7: instanceTypeZones).
+func zonesOf(t *launch.InstanceType) []string { return append(slices.Clone(t.Zones), regional) }
+
+// kindsOf are the capacity types of an instance type: spot unless it is known that it cannot be a spot machine.
+func kindsOf(t *launch.InstanceType) []string {
+	if t.Spot != nil && !*t.Spot {
+		return []string{v1.CapacityTypeOnDemand}
 	}
-	return t.Zones
+	return []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
+}
+
+// The labels of a node that follow from where its machine is.
+const (
+	labelScope    = "karpenter.azure.com/placement-scope"
+	labelUltraSSD = "karpenter.azure.com/sku-storage-ultra-ssd"
+)
+
+// scope is the value of the label.
+func scope(zone string) string {
+	if isZone(zone) {
+		return "zonal"
+	}
+	return "regional"
+}
+
+// ultraSSD are the values that the label can have in a zone.
+func ultraSSD(t *launch.InstanceType, zone string) []string {
+	if slices.Contains(t.UltraSSDZones, zone) {
+		return []string{"false", "true"}
+	}
+	return []string{"false"}
 }
 
 // labels are those that a node has for the offering.
 func (o offering) labels() map[string]string {
-	labels := map[string]string{v1.CapacityTypeLabelKey: o.kind}
-	if o.zone != "" {
-		labels[corev1.LabelTopologyZone] = o.zone
-	}
-	return labels
+	return map[string]string{v1.CapacityTypeLabelKey: o.kind, corev1.LabelTopologyZone: o.zone}
 }
 
-// isZone reports whether a machine is put into the zone; else the cloud chooses.
-func isZone(zone string) bool { return zone != "" }
+// requirements are the offering for the scheduler.
+func (o offering) requirements(t *launch.InstanceType) scheduling.Requirements {
+	in := func(label string, values ...string) *scheduling.Requirement {
+		return scheduling.NewRequirement(label, corev1.NodeSelectorOpIn, values...)
+	}
+	return scheduling.NewRequirements(
+		in(corev1.LabelTopologyZone, o.zone), in(labelScope, scope(o.zone)), in(v1.CapacityTypeLabelKey, o.kind),
+		in(labelUltraSSD, ultraSSD(t, o.zone)...),
+	)
+}
 
 // offerings are all of the size.
 func (s *size) offerings() []offering {
 	var all []offering
 	for _, zone := range zonesOf(s.machine) {
-		for _, kind := range capacityTypes {
+		for _, kind := range kindsOf(s.machine) {
 			all = append(all, offering{s.machine.Name, zone, kind})
 		}
 	}
@@ -56,6 +89,9 @@ func (s *size) offerings() []offering {
 
 // price is what an offering costs.
 func (in *Inputs) price(t *launch.InstanceType, zone, kind string) float64 {
+	if !isZone(zone) {
+		zone = ""
+	}
 	if in.Price == nil {
 		return RelativePrice(t, zone, kind)
 	}
@@ -131,7 +167,8 @@ type candidate struct {
 	price float64
 }
 
-// candidates are the offerings that a claim allows and that the cloud has room for, the cheapest first.
+// candidates are the offerings that a claim allows and that the cloud has room for, the cheapest first. Of the same price a spot machine goes
+// first, and one in a zone (Karpenter for Azure v1.7: compareOfferings).
 func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhausted func(offering) bool) []candidate {
 	wanted := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
 	var found []candidate
@@ -149,7 +186,8 @@ func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhauste
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(
 			cmp.Compare(a.price, b.price),
-			strings.Compare(a.size, b.size), strings.Compare(a.zone, b.zone), strings.Compare(a.kind, b.kind),
+			strings.Compare(b.kind, a.kind), strings.Compare(scope(b.zone), scope(a.zone)),
+			strings.Compare(a.size, b.size), strings.Compare(a.zone, b.zone),
 		)
 	})
 	return found

@@ -32,7 +32,7 @@ func Register(s *runtime.Scheme) {
 	s.AddKnownTypeWithName(groupVersion.WithKind(azure.ClassKind), &NodeClass{})
 	s.AddKnownTypeWithName(groupVersion.WithKind(azure.ClassKind+"List"), &NodeClassList{})
 	metav1.AddToGroupVersion(s, groupVersion)
-	for _, label := range new(azure.Input).Labels() {
+	for _, label := range append(new(azure.Input).Labels(), labelUltraSSD) { // a pool sets the last, and no rule of launch does
 		if v1.IsRestrictedLabel(label) == nil { // those of Karpenter's own domain are Karpenter's to register
 			v1.WellKnownLabels.Insert(label)
 		}

@@ -65,7 +65,7 @@ func product(sizes, zones, kinds string) []string {
 
 // TestShortages: each class of refusal takes away its offerings, for its time, and has its error of the core.
 func TestShortages(t *testing.T) {
-	const every, both, kinds = "D2 D4 D8 E2 E4", "1 2", "on-demand spot"
+	const every, both, all, kinds = "D2 D4 D8 E2 E4", "1 2", "0 1 2", "on-demand spot"
 	for class, c := range map[karpenter.LaunchClass]struct {
 		spot    bool
 		missing []string
@@ -79,11 +79,11 @@ func TestShortages(t *testing.T) {
 		karpenter.Overconstrained:              {missing: product("D4 D8", both, "on-demand"), lasts: time.Hour},
 		karpenter.SKUNotAvailable:              {missing: product("D4 D8", both, "on-demand"), lasts: 23 * time.Hour},
 		karpenter.SKUNotAvailable + " of spot": {spot: true, missing: product("D4 D8", both, "spot"), lasts: time.Hour},
-		karpenter.SKURestricted:                {missing: product("D4 D8", both, kinds), lasts: 23 * time.Hour},
-		karpenter.FamilyQuotaReached:           {missing: product("D4 D8", both, "on-demand"), lasts: 10 * time.Minute},
-		karpenter.FamilyWithoutQuota:           {missing: product("D2 D4 D8", both, "on-demand"), lasts: time.Hour},
-		karpenter.SpotQuotaReached:             {spot: true, missing: product(every, both, "spot"), lasts: time.Hour},
-		karpenter.RegionalQuotaReached:         {missing: product("D4 D8 E4", both, "on-demand"), lasts: 3 * time.Minute, deletes: true},
+		karpenter.SKURestricted:                {missing: product("D4 D8", all, kinds), lasts: 23 * time.Hour},
+		karpenter.FamilyQuotaReached:           {missing: product("D4 D8", all, "on-demand"), lasts: 10 * time.Minute},
+		karpenter.FamilyWithoutQuota:           {missing: product("D2 D4 D8", all, "on-demand"), lasts: time.Hour},
+		karpenter.SpotQuotaReached:             {spot: true, missing: product(every, all, "spot"), lasts: time.Hour},
+		karpenter.RegionalQuotaReached:         {missing: product("D4 D8 E4", all, "on-demand"), lasts: 3 * time.Minute, deletes: true},
 		karpenter.Throttled:                    {},
 	} {
 		t.Run(string(class), func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestShortagesAddUp(t *testing.T) {
 	if _, err := f.provider.Create(f.ctx, smaller); err == nil {
 		t.Error("it is launched")
 	}
-	if got, want := f.missing(), product("D2 D4 D8", "1 2", "on-demand"); !slices.Equal(got, want) {
+	if got, want := f.missing(), product("D2 D4 D8", "0 1 2", "on-demand"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	f.clock.Step(10 * time.Minute)

@@ -84,7 +84,7 @@ func (c *class) measure() ([]*size, error) {
 // size is what nodes have on an instance type: what is rendered for claims that want nothing else.
 func (c *class) size(t *launch.InstanceType) (*size, error) {
 	s := &size{machine: t, labels: make(map[string][]string)}
-	for i, kind := range capacityTypes {
+	for i, kind := range kindsOf(t) {
 		probe := requestOf(new(launch.NodeClaim), nil, offering{zone: zonesOf(t)[0], kind: kind}.labels())
 		template, problems := c.render(t, probe)
 		if i == 0 {
@@ -151,34 +151,31 @@ func quantities(texts map[string]string) (corev1.ResourceList, error) {
 
 // instanceType is the size for the scheduler.
 func (s *size) instanceType(in *Inputs, exhausted func(offering) bool) *cloudprovider.InstanceType {
-	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead, Requirements: s.requirements()}
+	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead}
 	possible := len(nodeconfig.Fatal(s.problems)) == 0
 	for _, o := range s.offerings() {
 		it.Offerings = append(it.Offerings, &cloudprovider.Offering{
-			Price:     in.price(s.machine, o.zone, o.kind),
-			Available: possible && !exhausted(o),
-			Requirements: scheduling.NewRequirements(
-				scheduling.NewRequirement(corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, o.zone),
-				scheduling.NewRequirement(v1.CapacityTypeLabelKey, corev1.NodeSelectorOpIn, o.kind),
-			),
+			Price: in.price(s.machine, o.zone, o.kind), Available: possible && !exhausted(o), Requirements: o.requirements(s.machine),
 		})
 	}
+	it.Requirements = s.requirements(it.Offerings)
 	return it
 }
 
 // requirements are the labels of the size's nodes, for each label that Karpenter knows: a pod that asks for one that the nodes do
 // not have does not fit.
-func (s *size) requirements() scheduling.Requirements {
+func (s *size) requirements(offerings cloudprovider.Offerings) scheduling.Requirements {
 	requirements := scheduling.NewRequirements()
 	for label := range v1.WellKnownLabels {
 		values := s.labels[label]
 		switch label {
 		case v1.NodePoolLabelKey: // the pool's own
 			continue
-		case corev1.LabelTopologyZone:
-			values = zonesOf(s.machine)
-		case v1.CapacityTypeLabelKey:
-			values = capacityTypes
+		case corev1.LabelTopologyZone, labelScope, v1.CapacityTypeLabelKey, labelUltraSSD: // they follow from the offering
+			values = nil
+			for _, o := range offerings {
+				values = append(values, o.Requirements.Get(label).Values()...)
+			}
 		}
 		operator := corev1.NodeSelectorOpIn
 		if len(values) == 0 {

@@ -98,9 +98,12 @@ func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Temp
 	if (available(it) > 0) != possible {
 		t.Errorf("%s: %d offerings are available, and a node is possible: %t", it.Name, available(it), possible)
 	}
-	zones := max(len(machine.Type.Zones), 1)
-	if len(it.Offerings) != 2*zones {
-		t.Errorf("%s has %d offerings in %d zones", it.Name, len(it.Offerings), zones)
+	zones, kinds := len(machine.Type.Zones)+1, 2 // and in no zone
+	if able := machine.Type.Spot; able != nil && !*able {
+		kinds = 1
+	}
+	if len(it.Offerings) != zones*kinds {
+		t.Errorf("%s has %d offerings in %d zones as %d capacity types", it.Name, len(it.Offerings), zones, kinds)
 	}
 }
 
@@ -112,7 +115,7 @@ func TestRequirements(t *testing.T) {
 		{"kubernetes.io/arch", "arm64"}:                    {"Standard_D4ps_v5"},
 		{"karpenter.azure.com/sku-gpu-count", "1"}:         {"Standard_NC24ads_A100_v4", "Standard_NC6"},
 		{"karpenter.azure.com/sku-cpu", "8"}:               {"Standard_E32-8ds_v5", "Standard_L8s_v3"},
-		{"kubernetes.azure.com/priority", "spot"}:          {"Standard_D4ds_v5", "Standard_D4ps_v5", "Standard_D4s_v5", "Standard_DC4as_v5", "Standard_E32-8ds_v5", "Standard_E4s_v5", "Standard_L8s_v3", "Standard_NC24ads_A100_v4", "Standard_NC6"},
+		{"kubernetes.azure.com/priority", "spot"}:          {"Standard_D4ds_v5", "Standard_D4ps_v5", "Standard_D4s_v5", "Standard_E32-8ds_v5", "Standard_E4s_v5", "Standard_L8s_v3", "Standard_NC24ads_A100_v4", "Standard_NC6"},
 		{"topology.kubernetes.io/zone", "eastus-4"}:        nil,
 		{"topology.kubernetes.io/region", "westus"}:        nil,
 		{"kubernetes.azure.com/fips_enabled", "true"}:      nil,

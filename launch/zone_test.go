@@ -1,0 +1,30 @@
+package launch_test
+
+import (
+	"testing"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// TestZoneOfALabel: a label says which zone was chosen of those that a requirement leaves: one of them, or none. One that the requirement
+// does not leave is refused.
+func TestZoneOfALabel(t *testing.T) {
+	for _, c := range []struct {
+		label, zone string
+		refused     bool
+	}{
+		{"", "eastus-1", false}, {"eastus-2", "eastus-2", false}, {"0", "", false}, {"eastus-3", "eastus-3", true},
+	} {
+		cloud, request, _ := base(t).decode(t)
+		cloud.Type.Zones = []string{"eastus-1", "eastus-2", "eastus-3"}
+		request.Claim.Spec.Requirements = []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"0", "eastus-1", "eastus-2"}}}
+		if c.label != "" {
+			request.Claim.Metadata.Labels[zone] = c.label
+		}
+		tpl, problems := launch.Render(cloud, request)
+		if fatal := nodeconfig.Fatal(problems); tpl.Document.Machine.Zone != c.zone || (len(fatal) > 0) != c.refused {
+			t.Errorf("the label %q: zone %q, %v", c.label, tpl.Document.Machine.Zone, fatal)
+		}
+	}
+}
