@@ -61,8 +61,11 @@ func (c *inputsController) Reconcile(ctx context.Context) (reconciler.Result, er
 		}
 		log.FromContext(ctx).Info("using new inputs", "changed", found.changed)
 	}
-	if found.refused != nil && found.configMap != nil {
+	if found.configMap != nil && found.refused != nil {
 		p.event(found.configMap, corev1.EventTypeWarning, SettingsRefused, found.refused.Error())
+	}
+	if found.configMap != nil && len(found.ignored) > 0 {
+		p.event(found.configMap, corev1.EventTypeWarning, "SettingsIgnored", problemsError(found.ignored).Error())
 	}
 	p.show(found.condition())
 	return reconciler.Result{RequeueAfter: cmp.Or(c.refresh.Every, DefaultRefreshEvery)}, nil

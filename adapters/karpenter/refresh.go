@@ -76,6 +76,8 @@ type refreshed struct {
 	configMap *corev1.ConfigMap
 	// refused and failed say what stays as it was, and why.
 	refused, failed error
+	// ignored are settings without effect.
+	ignored []nodeconfig.Problem
 }
 
 // condition is what the classes' condition says of it.
@@ -165,12 +167,40 @@ func (f *refreshed) settings(ctx context.Context, r *Refresh, reader client.Read
 		f.refused = problemsError(fatal)
 		return
 	}
+	f.ignored = problems
+	if f.refused = f.lost(settings); f.refused != nil {
+		return
+	}
 	if changed := changedSettings(old, settings); old == nil || len(changed) > 0 {
 		f.inputs.Settings, f.changed = settings, append(f.changed, changed...)
 	}
 }
 
-// changedSettings are the names of the settings that have another value. The values are not named: one of them is a token.
+// orDetected are settings that a launch needs, unless they were detected.
+var orDetected = []struct {
+	name  string
+	given func(*azure.Settings) string
+	found func(*azure.Detected) *azure.Fact
+}{
+	{"vnet-subnet-id", func(s *azure.Settings) string { return s.SubnetID }, func(d *azure.Detected) *azure.Fact { return d.SubnetID }},
+	{"node-resource-group", func(s *azure.Settings) string { return s.NodeResourceGroup }, func(d *azure.Detected) *azure.Fact { return d.NodeResourceGroup }},
+}
+
+// lost is the error of settings without one that launches have used, and that was not detected. At the program's beginning it is no error:
+// each class may have its own.
+func (f *refreshed) lost(now *azure.Settings) error {
+	var wrong []error
+	for _, row := range orDetected {
+		detected := f.inputs.Detected != nil && row.found(f.inputs.Detected) != nil
+		if before := f.inputs.Settings; before != nil && row.given(before) != "" && row.given(now) == "" && !detected {
+			wrong = append(wrong, fmt.Errorf("%s is missing, and was not detected", row.name))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// changedSettings are the names of the settings that have another value and decide something of a node. The values are not named: one of
+// them is a token.
 func changedSettings(old, now *azure.Settings) []string {
 	if old == nil {
 		return nil
@@ -178,7 +208,7 @@ func changedSettings(old, now *azure.Settings) []string {
 	var changed []string
 	before := old.Options()
 	for i, o := range now.Options() {
-		if o.Value != before[i].Value {
+		if o.Effect == "" && o.Value != before[i].Value {
 			changed = append(changed, o.Name)
 		}
 	}

@@ -142,6 +142,18 @@ func TestSettingsAreRefreshed(t *testing.T) {
 	f.set(map[string]string{"linux-admin-username": "operator", "dns-service-ip": ""})
 	step("mended", "operator", "InputsApplied: ")
 
+	subnet := settingsMap(t, nil).Data["vnet-subnet-id"]
+	f.set(map[string]string{"vnet-subnet-id": "", "linux-admin-username": "other"}) // nothing was detected in its place
+	step("lost", "operator", "SettingsRefused: what was known before stays in use: vnet-subnet-id")
+	f.set(map[string]string{"vnet-subnet-id": subnet, "linux-admin-username": "operator"})
+	step("found", "operator", "InputsApplied: ")
+
+	f.set(map[string]string{"batch-max-duration": "30s", "team": "blue"}) // of the core, and of another program
+	step("of-others", "operator", "InputsApplied: ")
+	if !f.recorder.said("SettingsIgnored", "team") || f.recorder.said("InputsApplied", "batch-max-duration") {
+		t.Errorf("%v", f.recorder.events)
+	}
+
 	m := settingsMap(t, nil)
 	if err := f.client.Delete(f.ctx, m); err != nil {
 		t.Fatal(err)
