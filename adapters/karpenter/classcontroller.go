@@ -111,7 +111,7 @@ func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (rec
 const finalizer = "karpenter.azure.com/termination"
 
 // release takes the finalizer off a class that is being deleted, once no claim uses it. The claims' deletions have the class looked at again;
-// people are told from time to time what it waits for.
+// an event says from time to time what it waits for.
 func (c *classController) release(ctx context.Context, object *NodeClass) (reconcile.Result, error) {
 	free := object.DeepCopy()
 	if !controllerutil.RemoveFinalizer(free, finalizer) {

@@ -34,9 +34,7 @@ func (c *inputsController) Register(_ context.Context, m manager.Manager) error 
 	if name := c.refresh.ConfigMap; name.Name != "" {
 		one, err := cache.New(m.GetConfig(), cache.Options{
 			HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper(),
-			ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {
-				Namespaces: map[string]cache.Config{name.Namespace: {}}, Field: fields.OneTermEqualSelector("metadata.name", name.Name),
-			}},
+			DefaultNamespaces: map[string]cache.Config{name.Namespace: {}}, DefaultFieldSelector: fields.OneTermEqualSelector("metadata.name", name.Name),
 		})
 		if err != nil {
 			return fmt.Errorf("watch the ConfigMap %s: %w", name, err)

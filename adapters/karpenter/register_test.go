@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	controllerruntime "sigs.k8s.io/controller-runtime"
@@ -20,14 +21,20 @@ import (
 
 // TestControllers: each controller has a name of its own, and objects that the manager knows.
 func TestControllers(t *testing.T) {
-	f := newFixture(t, nil)
+	f := newFixture(t, func(f *fixture) {
+		f.options.Refresh = &karpenter.Refresh{ConfigMap: types.NamespacedName{Namespace: "kube-system", Name: "settings"}}
+	})
 	m, err := controllerruntime.NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, controllerruntime.Options{
 		Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"}, Logger: logr.Discard(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range f.provider.Controllers() {
+	controllers := f.provider.Controllers()
+	if len(controllers) != 4 {
+		t.Errorf("%d controllers", len(controllers))
+	}
+	for _, c := range controllers {
 		if err := c.Register(t.Context(), m); err != nil {
 			t.Errorf("%T: %v", c, err)
 		}

@@ -23,7 +23,7 @@ func (f *fixture) gone() bool {
 	return apierrors.IsNotFound(err)
 }
 
-// TestClassIsHeld: a class stays until its last claim is gone, and people are told which claims it waits for. Nothing is launched with it
+// TestClassIsHeld: a class stays until its last claim is gone, and an event names the claims that it waits for. Nothing is launched with it
 // meanwhile, and a node of it does not drift.
 func TestClassIsHeld(t *testing.T) {
 	f := newFixture(t, nil)
