@@ -214,3 +214,18 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkFirst renders a template, and makes its first user data and its record.
+func BenchmarkFirst(b *testing.B) {
+	cloud, request, _ := base(b).decode(b)
+	prepared := launch.Prepare(cloud)
+	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
+	b.ReportAllocs()
+	for b.Loop() {
+		tpl, _ := prepared.Render(request)
+		if _, err := tpl.UserData(token); err != nil {
+			b.Fatal(err)
+		}
+		_ = tpl.Record().Text()
+	}
+}

@@ -77,10 +77,7 @@ func unlisted(image *components.Manifest) string {
 
 // plan are the problems that the planner finds with the contract on a machine of which something is known.
 func (t *Template) plan(known facts.Facts, allowed []string) []nodeconfig.Problem {
-	contract, err := t.Contract(placeholders[0])
-	if err != nil {
-		panic("launch: a token of the right form is refused")
-	}
+	contract := t.contract(t.placeholder())
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, dialect.Native)
 	read.AllowUnapplied(allowed...)
 	_, problems := read.Plan(known)

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +38,12 @@ type Change struct {
 // does not have it, and if a node that this release makes from what they said then would not have it either. So a table of another
 // release changes no node, unless the owner has named that part of it in driftOnRelease. The error wraps [ErrUnknown].
 func Compare(running *Record, wanted *Template) (*Comparison, error) {
+	switch {
+	case running == nil:
+		return nil, fmt.Errorf("%w: there is no record", ErrUnknown)
+	case wanted == nil:
+		return nil, errors.New("it is not known what is wanted: there is no template")
+	}
 	if running.Key == wanted.Key() {
 		return &Comparison{Class: Ignore}, nil
 	}

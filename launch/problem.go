@@ -9,6 +9,26 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// Problems are all that is wrong with a launch, fatal ones first. As an error they are the fatal ones.
+type Problems []nodeconfig.Problem
+
+// Error names the fatal problems, one a line.
+func (p Problems) Error() string {
+	var lines []string
+	for _, problem := range nodeconfig.Fatal(p) {
+		lines = append(lines, problem.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// err is the error of fatal problems; nil where there are none.
+func (p Problems) err() error {
+	if fatal := nodeconfig.Fatal(p); len(fatal) > 0 {
+		return Problems(fatal)
+	}
+	return nil
+}
+
 // Join adds problems to those that are known already. Of a place for which something fatal is known nothing more is said.
 func Join(known []nodeconfig.Problem, found ...nodeconfig.Problem) []nodeconfig.Problem {
 	all := known

@@ -293,8 +293,11 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		contract, err := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-		if err != nil {
-			t.Fatal(err)
+		if isRefused := len(nodeconfig.Fatal(found)) > 0; isRefused != (err != nil) {
+			t.Fatalf("%v, and the problems are %v", err, found)
+		}
+		if userData, err := tpl.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef")); (err != nil) != (userData == "") {
+			t.Fatalf("%v, and user data of %d bytes", err, len(userData))
 		}
 		if n := strings.Count(string(contract.Document), "karpenter.sh/unregistered"); n < 1 && len(nodeconfig.Fatal(found)) == 0 {
 			t.Error("the node has no taint until it has registered")

@@ -3,7 +3,6 @@ package launch
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/node"
@@ -155,17 +156,22 @@ func longest(tree *document.Node, at string) (above *document.Node, index int, p
 	return above, index, path
 }
 
+// packers are kept, because each has hundreds of kilobytes.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 func (r *Record) compressed() string {
 	data, err := json.Marshal(r)
 	if err != nil {
 		panic("launch: " + err.Error()) // of JSON and texts
 	}
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
+	w := packers.Get().(*gzip.Writer)
+	w.Reset(&packed)
 	_, err = w.Write(data)
 	if err = cmp.Or(err, w.Close()); err != nil {
 		panic("launch: " + err.Error()) // a buffer takes everything
 	}
+	packers.Put(w)
 	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }
 

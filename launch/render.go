@@ -46,20 +46,29 @@ func (b *Base) of(some func(Source) bool) *Document {
 
 // Render decides what a request makes in a cloud. There is always a template, but for a request of nothing. No machine is to
 // be started from it where a problem is fatal. The problems are all there are, fatal ones first.
-func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
+func Render(cloud Cloud, request Request) (*Template, Problems) {
+	if cloud == nil {
+		return nil, missing("there is no cloud")
+	}
 	return Prepare(cloud).Render(request)
 }
 
+// missing is the problem of an input that is nil.
+func missing(reason string) Problems {
+	return Problems{{Kind: nodeconfig.Missing, Path: "$", Reason: reason, Fatal: true}}
+}
+
 // Render is [Render] of a request.
-func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
+func (b *Base) Render(request Request) (*Template, Problems) {
 	if request.Claim == nil && request.Pool == nil {
-		return nil, []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: "there is neither a claim nor a pool", Fatal: true}}
+		return nil, missing("there is neither a claim nor a pool")
 	}
 	own, found := request.layer(b)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
 	t := &Template{base: b, own: own}
 	t.Document, t.said = *over(b.merged, own.Document), sync.OnceValue(func() *Document { return over(b.said(), own.Document) })
-	return t, t.decide(&request, found)
+	t.problems = t.decide(&request, found)
+	return t, t.problems
 }
 
 // over is a document with what a stronger one says over it. It shares nothing with them.
@@ -72,7 +81,7 @@ func over(weaker, stronger *Document) *Document {
 
 // decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
 // what comes of them.
-func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
+func (t *Template) decide(request *Request, found []nodeconfig.Problem) Problems {
 	t.annotations = request.claim().Metadata.Annotations
 	problems := append(slices.Clone(t.base.problems), found...)
 	for i := range t.base.rules {

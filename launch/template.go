@@ -22,6 +22,8 @@ type Template struct {
 	base *Base
 	own  Layer
 	said func() *Document
+	// problems are all that is wrong with it.
+	problems Problems
 	// annotations are those of the claim.
 	annotations map[string]string
 	// reported are the paths of the problems of [Render], and of those among them that are told at another place, the own ones.
@@ -89,7 +91,8 @@ func (t *Template) split() contractParts {
 // ErrToken says that a token is none. It does not repeat it.
 var ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456789abcdef")
 
-// Contract is the node's contract with a token, for any form of package userdata. Where the node joins without one, it is not in it.
+// Contract is the node's contract with a token, for any form of package userdata. Where the node joins without one, it is not in it. The
+// error is [Problems] where no node can be made, or [ErrToken].
 func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
 	value, err := t.credential(token)
 	if err != nil {
@@ -100,6 +103,9 @@ func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) 
 
 // credential is what is filled in for a token: the token, or nothing where the node joins without one.
 func (t *Template) credential(token nodeconfig.Secret) (string, error) {
+	if err := t.problems.err(); err != nil {
+		return "", err
+	}
 	switch {
 	case !t.NeedsToken():
 		return "", nil
@@ -115,8 +121,8 @@ func (t *Template) contract(value string) userdata.Contract {
 	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.Document.Machine.UserData}
 }
 
-// UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [ErrToken] or one of
-// [userdata.CustomData].
+// UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [Problems] where no node can be made,
+// [ErrToken], or one of [userdata.CustomData].
 func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 	value, err := t.credential(token)
 	if err != nil {
@@ -129,12 +135,17 @@ func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 	return blank.form.Fill(value), nil
 }
 
+// placeholder stands for the token; empty where the node joins without one.
+func (t *Template) placeholder() string {
+	if t.NeedsToken() {
+		return placeholders[0].Reveal()
+	}
+	return ""
+}
+
 // makeBlank is the user data without its token.
 func (t *Template) makeBlank() blankData {
-	value := ""
-	if t.NeedsToken() {
-		value = placeholders[0].Reveal()
-	}
+	value := t.placeholder()
 	form, err := userdata.NewBlank(t.contract(value), len(t.parts().head), len(value))
 	return blankData{form, err}
 }

@@ -59,7 +59,7 @@ func appendStored(dst, data []byte) []byte {
 
 // deflaters are kept, because each has more than a megabyte.
 var deflaters = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(nil, flate.BestCompression) // a level that exists
+	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // a level that exists
 	return w
 }}
 

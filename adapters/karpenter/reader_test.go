@@ -66,12 +66,8 @@ func nodeOf(t testing.TB, class *azure.NodeClass) string {
 	in := inputs(t, "")
 	input := &azure.Input{Settings: in.Settings, Class: class, Type: &in.Types[0], Images: in.Images, Detected: in.Detected}
 	template, problems := launch.Render(input, launch.Request{Claim: new(launch.NodeClaim)})
-	made, err := template.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	contract := make(map[string]any)
-	if err := yaml.Unmarshal(made.Document, &contract); err != nil {
+	if err := yaml.Unmarshal(nodeconfig.Encode(&template.Document.Node), &contract); err != nil {
 		t.Fatal(err)
 	}
 	config := contract["kubelet"].(map[string]any)["config"].(map[string]any)
