@@ -138,6 +138,7 @@ var fieldRows = []fieldRow{
 	{path: "$.machine.security.encryptionAtHost", standard: "false"},
 	{path: "$.machine.security.secureBoot", standard: "false"},
 	{path: "$.machine.security.vtpm", standard: "false"},
+	{path: "$.machine.ultraSSD", standard: "false"},
 	{path: "$.machine.adminUser", means: word, class: Refresh, reason: "who may log in is set when a machine is made"},
 	{path: "$.machine.sshPublicKey", means: verbatim, class: Refresh, reason: "who may log in is set when a machine is made"},
 	{path: "$.machine.userData", means: script, reason: "a machine runs it when it boots for the first time"},
