@@ -47,12 +47,11 @@ type ConfigMapMeta struct {
 	Name      string `json:"name"`
 }
 
-// answer is what settings are made of: the managed cluster as Azure has it, and the facts.
+// answer is the managed cluster as Azure has it, and where it is.
 type answer struct {
 	cluster Cluster
 	cloud   string
 	managed *armcontainerservice.ManagedCluster
-	found   *azure.Detected
 }
 
 // settingRow is a setting, and where its value is; an empty one is not known.
@@ -63,17 +62,7 @@ type settingRow struct {
 	why string
 }
 
-// ofFact is the value of a fact.
-func ofFact(fact func(*azure.Detected) *azure.Fact) func(*answer) string {
-	return func(a *answer) string {
-		if f := fact(a.found); f != nil {
-			return f.Value
-		}
-		return ""
-	}
-}
-
-// settingRows are the settings that follow from a managed cluster (Karpenter for Azure v1.7: hack/deploy/configure-values.sh). A bootstrap
+// settingRows are the settings that Azure says of a managed cluster itself (Karpenter for Azure v1.7: hack/deploy/configure-values.sh). A bootstrap
 // token is not among them: a program makes its own, or is given one.
 var settingRows = []settingRow{
 	{"cluster-name", func(a *answer) string { return a.cluster.Name }, ""},
@@ -101,19 +90,20 @@ var settingRows = []settingRow{
 		}
 		return ""
 	}, ""},
-	{"kubelet-identity-client-id", ofFact(func(d *azure.Detected) *azure.Fact { return d.KubeletIdentity }), ""},
-	{"node-resource-group", ofFact(func(d *azure.Detected) *azure.Fact { return d.NodeResourceGroup }), ""},
-	{"vnet-subnet-id", ofFact(func(d *azure.Detected) *azure.Fact { return d.SubnetID }), ""},
-	{"vnet-guid", ofFact(func(d *azure.Detected) *azure.Fact { return d.VNetGUID }), ""},
-	{"dns-service-ip", ofFact(func(d *azure.Detected) *azure.Fact { return d.DNSServiceIP }), ""},
-	{"network-plugin", ofFact(func(d *azure.Detected) *azure.Fact { return d.NetworkPlugin }), ""},
 }
 
-// networkRows are settings that mean something when they are empty: without them, a program would take Karpenter's default.
-var networkRows = []struct {
+// factRows are the settings that facts have. Those of the network mean something when they are empty: without them, a program would take
+// Karpenter's default.
+var factRows = []struct {
 	name string
 	fact func(*azure.Detected) *azure.Fact
 }{
+	{"kubelet-identity-client-id", func(d *azure.Detected) *azure.Fact { return d.KubeletIdentity }},
+	{"node-resource-group", func(d *azure.Detected) *azure.Fact { return d.NodeResourceGroup }},
+	{"vnet-subnet-id", func(d *azure.Detected) *azure.Fact { return d.SubnetID }},
+	{"vnet-guid", func(d *azure.Detected) *azure.Fact { return d.VNetGUID }},
+	{"dns-service-ip", func(d *azure.Detected) *azure.Fact { return d.DNSServiceIP }},
+	{"network-plugin", func(d *azure.Detected) *azure.Fact { return d.NetworkPlugin }},
 	{"network-plugin-mode", func(d *azure.Detected) *azure.Fact { return d.NetworkPluginMode }},
 	{"network-policy", func(d *azure.Detected) *azure.Fact { return d.NetworkPolicy }},
 	{"network-dataplane", func(d *azure.Detected) *azure.Fact { return d.NetworkDataplane }},
@@ -158,7 +148,7 @@ func (a *Azure) Settings(ctx context.Context, c Cluster, found *azure.Detected) 
 	if err != nil {
 		return m, err
 	}
-	said := &answer{cluster: c, cloud: a.cloud(), managed: managed, found: found}
+	said := &answer{cluster: c, cloud: a.cloud(), managed: managed}
 	var wrong []error
 	for _, row := range settingRows {
 		switch v := row.value(said); {
@@ -168,7 +158,7 @@ func (a *Azure) Settings(ctx context.Context, c Cluster, found *azure.Detected) 
 			wrong = append(wrong, &FactError{row.name, errors.New(row.why)})
 		}
 	}
-	for _, row := range networkRows {
+	for _, row := range factRows {
 		if f := row.fact(found); f != nil {
 			m.Data[row.name] = f.Value
 		}
