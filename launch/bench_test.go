@@ -128,7 +128,7 @@ func BenchmarkChoose(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			list.Remember()
-			if _, _, err := list.Choose(&tpl.Document.Machine, nil); err != nil {
+			if _, _, err := list.Choose(&tpl.Document().Machine, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -136,7 +136,7 @@ func BenchmarkChoose(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := list.Choose(&tpl.Document.Machine, nil); err != nil {
+			if _, _, err := list.Choose(&tpl.Document().Machine, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

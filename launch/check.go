@@ -45,7 +45,7 @@ func Check(t *Template, image *components.Manifest, allowed ...string) []nodecon
 	var found []nodeconfig.Problem
 	silent := "has no manifest"
 	if image != nil {
-		size := &t.Document.Machine.Type
+		size := &t.document.Machine.Type
 		known = facts.Facts{Components: image.Components, Architecture: size.Architecture, CPUs: size.VCPUs, MemoryBytes: size.MemoryBytes}
 		if image.Abilities != nil {
 			found = lacking(t.complete, image.Abilities)

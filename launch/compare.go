@@ -51,10 +51,10 @@ func Compare(running *Record, wanted *Template) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a, b := has.Node.Cluster.Name, wanted.Document.Node.Cluster.Name; a != "" && b != "" && a != b {
+	if a, b := has.Node.Cluster.Name, wanted.document.Node.Cluster.Name; a != "" && b != "" && a != b {
 		return nil, fmt.Errorf("%w: the record is of a node of another cluster", ErrUnknown)
 	}
-	want := wanted.Document.hidden()
+	want := wanted.document.hidden()
 	c := &comparison{
 		wants: compared(want.complete()), has: compared(has.complete()),
 		again: compared(wanted.base.again(said, has, wanted).complete()),
@@ -80,11 +80,11 @@ func (d *Document) complete() *Document {
 
 // again is what this release makes of what the sources said then.
 func (b *Base) again(said, has *Document, wanted *Template) *Document {
-	if b == nil || said.Machine.Type.Name != wanted.Document.Machine.Type.Name {
+	if b == nil || said.Machine.Type.Name != wanted.document.Machine.Type.Name {
 		return has // of another size, it is replaced
 	}
 	d := over(b.standard(), said)
-	d.Machine.Type = wanted.Document.Machine.Type
+	d.Machine.Type = wanted.document.Machine.Type
 	for i := range b.rules {
 		b.rules[i].Run(d)
 	}

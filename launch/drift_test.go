@@ -107,10 +107,10 @@ func showChanges(class launch.Drift, changes []launch.Change) string {
 // A secret of a template is shown nowhere, and is in no record.
 func TestSecretsAreNotRecorded(t *testing.T) {
 	_, _, templates := rendered(t, "example")
-	document := launch.Copied(&templates[0].Document)
+	document := launch.Copied(templates[0].Document())
 	document.Node.Runtime.Containerd.RegistryHeaders["X-Meta-Source-Client"] = nodeconfig.NewSecret("canary")
 	other := launch.TemplateOf(document)
-	c := comparedWith(t, launch.TemplateOf(launch.Copied(&templates[0].Document)), other)
+	c := comparedWith(t, launch.TemplateOf(launch.Copied(templates[0].Document())), other)
 	if len(c.Changes) != 0 {
 		t.Fatalf("%+v", c)
 	}
@@ -133,7 +133,7 @@ func TestRecord(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(text), err)
 		}
 	}
-	many := launch.Copied(&templates[0].Document)
+	many := launch.Copied(templates[0].Document())
 	for i := range 500 {
 		many.Machine.Tags[fmt.Sprintf("tag-%d", i)] = fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
 	}

@@ -37,7 +37,7 @@ func ExampleRender() {
 	for _, p := range nodeconfig.Fatal(append(problems, found...)) {
 		fmt.Println(p)
 	}
-	fmt.Println(template.Document.Machine.Image.Definition, template.Document.Machine.Disk.Placement)
+	fmt.Println(template.Document().Machine.Image.Definition, template.Document().Machine.Disk.Placement)
 	userData, err := template.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 	fmt.Println(len(userData) > 1000, err)
 	// Output:

@@ -177,7 +177,7 @@ func PoolLayer(r Request, cloud Cloud) Layer {
 
 // TemplateOf is a template of a document.
 func TemplateOf(d *Document) *Template {
-	t := &Template{Document: *d, said: func() *Document { return d }}
+	t := &Template{document: *d, said: func() *Document { return d }}
 	t.finish()
 	return t
 }

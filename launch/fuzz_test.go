@@ -36,11 +36,11 @@ func FuzzMerge(f *testing.F) {
 	_, _, templates := rendered(f, "example", "local-dns", "gpu")
 	var documents [][]byte
 	for _, tpl := range templates {
-		machine, err := json.Marshal(tpl.Document.Machine)
+		machine, err := json.Marshal(tpl.Document().Machine)
 		if err != nil {
 			f.Fatal(err)
 		}
-		documents = append(documents, fmt.Appendf(nil, `{"node":%s,"machine":%s}`, nodeconfig.Encode(&tpl.Document.Node), machine))
+		documents = append(documents, fmt.Appendf(nil, `{"node":%s,"machine":%s}`, nodeconfig.Encode(&tpl.Document().Node), machine))
 	}
 	f.Add(documents[0], documents[1], documents[2], uint8(0), uint8(3), uint8(5))
 	f.Add([]byte(`{"machine":{"tags":{"a":"1","b":"2"},"zone":"z"}}`), []byte(`{"machine":{"tags":{"a":"3"},"maxPods":0}}`), []byte(`{}`), uint8(4), uint8(3), uint8(3))

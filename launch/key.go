@@ -34,10 +34,10 @@ func (t *Template) makeKey() string {
 			}
 		}
 	}
-	values["$.machine.image.id"] = comparedValue{same: cloudID.same(t.Document.Machine.Image.ID)}
-	if len(t.Document.Machine.DriftOnRelease) > 0 {
-		for path, value := range compared(&t.Document) {
-			if isOptedIn(&t.Document, path) {
+	values["$.machine.image.id"] = comparedValue{same: cloudID.same(t.document.Machine.Image.ID)}
+	if len(t.document.Machine.DriftOnRelease) > 0 {
+		for path, value := range compared(&t.document) {
+			if isOptedIn(&t.document, path) {
 				values[path] = value
 			}
 		}

@@ -181,9 +181,9 @@ func TestEveryFieldDiffers(t *testing.T) {
 	_, _, templates := rendered(t)
 	seen, samePlan := make(map[string]bool), 0
 	for _, tpl := range templates {
-		before := launch.TemplateOf(launch.Copied(&tpl.Document))
-		for path := range launch.Values(&tpl.Document) {
-			changed := launch.Copied(&tpl.Document)
+		before := launch.TemplateOf(launch.Copied(tpl.Document()))
+		for path := range launch.Values(tpl.Document()) {
+			changed := launch.Copied(tpl.Document())
 			if seen[path] || !launch.Mutate(changed, path) {
 				continue
 			}
@@ -250,7 +250,7 @@ func TestToken(t *testing.T) {
 	cloud, request, problems := in.decode(t)
 	tpl, found := launch.Render(cloud, request)
 	record, _ := json.Marshal(tpl.Record())
-	for _, shown := range []string{fmt.Sprint(problems, found), string(record), show(tpl, found), fmt.Sprintf("%+v", cloud.Settings.BootstrapToken), fmt.Sprintf("%v", tpl.Document)} {
+	for _, shown := range []string{fmt.Sprint(problems, found), string(record), show(tpl, found), fmt.Sprintf("%+v", cloud.Settings.BootstrapToken), fmt.Sprintf("%v", tpl.Document())} {
 		if strings.Contains(shown, "canary") {
 			t.Errorf("a token is shown: %s", shown)
 		}

@@ -73,7 +73,7 @@ func machineOf(t *testing.T, tpl *launch.Template) facts.Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version := tpl.Document.Node.Cluster.KubernetesVersion
+	version := tpl.Document().Node.Cluster.KubernetesVersion
 	known.Components = slices.DeleteFunc(known.Components, func(c components.Component) bool { return c.Name == "kubelet" })
 	known.Components = append(known.Components, components.Component{Name: "kubelet", Version: version, Path: "/opt/bin/kubelet-" + version})
 	known.Platform = facts.Azure
@@ -86,20 +86,20 @@ func machineOf(t *testing.T, tpl *launch.Template) facts.Facts {
 // compareNode compares a directory with what the template says of the node.
 func compareNode(t *testing.T, root string, tpl *launch.Template) {
 	t.Helper()
-	paths := profile.Named(tpl.Document.Node.Components.Layout).Paths
+	paths := profile.Named(tpl.Document().Node.Components.Layout).Paths
 	kubelet := string(read(t, filepath.Join(root, paths.KubeletEnv)))
 	config := strings.ReplaceAll(string(read(t, filepath.Join(root, paths.KubeletConfig))), `"`, "") // JSON, or YAML
-	for key, value := range tpl.Document.Node.Kubelet.Labels {
+	for key, value := range tpl.Document().Node.Kubelet.Labels {
 		if !strings.Contains(kubelet, key+"="+value) {
 			t.Errorf("the kubelet is not told of the label %s=%s", key, value)
 		}
 	}
-	for _, taint := range tpl.Document.Node.Kubelet.Taints {
+	for _, taint := range tpl.Document().Node.Kubelet.Taints {
 		if !strings.Contains(kubelet+config, taint.Key) {
 			t.Errorf("the kubelet is not told of the taint %s", taint.Key)
 		}
 	}
-	if pods := tpl.Document.Machine.Capacity["pods"]; !strings.Contains(config, "maxPods: "+pods) {
+	if pods := tpl.Document().Machine.Capacity["pods"]; !strings.Contains(config, "maxPods: "+pods) {
 		t.Errorf("the kubelet is not told of %s pods", pods)
 	}
 }

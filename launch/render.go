@@ -66,7 +66,7 @@ func (b *Base) Render(request Request) (*Template, Problems) {
 	own, found := request.layer(b)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
 	t := &Template{base: b, own: own}
-	t.Document, t.said = *over(b.merged, own.Document), sync.OnceValue(func() *Document { return over(b.said(), own.Document) })
+	t.document, t.said = *over(b.merged, own.Document), sync.OnceValue(func() *Document { return over(b.said(), own.Document) })
 	t.problems = t.decide(&request, found)
 	return t, t.problems
 }
@@ -85,7 +85,7 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) Problems
 	t.annotations = request.claim().Metadata.Annotations
 	problems := append(slices.Clone(t.base.problems), found...)
 	for i := range t.base.rules {
-		for _, p := range t.base.rules[i].Run(&t.Document) {
+		for _, p := range t.base.rules[i].Run(&t.document) {
 			t.reported = append(t.reported, p.Path)
 			problems = append(problems, t.base.placed(p))
 		}

@@ -92,7 +92,7 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 			wrong(path, fmt.Sprintf(reason, value))
 		}
 	}
-	labels, d := t.Document.Node.Kubelet.Labels, &t.Document
+	labels, d := t.document.Node.Kubelet.Labels, &t.document
 	for i := range c.Spec.Requirements {
 		requirement := &c.Spec.Requirements[i]
 		key := requirement.label()

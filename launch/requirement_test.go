@@ -50,13 +50,13 @@ func TestZones(t *testing.T) {
 		cloud.Type.Zones, request.Claim.Spec.Requirements = c.known, c.requirements
 		tpl, problems := launch.Render(cloud, request)
 		fatal := nodeconfig.Fatal(problems)
-		if got := tpl.Document.Machine.Zone; got != c.zone || (len(fatal) > 0) != (c.wrong != "") {
+		if got := tpl.Document().Machine.Zone; got != c.zone || (len(fatal) > 0) != (c.wrong != "") {
 			t.Errorf("%v of %v: zone %q, %v", c.requirements, c.known, got, fatal)
 		}
 		if c.wrong != "" && (len(fatal) == 0 || !strings.Contains(fatal[0].Reason, c.wrong)) {
 			t.Errorf("%v of %v: %v, want %q", c.requirements, c.known, fatal, c.wrong)
 		}
-		if label := tpl.Document.Node.Kubelet.Labels[zone]; label != cmp.Or(tpl.Document.Machine.Zone, "0") || tpl.Document.Node.Kubelet.Labels[formerZone] != "" {
+		if label := tpl.Document().Node.Kubelet.Labels[zone]; label != cmp.Or(tpl.Document().Machine.Zone, "0") || tpl.Document().Node.Kubelet.Labels[formerZone] != "" {
 			t.Errorf("%v of %v: the label is %q", c.requirements, c.known, label)
 		}
 	}

@@ -56,19 +56,19 @@ func TestScript(t *testing.T) {
 		if _, isRefused := errors.AsType[launch.Problems](err); isRefused {
 			continue // no node is made of it
 		}
-		if parts := tpl.Document.Machine.UserData; len(parts) > 0 {
+		if parts := tpl.Document().Machine.UserData; len(parts) > 0 {
 			if err == nil || !strings.Contains(err.Error(), "$.machine.userData: ") {
 				t.Errorf("%d parts have no place in the script, and the error is %v", len(parts), err)
 			}
 			continue
 		}
-		if own := tpl.Document.Machine.Image.Wanted == "Custom"; own != (err != nil) {
+		if own := tpl.Document().Machine.Image.Wanted == "Custom"; own != (err != nil) {
 			t.Fatal(err)
 		} else if own {
 			continue
 		}
 		values := assigned(t, userData)
-		n := &tpl.Document.Node
+		n := &tpl.Document().Node
 		token := "abcdef.0123456789abcdef"
 		if !tpl.NeedsToken() {
 			token = ""
@@ -129,7 +129,7 @@ func FuzzScript(f *testing.F) {
 		if !utf8.ValidString(text) {
 			return // no document has it
 		}
-		d := launch.Copied(&templates[0].Document)
+		d := launch.Copied(templates[0].Document())
 		taken := make(map[string]bool) // the variables for which the contract is not refused
 		set := func(name string, put func(*nodeconfig.NodeConfig)) {
 			tried := launch.Copied(d)
@@ -164,7 +164,7 @@ func FuzzScript(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		variables, _ := cse.Variables(compile.ReadOne("contract", contract.Document), facts.Facts{Architecture: tpl.Document.Machine.Type.Architecture})
+		variables, _ := cse.Variables(compile.ReadOne("contract", contract.Document), facts.Facts{Architecture: tpl.Document().Machine.Type.Architecture})
 		for _, v := range cse.Assigned(variables) {
 			if value, ok := got[v.Name]; !ok || value != v.Value {
 				t.Errorf("%s is read back as %q, want %q", v.Name, value, v.Value)

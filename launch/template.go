@@ -15,9 +15,8 @@ import (
 // Template is what a machine is made from, but for the credential that its node joins with. It may be kept and used for any
 // number of machines, by several goroutines.
 type Template struct {
-	// Document is the node's contract and the machine. The contract has no bootstrap token.
-	Document Document
-
+	// document is the node's contract and the machine. The contract has no bootstrap token.
+	document Document
 	// base and own are what the template was decided of, and said is what their sources say together.
 	base *Base
 	own  Layer
@@ -55,7 +54,7 @@ var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.00000000000
 // finish completes the contract of a template.
 func (t *Template) finish() {
 	t.parts, t.blank, t.key, t.record = sync.OnceValue(t.split), sync.OnceValue(t.makeBlank), sync.OnceValue(t.makeKey), sync.OnceValue(t.makeRecord)
-	t.complete = nodeconfig.Merge(&t.Document.Node)
+	t.complete = nodeconfig.Merge(&t.document.Node)
 	nodeconfig.Default(t.complete)
 	if t.NeedsToken() {
 		t.complete.Join.BootstrapToken = placeholders[0]
@@ -65,13 +64,16 @@ func (t *Template) finish() {
 // Format writes what the template is called, for every verb: what is made of it holds the contract's secrets.
 func (t *Template) Format(f fmt.State, _ rune) { fmt.Fprint(f, "launch template "+t.Key()) }
 
+// Document is a copy of the node's contract and the machine. The contract has no bootstrap token.
+func (t *Template) Document() *Document { return over(&t.document, new(Document)) }
+
 // NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
 func (t *Template) NeedsToken() bool { return t.complete.Join.Method == nodeconfig.JoinBootstrapToken }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
 func (t *Template) split() contractParts {
-	c := t.Document.Node
+	c := t.document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	if !t.NeedsToken() {
 		return contractParts{head: nodeconfig.Encode(&c)}
@@ -118,7 +120,7 @@ func (t *Template) credential(token nodeconfig.Secret) (string, error) {
 // contract is the node's contract with a credential.
 func (t *Template) contract(value string) userdata.Contract {
 	p := t.parts()
-	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.Document.Machine.UserData}
+	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.document.Machine.UserData}
 }
 
 // UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [Problems] where no node can be made,
@@ -163,7 +165,7 @@ func (t *Template) Annotations() []string { return slices.Sorted(maps.Keys(t.ann
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
 	e := explain(append(slices.Clip(t.base.layers), t.own))
-	e.compute(t.base.rules, &t.Document)
+	e.compute(t.base.rules, &t.document)
 	if path == "" {
 		return e.sorted()
 	}

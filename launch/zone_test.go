@@ -23,8 +23,8 @@ func TestZoneOfALabel(t *testing.T) {
 			request.Claim.Metadata.Labels[zone] = c.label
 		}
 		tpl, problems := launch.Render(cloud, request)
-		if fatal := nodeconfig.Fatal(problems); tpl.Document.Machine.Zone != c.zone || (len(fatal) > 0) != c.refused {
-			t.Errorf("the label %q: zone %q, %v", c.label, tpl.Document.Machine.Zone, fatal)
+		if fatal := nodeconfig.Fatal(problems); tpl.Document().Machine.Zone != c.zone || (len(fatal) > 0) != c.refused {
+			t.Errorf("the label %q: zone %q, %v", c.label, tpl.Document().Machine.Zone, fatal)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	sdk "github.com/slipway-dev/slipway/adapters/azure"
@@ -58,8 +59,18 @@ func input(t testing.TB, name string, c *document.Node) []byte {
 	return data
 }
 
-// template renders a case of package launch.
-func template(t testing.TB, name string) *launch.Template {
+// altered is a cloud with one more decision.
+type altered struct {
+	launch.Cloud
+	alter func(*launch.Document)
+}
+
+func (a altered) Rules() []launch.Rule {
+	return append(slices.Clip(a.Cloud.Rules()), launch.Rule{Run: func(d *launch.Document) []nodeconfig.Problem { a.alter(d); return nil }})
+}
+
+// template renders a case of package launch, with more decisions.
+func template(t testing.TB, name string, alter ...func(*launch.Document)) *launch.Template {
 	t.Helper()
 	c := parse(t, read(t, filepath.Join(cases, name+".yaml")))
 	var problems, found []nodeconfig.Problem
@@ -91,8 +102,14 @@ func template(t testing.TB, name string) *launch.Template {
 	if in.Type, err = azure.ReadInstanceType(read(t, filepath.Join(examples, "skus.json")), size, "eastus"); err != nil {
 		t.Fatal(err)
 	}
-	tpl, found := launch.Render(&in, request)
-	add(found)
+	var cloud launch.Cloud = &in
+	for _, a := range alter {
+		cloud = altered{cloud, a}
+	}
+	tpl, found := launch.Render(cloud, request)
+	if alter == nil {
+		add(found)
+	}
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
 		t.Fatalf("%s is no template that a machine is started from: %v", name, fatal)
 	}
@@ -100,10 +117,10 @@ func template(t testing.TB, name string) *launch.Template {
 }
 
 // machineOf is a machine of a case.
-func machineOf(t testing.TB, name string) *sdk.Machine {
+func machineOf(t testing.TB, name string, alter ...func(*launch.Document)) *sdk.Machine {
 	t.Helper()
 	return &sdk.Machine{
-		Template: template(t, name), Token: nodeconfig.NewSecret(token), Name: "aks-general-abcde",
+		Template: template(t, name, alter...), Token: nodeconfig.NewSecret(token), Name: "aks-general-abcde",
 		BackendPools: []string{pool("kubernetes"), pool("aksOutboundBackendPool")},
 	}
 }

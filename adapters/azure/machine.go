@@ -77,7 +77,7 @@ func (m *Machine) check(longest int) (*checked, error) {
 	if m.Template == nil {
 		return nil, errors.New("there is no template; launch.Render makes one")
 	}
-	c := &checked{Machine: m, document: &m.Template.Document}
+	c := &checked{Machine: m, document: m.Template.Document()}
 	var wrong []error
 	add := func(err error) {
 		if err != nil {

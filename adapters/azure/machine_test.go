@@ -22,31 +22,34 @@ func TestBadMachines(t *testing.T) {
 		name  string
 		spoil func(*sdk.Machine)
 		want  []string
+		alter func(*launch.Document)
 	}{
-		{"no template", func(m *sdk.Machine) { m.Template = nil }, []string{"there is no template"}},
-		{"no name", func(m *sdk.Machine) { m.Name = "" }, []string{`the name ""`}},
-		{"capital letters", func(m *sdk.Machine) { m.Name = "aks-General" }, []string{`the name "aks-General"`}},
-		{"a name that is too long", func(m *sdk.Machine) { m.Name = strings.Repeat("a", 65) }, []string{"at most 64"}},
-		{"no token", func(m *sdk.Machine) { m.Token = nodeconfig.Secret{} }, []string{launch.ErrToken.Error()}},
-		{"no bootstrap token", func(m *sdk.Machine) { m.Token = nodeconfig.NewSecret("canary") }, []string{launch.ErrToken.Error()}},
-		{"no image", func(m *sdk.Machine) { m.Template.Document.Machine.Image.ID = "" }, []string{"$.machine.image.id: is not the ID of an image"}},
-		{"a marketplace image", func(m *sdk.Machine) { m.Template.Document.Machine.Image.ID = "Canonical:ubuntu:22.04:latest" }, []string{"$.machine.image.id"}},
-		{"no subnet", func(m *sdk.Machine) { m.Template.Document.Machine.Network.Subnet = "" }, []string{"$.machine.network.subnet: is not the ID of a subnet"}},
-		{"a zone of another region", func(m *sdk.Machine) { m.Template.Document.Machine.Zone = "westus-1" }, []string{`$.machine.zone: "westus-1" is not of the region`}},
-		{"no pool", func(m *sdk.Machine) { m.BackendPools = []string{"kubernetes"} }, []string{`the backend pool "kubernetes"`}},
-		{"nothing of the cloud, and a bad name", func(m *sdk.Machine) {
-			m.Name = "-"
-			m.Template.Document.Node.Cloud.Azure = nil
-			m.Template.Document.Machine = launch.Machine{}
-		}, []string{
+		{"no template", func(m *sdk.Machine) { m.Template = nil }, []string{"there is no template"}, nil},
+		{"no name", func(m *sdk.Machine) { m.Name = "" }, []string{`the name ""`}, nil},
+		{"capital letters", func(m *sdk.Machine) { m.Name = "aks-General" }, []string{`the name "aks-General"`}, nil},
+		{"a name that is too long", func(m *sdk.Machine) { m.Name = strings.Repeat("a", 65) }, []string{"at most 64"}, nil},
+		{"no token", func(m *sdk.Machine) { m.Token = nodeconfig.Secret{} }, []string{launch.ErrToken.Error()}, nil},
+		{"no bootstrap token", func(m *sdk.Machine) { m.Token = nodeconfig.NewSecret("canary") }, []string{launch.ErrToken.Error()}, nil},
+		{"no image", nil, []string{"$.machine.image.id: is not the ID of an image"}, func(d *launch.Document) { d.Machine.Image.ID = "" }},
+		{"a marketplace image", nil, []string{"$.machine.image.id"}, func(d *launch.Document) { d.Machine.Image.ID = "Canonical:ubuntu:22.04:latest" }},
+		{"no subnet", nil, []string{"$.machine.network.subnet: is not the ID of a subnet"}, func(d *launch.Document) { d.Machine.Network.Subnet = "" }},
+		{"a zone of another region", nil, []string{`$.machine.zone: "westus-1" is not of the region`}, func(d *launch.Document) { d.Machine.Zone = "westus-1" }},
+		{"no pool", func(m *sdk.Machine) { m.BackendPools = []string{"kubernetes"} }, []string{`the backend pool "kubernetes"`}, nil},
+		{"nothing of the cloud, and a bad name", func(m *sdk.Machine) { m.Name = "-" }, []string{
 			`the name "-"`, "$.machine.type.name: is missing", "$.machine.adminUser: is missing", "$.machine.sshPublicKey: is missing",
 			"$.node.cloud.azure.location: is missing", "$.node.cloud.azure.subscriptionID: is missing", "$.node.cloud.azure.resourceGroup: is missing",
 			"$.machine.network.subnet", "$.machine.image.id",
-		}},
+		}, func(d *launch.Document) { d.Node.Cloud.Azure, d.Machine = nil, launch.Machine{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := machineOf(t, "linux")
-			c.spoil(m)
+			var alter []func(*launch.Document)
+			if c.alter != nil {
+				alter = append(alter, c.alter)
+			}
+			m := machineOf(t, "linux", alter...)
+			if c.spoil != nil {
+				c.spoil(m)
+			}
 			_, first := m.VirtualMachine()
 			_, second := m.Interface()
 			_, third := m.Extension()
@@ -83,11 +86,11 @@ func TestBadScaleSets(t *testing.T) {
 
 // User data beyond Azure's limit is the typed error of package userdata.
 func TestTooLarge(t *testing.T) {
-	m := machineOf(t, "linux")
-	labels := m.Template.Document.Node.Kubelet.Labels
-	for i := range 9000 {
-		labels[fmt.Sprintf("example.com/label-%d", i)] = fmt.Sprintf("%x", i*i*7919)
-	}
+	m := machineOf(t, "linux", func(d *launch.Document) {
+		for i := range 9000 {
+			d.Node.Kubelet.Labels[fmt.Sprintf("example.com/label-%d", i)] = fmt.Sprintf("%x", i*i*7919)
+		}
+	})
 	_, err := m.VirtualMachine()
 	if large, ok := errors.AsType[*userdata.TooLargeError](err); !ok || large.Size <= large.Limit {
 		t.Errorf("%v, want that the user data is too large", err)
@@ -123,8 +126,7 @@ func TestImageReference(t *testing.T) {
 		"/SharedGalleries/g/images/i/versions/1.0.0":                                                        "sharedGalleryImageId",
 		"/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/galleries/g/images/i/versions/1.0.0": "id",
 	} {
-		m := machineOf(t, "linux")
-		m.Template.Document.Machine.Image.ID = id
+		m := machineOf(t, "linux", func(d *launch.Document) { d.Machine.Image.ID = id })
 		machine, err := m.VirtualMachine()
 		if err != nil {
 			t.Fatal(err)
@@ -140,8 +142,7 @@ func TestImageReference(t *testing.T) {
 // A disk that is encrypted with one's own keys is so in both models; a machine without identities has none.
 func TestEncryptionSet(t *testing.T) {
 	const set = "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/diskEncryptionSets/keys"
-	m := machineOf(t, "linux")
-	m.Template.Document.Machine.Disk.EncryptionSet, m.Template.Document.Machine.Identities = set, nil
+	m := machineOf(t, "linux", func(d *launch.Document) { d.Machine.Disk.EncryptionSet, d.Machine.Identities = set, nil })
 	machine, err := m.VirtualMachine()
 	if err != nil || *machine.Properties.StorageProfile.OSDisk.ManagedDisk.DiskEncryptionSet.ID != set || machine.Identity != nil {
 		t.Errorf("the machine has another disk, or an identity (%v)", err)
@@ -154,8 +155,7 @@ func TestEncryptionSet(t *testing.T) {
 
 // What the host keeps of the disks is encrypted also where the launch is not a trusted one.
 func TestEncryptionAtHost(t *testing.T) {
-	m := machineOf(t, "linux")
-	m.Template.Document.Machine.Security = launch.Security{EncryptionAtHost: new(true)}
+	m := machineOf(t, "linux", func(d *launch.Document) { d.Machine.Security = launch.Security{EncryptionAtHost: new(true)} })
 	machine, err := m.VirtualMachine()
 	if err != nil {
 		t.Fatal(err)

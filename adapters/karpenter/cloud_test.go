@@ -42,7 +42,7 @@ func (c *cloud) Start(_ context.Context, l karpenter.Launch) (*karpenter.Machine
 		return new(c.machines[i]), nil
 	}
 	c.started = append(c.started, l)
-	m := &l.Template.Document.Machine
+	m := &l.Template.Document().Machine
 	c.machines = append(c.machines, karpenter.Machine{
 		ID: "test://" + l.Name, Name: l.Name, Key: l.Template.Key(), Created: c.clock.Now(),
 		Type: m.Type.Name, Zone: m.Zone, CapacityType: m.CapacityType, Image: m.Image.ID,

@@ -110,7 +110,7 @@ func (p *Provider) lacking(c *class, template *launch.Template) []nodeconfig.Pro
 	if p.skipCheck {
 		return nil
 	}
-	return nodeconfig.Fatal(launch.Check(template, c.inputs.Manifests[template.Document.Machine.Image.ID], p.unapplied...))
+	return nodeconfig.Fatal(launch.Check(template, c.inputs.Manifests[template.Document().Machine.Image.ID], p.unapplied...))
 }
 
 // noOffering says why there is no offering for a claim.
@@ -236,7 +236,7 @@ func (p *Provider) start(ctx context.Context, name string, chosen *choice, userD
 
 // fulfil is the claim as a machine fulfils it, but for the machine's ID.
 func fulfil(claim *v1.NodeClaim, chosen *choice) (*v1.NodeClaim, error) {
-	document := &chosen.template.Document
+	document := chosen.template.Document()
 	labels := chosen.labels()
 	maps.Copy(labels, document.Node.Kubelet.Labels)
 	capacity, err := quantities(document.Machine.Capacity)

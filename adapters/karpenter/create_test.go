@@ -253,7 +253,7 @@ func TestLaunched(t *testing.T) {
 	if claim.Status.ProviderID != "test://general-abcde" || claim.Status.ImageID != exampleImage {
 		t.Errorf("%+v", claim.Status)
 	}
-	for name, want := range template.Document.Machine.Allocatable {
+	for name, want := range template.Document().Machine.Allocatable {
 		if got := claim.Status.Allocatable[corev1.ResourceName(name)]; got.AsDec().Cmp(must(t, want).AsDec()) != 0 {
 			t.Errorf("%s of the claim is %s, want %s", name, got.String(), want)
 		}
@@ -264,7 +264,7 @@ func TestLaunched(t *testing.T) {
 	if n := len(claim.Annotations[karpenter.AnnotationRecord]); n > launch.MaxRecord {
 		t.Errorf("the record has %d bytes", n)
 	}
-	taints := fmt.Sprint(template.Document.Node.Kubelet.Taints)
+	taints := fmt.Sprint(template.Document().Node.Kubelet.Taints)
 	if strings.Count(taints, v1.UnregisteredTaintKey) != 1 {
 		t.Errorf("the taints are %s", taints)
 	}
@@ -285,7 +285,7 @@ func TestLaunched(t *testing.T) {
 func TestExhausted(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.cloud.startErr = func(l karpenter.Launch) error {
-			if m := &l.Template.Document.Machine; m.Type.Name == "Standard_D4ds_v5" && m.Zone == "eastus-2" {
+			if m := &l.Template.Document().Machine; m.Type.Name == "Standard_D4ds_v5" && m.Zone == "eastus-2" {
 				return &karpenter.LaunchError{Class: karpenter.NoCapacity}
 			}
 			return nil

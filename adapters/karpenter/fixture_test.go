@@ -320,8 +320,8 @@ func (f *fixture) running(name string) *v1.NodeClaim {
 func (f *fixture) join(name string) {
 	f.t.Helper()
 	template := f.cloud.started[slices.IndexFunc(f.cloud.started, func(l karpenter.Launch) bool { return l.Name == name })].Template
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: template.Document.Node.Kubelet.Labels}, Spec: corev1.NodeSpec{ProviderID: "test://" + name}}
-	for _, taint := range template.Document.Node.Kubelet.Taints {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: template.Document().Node.Kubelet.Labels}, Spec: corev1.NodeSpec{ProviderID: "test://" + name}}
+	for _, taint := range template.Document().Node.Kubelet.Taints {
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffect(taint.Effect)})
 	}
 	if err := f.client.Create(f.ctx, node); err != nil {

@@ -67,12 +67,12 @@ func nodeOf(t testing.TB, class *azure.NodeClass) string {
 	input := &azure.Input{Settings: in.Settings, Class: class, Type: &in.Types[0], Images: in.Images, Detected: in.Detected}
 	template, problems := launch.Render(input, launch.Request{Claim: new(launch.NodeClaim)})
 	contract := make(map[string]any)
-	if err := yaml.Unmarshal(nodeconfig.Encode(&template.Document.Node), &contract); err != nil {
+	if err := yaml.Unmarshal(nodeconfig.Encode(&template.Document().Node), &contract); err != nil {
 		t.Fatal(err)
 	}
 	config := contract["kubelet"].(map[string]any)["config"].(map[string]any)
 	maps.DeleteFunc(config, func(name string, v any) bool { return v == kubeletDefaults[name] && v != nil })
-	node, err := json.MarshalIndent(map[string]any{"contract": contract, "machine": template.Document.Machine}, "", " ")
+	node, err := json.MarshalIndent(map[string]any{"contract": contract, "machine": template.Document().Machine}, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}

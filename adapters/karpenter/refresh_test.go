@@ -113,7 +113,7 @@ func (f *fixture) launched(name string) *launch.Template {
 // the ConfigMap is shown, all at once, and the last good settings stay until it is good again.
 func TestSettingsAreRefreshed(t *testing.T) {
 	f := refreshing(t, new(world), nil)
-	user := func(name string) string { return f.launched(name).Document.Machine.AdminUser }
+	user := func(name string) string { return f.launched(name).Document().Machine.AdminUser }
 	step := func(name, wantUser, wantShown string) {
 		t.Helper()
 		shown := f.refresh()
@@ -192,7 +192,7 @@ func TestClusterIsDetectedAgain(t *testing.T) {
 		change(&again)
 		w.detected = &again
 	}
-	version := func() string { return f.launched("general-abcde").Document.Node.Cluster.KubernetesVersion }
+	version := func() string { return f.launched("general-abcde").Document().Node.Cluster.KubernetesVersion }
 	authority := w.detected.CertificateAuthority
 
 	old := *w.detected.KubernetesVersion
@@ -226,7 +226,7 @@ func TestClusterIsDetectedAgain(t *testing.T) {
 func TestImagesAreListedAgain(t *testing.T) {
 	w := new(world)
 	f := refreshing(t, w, nil)
-	image := func() string { return f.launched("general-abcde").Document.Machine.Image.Version }
+	image := func() string { return f.launched("general-abcde").Document().Machine.Image.Version }
 	before := image()
 	w.imagesFailed = errors.New("throttled")
 	if shown := f.refresh(); !strings.Contains(shown, "the images: throttled") || image() != before {

@@ -90,16 +90,17 @@ func (c *class) size(t *launch.InstanceType) (*size, error) {
 		if i == 0 {
 			s.problems = problems // they are the same for the others
 		}
-		for label, value := range template.Document.Node.Kubelet.Labels {
+		document := template.Document()
+		for label, value := range document.Node.Kubelet.Labels {
 			if !slices.Contains(s.labels[label], value) {
 				s.labels[label] = append(s.labels[label], value)
 			}
 		}
-		machine := &template.Document.Machine
+		machine := &document.Machine
 		if len(machine.Capacity) == 0 {
 			return s, nil // the problems say what is not known
 		}
-		if err := s.reserve(machine, template.Document.Node.Kubelet.Config); err != nil {
+		if err := s.reserve(machine, document.Node.Kubelet.Config); err != nil {
 			return nil, fmt.Errorf("the instance type %s: %w", t.Name, err)
 		}
 	}

@@ -67,7 +67,7 @@ func TestSizes(t *testing.T) {
 // compare compares an instance type with a template for it.
 func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Template, possible bool) {
 	t.Helper()
-	machine := &template.Document.Machine
+	machine := &template.Document().Machine
 	for i, pair := range []struct {
 		got  corev1.ResourceList
 		want map[string]string
@@ -81,7 +81,7 @@ func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Temp
 			}
 		}
 	}
-	config := template.Document.Node.Kubelet.Config
+	config := template.Document().Node.Kubelet.Config
 	reserved, eviction := config["kubeReserved"].(map[string]any), config["evictionHard"].(map[string]any)
 	for name, amount := range reserved {
 		if got := it.Overhead.KubeReserved[corev1.ResourceName(name)]; got.Cmp(*must(t, amount.(string))) != 0 {

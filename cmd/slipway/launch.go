@@ -128,7 +128,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 	l.problems = launch.Join(l.problems, l.inClass(launch.Check(template, l.image, l.allowed...))...)
 	if len(nodeconfig.Fatal(l.problems)) > 0 {
 		against := []azure.Reason{}
-		if template.Document.Machine.Image.ID == "" {
+		if template.Document().Machine.Image.ID == "" {
 			against = l.notTaken(template)
 		}
 		return l.refuse(s, against)

@@ -49,7 +49,7 @@ func (l *launching) notTaken(t *launch.Template) []azure.Reason {
 	if l.cloud.Images == nil {
 		return []azure.Reason{}
 	}
-	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine, l.cloud.Settings)
+	_, against, _ := l.cloud.Images.Choose(&t.Document().Machine, l.cloud.Settings)
 	return append([]azure.Reason{}, against...)
 }
 
@@ -102,7 +102,7 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		}
 	}
 	table.Row(cli.Cell{Text: "extension", Paint: style.Dim}, cli.Cell{Text: cmp.Or(record.ExtensionCommand, "none")})
-	for _, taint := range t.Document.Node.Kubelet.Taints {
+	for _, taint := range t.Document().Node.Kubelet.Taints {
 		table.Row(cli.Cell{Text: "taint", Paint: style.Dim}, cli.Cell{Text: taint.String()})
 	}
 	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {

@@ -293,7 +293,7 @@ func driversTable() string {
 }
 
 func labelsTable(t *testing.T, in *Input) string {
-	labels := rendered(t, in).Document.Node.Kubelet.Labels
+	labels := rendered(t, in).Document().Node.Kubelet.Labels
 	rows := [][]string{{"label", "of the example's node"}}
 	for _, key := range labelKeys() {
 		rows = append(rows, []string{code(key), cmp.Or(code(labels[key]), "none")})

@@ -35,7 +35,7 @@ var errScript = errors.New("the script of variables is for images of AKS's; an i
 // is one of [launch.Template.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold, or
 // says that the image is none of AKS's.
 func Script(t *launch.Template, token nodeconfig.Secret) (userData string, report []ScriptVariable, err error) {
-	if isOwn(&t.Document) {
+	if isOwn(t.Document()) {
 		return "", nil, errScript
 	}
 	contract, err := t.Contract(token)
@@ -46,7 +46,7 @@ func Script(t *launch.Template, token nodeconfig.Secret) (userData string, repor
 		return "", nil, errors.New("$.machine.userData: the script of variables has no place for it; use an image with Slipway, or leave it out")
 	}
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
-	variables, problems := cse.Variables(read, facts.Facts{Architecture: t.Document.Machine.Type.Architecture})
+	variables, problems := cse.Variables(read, facts.Facts{Architecture: t.Document().Machine.Type.Architecture})
 	var wrong []error
 	for _, p := range nodeconfig.Fatal(problems) {
 		wrong = append(wrong, fmt.Errorf("%s: %s", p.Path, p.Reason))

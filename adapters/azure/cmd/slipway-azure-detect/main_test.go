@@ -299,7 +299,7 @@ func TestLaunchTakesThem(t *testing.T) {
 	if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
 		t.Fatal(fatal)
 	}
-	if image := template.Document.Machine.Image; image.Version != "202611.05.0" || image.Definition != "2404gen2containerd" {
+	if image := template.Document().Machine.Image; image.Version != "202611.05.0" || image.Definition != "2404gen2containerd" {
 		t.Errorf("%+v", image)
 	}
 	for _, path := range []string{"$.machine.network.clusterID", "$.node.cluster.kubernetesVersion", "$.node.cluster.certificateAuthority"} {

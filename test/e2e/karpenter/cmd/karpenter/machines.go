@@ -72,7 +72,7 @@ type launchRequest struct {
 }
 
 func requestOf(l karpenter.Launch) launchRequest {
-	m := l.Template.Document.Machine
+	m := l.Template.Document().Machine
 	return launchRequest{
 		Machine: karpenter.Machine{
 			Name: l.Name, Key: l.Template.Key(), Type: m.Type.Name, Zone: m.Zone, CapacityType: m.CapacityType, Image: m.Image.ID,
