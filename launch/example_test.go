@@ -29,53 +29,28 @@ func exampleInput() *azure.Input {
 	return &in
 }
 
-// A claim becomes a template, and the template user data. No other value of the template is secret.
-func ExampleRender() {
-	claim := new(launch.NodeClaim)
-	problems := launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
-	template, found := launch.Render(exampleInput(), launch.Request{Claim: claim})
-	for _, p := range nodeconfig.Fatal(append(problems, found...)) {
-		fmt.Println(p)
+// A claim becomes a template, and the template user data and a record. Later the record is compared with what is wanted then.
+func Example() {
+	claim, in := new(launch.NodeClaim), exampleInput()
+	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
+	template, problems := launch.Render(in, launch.Request{Claim: claim})
+	if len(nodeconfig.Fatal(problems)) > 0 {
+		fmt.Println(problems) // no machine is started
+		return
 	}
-	fmt.Println(template.Document().Machine.Image.Definition, template.Document().Machine.Disk.Placement)
+	machine := template.Document().Machine
+	fmt.Println(machine.Image.Definition, machine.Disk.Placement)
+	for _, v := range template.Explain("machine.disk.sizeGB") {
+		fmt.Printf("%s GB, of %s; not %s of %s\n", v.Value, v.Where(), v.Overrode[0].Value, v.Overrode[0].Where())
+	}
 	userData, err := template.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 	fmt.Println(len(userData) > 1000, err)
-	// Output:
-	// 2404gen2containerd CacheDisk
-	// true <nil>
-}
-
-// Each value says where it is from.
-func ExampleTemplate_Explain() {
-	claim := new(launch.NodeClaim)
-	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
-	template, _ := launch.Render(exampleInput(), launch.Request{Claim: claim})
-	for _, v := range template.Explain("machine.disk") {
-		fmt.Printf("%s is %s: %s, %s\n", v.Path, v.Value, v.Source, v.Where())
-		for _, o := range v.Overrode {
-			fmt.Printf("  and not %s of %s: %s\n", o.Value, o.Where(), o.Reason)
-		}
-	}
-	// Output:
-	// $.machine.disk.ephemeral is true: computed, disk
-	// $.machine.disk.placement is CacheDisk: computed, disk
-	// $.machine.disk.sizeGB is 100: nodeClass, AKSNodeClass default (generation 3)
-	//   and not 128 of AKS: what somebody has said goes before what is the same for all nodes
-}
-
-// A node that runs is compared with the one that is wanted.
-func ExampleCompare() {
-	claim := new(launch.NodeClaim)
-	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
-	in := exampleInput()
-	running, _ := launch.Render(in, launch.Request{Claim: claim})
-	annotation := running.Record().Text()
+	annotation := template.Record().Text() // it is kept with the node
 
 	changed := *in.Class
 	changed.Spec.OSDiskSizeGB = new(int32(64))
 	in.Class = &changed
 	wanted, _ := launch.Render(in, launch.Request{Claim: claim})
-
 	record, err := launch.ParseRecord([]byte(annotation))
 	if err != nil {
 		fmt.Println(err) // it is not known what the node was made from, so it stays
@@ -86,13 +61,14 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(compared.Class)
 	for _, c := range compared.Changes {
-		fmt.Println(c.Path, c.Old, c.New)
+		fmt.Println(c.Class, c.Path, c.Old, c.New)
 	}
 	// Output:
-	// replace
-	// $.machine.disk.sizeGB 100 64
+	// 2404gen2containerd CacheDisk
+	// 100 GB, of AKSNodeClass default (generation 3); not 128 of AKS
+	// true <nil>
+	// replace $.machine.disk.sizeGB 100 64
 }
 
 // What a machine reports becomes a reason for its claim.
