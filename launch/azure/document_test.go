@@ -13,21 +13,19 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/launch.md")
+var update = flag.Bool("update", false, "rewrite the tables of docs/launch.md and docs/launch-decisions.md")
 
-// decided has the tables of what decides, each between two comments.
-const decided = "../../docs/launch.md"
+// The pages with the tables of what decides, each between two comments.
+const (
+	launchPage = "../../docs/launch.md"
+	decided    = "../../docs/launch-decisions.md"
+)
 
-// TestDecisionsDocument writes the tables of docs/launch.md: what is said there of each decision is what decides.
+// TestDecisionsDocument writes the tables of two pages: what is said there of each decision is what decides.
 func TestDecisionsDocument(t *testing.T) {
-	before, err := os.ReadFile(decided)
-	if err != nil {
-		t.Fatal(err)
-	}
 	in := exampleInput(t)
-	after := string(before)
-	for _, d := range []struct{ name, table string }{
-		{"one value", followed(t, in)},
+	writeTables(t, launchPage, namedTable{"one value", followed(t, in)})
+	writeTables(t, decided, []namedTable{
 		{"fields", fieldsTable()},
 		{"rules", rulesTable(in)},
 		{"families", familiesTable()},
@@ -37,22 +35,36 @@ func TestDecisionsDocument(t *testing.T) {
 		{"flags", flagsTable()},
 		{"drivers", driversTable()},
 		{"labels", labelsTable(t, in)},
-	} {
+	}...)
+}
+
+// namedTable is a table between two comments of a page, of which the first has its name.
+type namedTable struct{ name, table string }
+
+// writeTables compares the tables of a page, or writes them.
+func writeTables(t *testing.T, page string, tables ...namedTable) {
+	t.Helper()
+	before, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := string(before)
+	for _, d := range tables {
 		begin, end := "<!-- table: "+d.name+" -->\n", "<!-- end -->\n"
 		head, rest, found := strings.Cut(after, begin)
 		_, tail, ends := strings.Cut(rest, end)
 		if !found || !ends || strings.Contains(tail, begin) {
-			t.Errorf("%s has no place, or several, for the table %q", decided, d.name)
+			t.Errorf("%s has no place, or several, for the table %q", page, d.name)
 			continue
 		}
 		after = head + begin + d.table + end + tail
 	}
 	if *update {
-		if err := os.WriteFile(decided, []byte(after), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if after != string(before) {
-		t.Errorf("the tables of %s are not what decides; go test ./launch/azure -update rewrites them", decided)
+		t.Errorf("the tables of %s are not what decides; go test ./launch/azure -update rewrites them", page)
 	}
 }
 
