@@ -11,7 +11,7 @@ import (
 // speller gives the texts of a document their canonical spellings.
 type speller struct{ path []byte }
 
-// spell gives the texts of a document, which nobody else has, their canonical spellings ([fieldRows]).
+// spell gives the texts of a document, which no other code has, their canonical spellings ([fieldRows]).
 func (d *Document) spell() {
 	s := speller{make([]byte, 0, 256)}
 	s.path = append(s.path, '$')

@@ -13,7 +13,7 @@ type fieldRow struct {
 	reason   string
 }
 
-// fieldRows are all fields. A text has to have a meaning of its own row or of one above it: $ has none.
+// fieldRows are all fields. A text has the meaning of its row or of one above it, and $ has no meaning.
 var fieldRows = []fieldRow{
 	{path: "$.node", class: InPlace, reason: "the agent applies a changed contract"},
 	{path: "$.node.apiVersion", means: word},
@@ -31,7 +31,7 @@ var fieldRows = []fieldRow{
 	{path: "$.node.cluster.dnsServiceIPs", means: address},
 	{path: "$.node.cluster.serviceCIDRs", means: subnet},
 
-	{path: "$.node.join", means: word, class: Refresh, reason: "a node that has joined has a certificate of its own"},
+	{path: "$.node.join", means: word, class: Refresh, reason: "a node that has joined has its own certificate"},
 	{path: "$.node.join.clientCertificate.certificate", means: certificates},
 	{path: "$.node.join.attested.identityID", means: cloudID},
 

@@ -138,7 +138,7 @@ func (r *Record) shortened() string {
 	}
 }
 
-// longest is the entry of a map, below a tree, that takes most room and has no maps of its own below it; above is nil for none.
+// longest is the entry of a map, below a tree, that takes most room and has no maps below it; above is nil for none.
 func longest(tree *document.Node, at string) (above *document.Node, index int, path string) {
 	most := 0
 	for i := range tree.Fields {

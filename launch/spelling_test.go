@@ -159,7 +159,7 @@ func respelled(path string, v reflect.Value) (all []func(reflect.Value) bool) {
 	return all
 }
 
-// respellingCloud writes one value of its cloud's layers in another way.
+// respellingCloud respells one value of its cloud's layers.
 type respellingCloud struct {
 	launch.Cloud
 	source launch.Source

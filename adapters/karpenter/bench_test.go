@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 )
 
-// cached reads as an operator's cache does: each read is a copy of its own.
+// cached reads as an operator's cache does: each read is another copy.
 type cached struct {
 	client.Client
 	class *karpenter.NodeClass

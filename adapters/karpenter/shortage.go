@@ -119,7 +119,7 @@ func placement(refused, other string) bool { return isZone(refused) == isZone(ot
 // labelSeries is a node's label of its size's series. The sizes of a series share a quota.
 const labelSeries = "karpenter.azure.com/sku-series"
 
-// ofSeries reports whether a size is of the same series. One whose series is not known has one of its own.
+// ofSeries reports whether a size is of the same series. A size whose series is not known is of no other's.
 func ofSeries(refused, other *size) bool {
 	series := refused.labels[labelSeries]
 	return thisSize(refused, other) || len(series) > 0 && slices.Equal(series, other.labels[labelSeries])

@@ -41,7 +41,7 @@ func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*rendered, 
 	}
 	t := c.inputs.instanceType(claim.Labels[corev1.LabelInstanceTypeStable])
 	if t == nil {
-		return nil, nil // the core has a reason of its own for this
+		return nil, nil // the core has its own reason for this
 	}
 	key := requestKey(claim, pool)
 	r := c.kept(key)

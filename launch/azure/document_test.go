@@ -21,7 +21,7 @@ const (
 	decided    = "../../docs/launch-decisions.md"
 )
 
-// TestDecisionsDocument writes the tables of two pages: what is said there of each decision is what decides.
+// TestDecisionsDocument writes the tables of two pages: they are what decides.
 func TestDecisionsDocument(t *testing.T) {
 	in := exampleInput(t)
 	writeTables(t, launchPage, namedTable{"one value", followed(t, in)})

@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 }
 
 // TestSettingsOfClusters: what differs among clusters. A setting that means something when it is empty is written so, one that is not known
-// is not written, and one that a launch needs, or would refuse, is an error of its own.
+// is not written, and one that a launch needs, or would refuse, is an error.
 func TestSettingsOfClusters(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*fakeazure.Cloud)
