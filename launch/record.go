@@ -215,21 +215,38 @@ func decompressed(text []byte) ([]byte, error) {
 	return data, err
 }
 
-// documents are what the sources had said, and what the node has: that, and what the release had added.
-func (r *Record) documents() (said, has *Document, err error) {
-	first, err := document.Parse(r.Said)
+// Whole is what the node has as one document, in JSON: what the sources had said, and what the release had added. The error wraps
+// [ErrUnknown].
+func (r *Record) Whole() (json.RawMessage, error) {
+	_, whole, err := r.trees()
 	if err != nil {
+		return nil, err
+	}
+	return whole.AppendJSON(nil), nil
+}
+
+// trees are what the sources had said, and what the node has.
+func (r *Record) trees() (said, whole *document.Node, err error) {
+	if said, err = document.Parse(r.Said); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	added, err := document.Parse(r.Chosen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	whole := document.Merge(added, first).Top
+	return said, &document.Merge(added, said).Top, nil
+}
+
+// documents are what the sources had said, and what the node has.
+func (r *Record) documents() (said, has *Document, err error) {
+	first, whole, err := r.trees()
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, tree := range []struct {
 		node *document.Node
 		into **Document
-	}{{first, &said}, {&whole, &has}} {
+	}{{first, &said}, {whole, &has}} {
 		*tree.into = new(Document)
 		document.Decode(tree.node, *tree.into, document.Options{Names: document.JSONNames, Report: func(f document.Fault) {
 			if f.Kind != document.Unknown { // another release may have had it

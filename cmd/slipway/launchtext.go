@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,8 @@ import (
 // launchResult is the result of launch as JSON. It is a record, too, unless no machine would be launched.
 type launchResult struct {
 	*launch.Record // nil where no machine would be launched
+	// Document is the node's contract and the machine, as the record has them.
+	Document json.RawMessage `json:"document,omitempty"`
 	// Explanation says where the values are from; with --explain alone.
 	Explanation launch.Explanation `json:"explanation,omitempty"`
 	// NotTaken are the images that were not taken, and why.
@@ -24,7 +27,9 @@ type launchResult struct {
 }
 
 func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
-	result := launchResult{Record: l.record(t), NotTaken: l.notTaken(t), Problems: append([]nodeconfig.Problem{}, l.problems...)}
+	record := l.record(t)
+	whole, _ := record.Whole() // of a record that was made here
+	result := launchResult{Record: record, Document: whole, NotTaken: l.notTaken(t), Problems: append([]nodeconfig.Problem{}, l.problems...)}
 	if l.script {
 		// A token of the right form; the report has no values.
 		_, result.Variables, _ = azure.Script(t, nodeconfig.NewSecret("000000.0000000000000000"))

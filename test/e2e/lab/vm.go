@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -39,6 +41,8 @@ type Machine struct {
 	Accelerated bool
 	// Temporary is the image of a disk that it has besides its own, as some sizes of a cloud's machines do, or empty.
 	Temporary string
+	// MemoryMiB is how much memory it has; 0 for 2048.
+	MemoryMiB int
 	// KernelArgs are further arguments for the kernel.
 	KernelArgs string
 	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
@@ -152,7 +156,7 @@ func (l *Lab) qemu(m Machine) []string {
 	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1 " + emulated + " " + m.KernelArgs
 	argv := []string{
 		// A machine's way to Ready is 0.7 GB of translated code; where that has no room, all is translated again.
-		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=1024", "-smp", processors, "-m", "2048",
+		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=1024", "-smp", processors, "-m", strconv.Itoa(cmp.Or(m.MemoryMiB, 2048)),
 		// With "enhanced rep movsb" a kernel clears and copies memory by the byte, each of which the emulator does by itself.
 		"-cpu", "max,-erms,-fsrm",
 		// A machine that is reset in the same process is half as fast: its memory is full of pages whose code was translated.

@@ -121,9 +121,16 @@ func (r *caseRun) temporaryDisk(ctx context.Context, m lab.Machine) (string, err
 	return path, nil
 }
 
+// launchMemory is the memory of a machine that is launched by a template, in MiB: AKS takes no size with less.
+const launchMemory = 3584
+
 // machine is the case's machine, without its cloud.
 func (r *caseRun) machine() lab.Machine {
-	return lab.Machine{Dir: filepath.Join(r.Lab.Dir(), "vm-"+r.Name), Disk: filepath.Join(r.Images[r.Containerd], "disk.img")}
+	m := lab.Machine{Dir: filepath.Join(r.Lab.Dir(), "vm-"+r.Name), Disk: filepath.Join(r.Images[r.Containerd], "disk.img")}
+	if r.Kind == "launch" {
+		m.MemoryMiB = launchMemory
+	}
+	return m
 }
 
 // resume goes on with a machine that has booted already and that cloud-init is done with, delivers the

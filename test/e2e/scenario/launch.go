@@ -73,13 +73,15 @@ func onlySize(path string) (string, error) {
 
 // launchTemplate is what the test reads of "slipway launch -o json".
 type launchTemplate struct {
-	Values   map[string]string
-	Contract struct {
-		Kubelet struct {
-			Labels map[string]string
-			Taints []struct{ Key, Value, Effect string }
-			Config map[string]any
+	Document struct {
+		Node struct {
+			Kubelet struct {
+				Labels map[string]string
+				Taints []struct{ Key, Value, Effect string }
+				Config map[string]any
+			}
 		}
+		Machine struct{ Capacity, Allocatable map[string]string }
 	}
 }
 
@@ -98,19 +100,14 @@ func (r *caseRun) checkLaunched(ctx context.Context, _ struct{}) error {
 		if err := r.Lab.API.Get(ctx, collectionOfNodes+"/"+r.node.nodeName(), &have); err != nil {
 			return err
 		}
-		kernels, err := want.compare(&have)
-		if err == nil {
-			r.Log.Info("the kernel's own share of the memory", "case", r.Name, "bytes", kernels)
-		}
-		return err
+		return want.compare(&have)
 	})
 }
 
-// compare compares a Node with the template, and returns how much less memory it has than its instance type: the kernel's own
-// share, in bytes. All differences are reported at once.
-func (want *launchTemplate) compare(have *node) (kernels int64, err error) {
-	kubelet := want.Contract.Kubelet
-	expected := nodeArgs{Labels: kubelet.Labels, MaxPods: want.Values["$.machine.capacity.pods"]}
+// compare compares a Node with the template. All differences are reported at once.
+func (want *launchTemplate) compare(have *node) error {
+	kubelet, machine := want.Document.Node.Kubelet, want.Document.Machine
+	expected := nodeArgs{Labels: kubelet.Labels, MaxPods: machine.Capacity["pods"]}
 	for _, taint := range kubelet.Taints {
 		expected.Taints = append(expected.Taints, taint.Key+"="+taint.Value+":"+taint.Effect)
 	}
@@ -138,12 +135,11 @@ func (want *launchTemplate) compare(have *node) (kernels int64, err error) {
 		if !c.told {
 			continue
 		}
-		if told := amount("the template", want.Values, "$.machine.allocatable."+c.resource) / c.unit; told > free {
+		if told := amount("the template", machine.Allocatable, c.resource) / c.unit; told > free {
 			errs = append(errs, fmt.Errorf("a scheduler is told of %d of %s, and the node has %d", told, c.resource, free))
 		}
 	}
-	kernels = (amount("the instance type", want.Values, "$.machine.type.memoryBytes") - amount("capacity", status.Capacity, "memory")) / 1000
-	return kernels, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // suffixes are those of quantities that a kubelet and a template write, as thousandths (Kubernetes' documentation, "Quantity").

@@ -10,10 +10,9 @@ import (
 
 func TestLaunchedDiffers(t *testing.T) {
 	var template launchTemplate
-	text := `{"values": {"$.machine.capacity.pods": "42", "$.machine.allocatable.cpu": "1900m", "$.machine.allocatable.memory": "1344693862",
-		"$.machine.type.memoryBytes": "2147483648"},
-		"contract": {"kubelet": {"labels": {"team": "blue"}, "taints": [{"key": "k", "effect": "NoExecute"}],
-		"config": {"kubeReserved": {"cpu": "100m", "memory": "512Mi"}, "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"}}}}}`
+	text := `{"document": {"machine": {"capacity": {"pods": "42"}, "allocatable": {"cpu": "1900m", "memory": "1344693862"}},
+		"node": {"kubelet": {"labels": {"team": "blue"}, "taints": [{"key": "k", "effect": "NoExecute"}],
+		"config": {"kubeReserved": {"cpu": "100m", "memory": "512Mi"}, "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"}}}}}}`
 	if err := json.Unmarshal([]byte(text), &template); err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +31,9 @@ func TestLaunchedDiffers(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &have); err != nil {
 			t.Fatal(err)
 		}
-		kernels, err := template.compare(&have)
-		if c.wrong == "" && (err != nil || kernels != 2147483648-2025472<<10) {
-			t.Errorf("%s: %d, %v", name, kernels, err)
+		err := template.compare(&have)
+		if c.wrong == "" && err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %v, want %q", name, err, c.wrong)
