@@ -39,22 +39,23 @@ func refreshOf(objects, version string) *karpenter.Refresh {
 	}
 }
 
-// objectOf is the object of a kind; nil where there is no such object.
+// objectOf is the object of a kind, and of several the last, which a case has added; nil where there is no such object.
 func objectOf(objects, kind string) ([]byte, error) {
 	data, err := os.ReadFile(objects)
 	if err != nil {
 		return nil, err
 	}
+	var last []byte
 	for _, part := range document.Stream(data) {
 		var object struct{ Kind string }
 		if err := yaml.Unmarshal(part, &object); err != nil {
 			return nil, fmt.Errorf("%s: %w", objects, err)
 		}
 		if object.Kind == kind {
-			return part, nil
+			last = part
 		}
 	}
-	return nil, nil
+	return last, nil
 }
 
 // readObject reads the object of a kind; nil where there is no such object.
