@@ -177,6 +177,9 @@ func isFalse(_ *judge, _ *rule, v value) bool {
 	return v.v == nil || err == nil && !on
 }
 
+// hasNoFile is of a flag that a kubelet cannot have beside a file, because it reads its flags once more then.
+func hasNoFile(j *judge, _ *rule, v value) bool { return v.v == nil || j.config == nil }
+
 func isWholePercent(_ *judge, _ *rule, v value) bool {
 	text := v.text()
 	n, err := strconv.ParseInt(strings.TrimRight(text, "%"), 10, 0)

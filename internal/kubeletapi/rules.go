@@ -143,6 +143,7 @@ var rows = [...]rule{
 	{field: "--cloud-provider", check: oneOf, words: "external", zero: true, on: "DisableCloudProviders", since: 29, source: inKubelet},
 	{field: "--container-runtime", check: oneOf, words: "remote", until: 26, source: inRun},
 	{field: "--help", check: isFalse, want: "ends the kubelet; leave it out", source: "cmd/kubelet/app/server.go: NewKubeletCommand"},
+	{field: "--help", check: hasNoFile, until: 26, want: "ends a kubelet that has a configuration file; leave it out", source: "cmd/kubelet/app/server.go: kubeletConfigFlagPrecedence"},
 	{field: "--hostname-override", check: isNotBlank, want: "want a name", source: "k8s.io/component-helpers node/util: GetHostname"},
 	{field: "--root-dir", check: isGiven, want: "want a directory", source: inKubelet},
 	{field: "--version", check: isFalse, want: "ends the kubelet; leave it out", source: "cmd/kubelet/app/server.go: NewKubeletCommand"},

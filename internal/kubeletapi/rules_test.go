@@ -42,6 +42,7 @@ var ruleCases = []struct {
 	{36, `{"hairpinMode":"","topologyManagerScope":"node","tlsMinVersion":"VersionTLS12"}`, nil, []string{"!$.topologyManagerScope", "$.topologyManagerScope"}},
 	{36, `{}`, []string{"version=0"}, nil},
 	{36, `{}`, []string{"help=false", "version=false"}, nil},
+	{26, `{}`, []string{"help=false", "version=false"}, []string{"!--help"}},
 	{36, `{}`, []string{"help=true", "version=raw"}, []string{"!--help", "!--version"}},
 	{36, `{}`, []string{"hairpin-mode=", "tls-min-version="}, []string{"!--hairpin-mode"}},
 	{36, `{"tlsCipherSuites":["TLS_AES_128_GCM_SHA256","AES",null]}`, nil, []string{"!$.tlsCipherSuites[1]", "!$.tlsCipherSuites[2]"}},
