@@ -157,7 +157,10 @@ func longest(tree *document.Node, at string) (above *document.Node, index int, p
 }
 
 // packers are kept, because each has hundreds of kilobytes.
-var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+var packers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that exists
+	return w
+}}
 
 func (r *Record) compressed() string {
 	data, err := json.Marshal(r)
