@@ -120,8 +120,12 @@ func change(v reflect.Value) bool {
 // Copied is a document that shares nothing with another one.
 func Copied(d *Document) *Document { return Merge([]Layer{{Document: d}}) }
 
-// Values are all values of a document.
-func Values(d *Document) map[string]string { return values(d) }
+// Values are all values of a document for people, by their paths.
+func Values(d *Document) map[string]string {
+	all := make(map[string]string)
+	walk(d, func(path []byte, v reflect.Value) { all[string(path)] = text(v) })
+	return all
+}
 
 // DriftOf is the row of a difference.
 func DriftOf(path string) (Drift, string) { row := fieldAt([]byte(path)); return row.class, row.reason }

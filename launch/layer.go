@@ -91,8 +91,6 @@ type Field struct {
 	Path string
 	// Sources may set it. Where one is Computed, it is the only one.
 	Sources []Source
-	// AnyCase says that the cloud compares the value without case.
-	AnyCase bool
 }
 
 // Rule computes values from others.

@@ -19,6 +19,8 @@ type meaning struct {
 	// compared is the spelling by which two are compared; nil for the canonical one. The contract keeps the author's, because programs
 	// that read it may show it or select by it.
 	compared func(string) string
+	// anyCase says that the cloud takes capital and small letters for the same.
+	anyCase bool
 }
 
 // The meanings of texts. Numbers, booleans, durations and secrets of Go's types have one spelling.
@@ -36,7 +38,7 @@ var (
 	// span is a time as Go writes it.
 	span = &meaning{name: "duration", canonical: canonicalSpan}
 	// guid is compared by its digits (RFC 9562, 4).
-	guid = &meaning{name: "GUID", canonical: strings.ToLower}
+	guid = &meaning{name: "GUID", canonical: strings.ToLower, anyCase: true}
 	// address is an IP address, subnet a range of them.
 	address = &meaning{name: "address", canonical: canonicalAddress}
 	subnet  = &meaning{name: "CIDR", canonical: canonicalSubnet}
@@ -50,10 +52,10 @@ var (
 	}}
 	// cloudID is an ID in the cloud, and cloudName the name of what an ID is of. Azure compares both without case (Azure: naming rules for
 	// resources).
-	cloudID   = &meaning{name: "ID", compared: func(s string) string { return strings.ToLower(strings.TrimRight(s, "/")) }}
-	cloudName = &meaning{name: "cloud's name", compared: strings.ToLower}
+	cloudID   = &meaning{name: "ID", compared: func(s string) string { return strings.ToLower(strings.TrimRight(s, "/")) }, anyCase: true}
+	cloudName = &meaning{name: "cloud's name", compared: strings.ToLower, anyCase: true}
 	// location is a region, which people also write as they speak: "East US".
-	location = &meaning{name: "location", canonical: func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }}
+	location = &meaning{name: "location", canonical: func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }, anyCase: true}
 )
 
 // spelled is the canonical spelling.

@@ -35,7 +35,7 @@ func ranked(layers []Layer) []*Layer {
 }
 
 // conflicts compares what was detected with what is taken in its place, which somebody has said.
-func conflicts(layers []Layer, fields []Field, merged *Document) []nodeconfig.Problem {
+func conflicts(layers []Layer, merged *Document) []nodeconfig.Problem {
 	var problems []nodeconfig.Problem
 	for i := range layers {
 		found := &layers[i]
@@ -48,7 +48,7 @@ func conflicts(layers []Layer, fields []Field, merged *Document) []nodeconfig.Pr
 			if !taken.IsValid() || detected.Type() == secretType || reflect.DeepEqual(detected.Interface(), taken.Interface()) {
 				return // nobody detects a secret
 			}
-			if f := fieldOf(fields, path); f != nil && f.AnyCase && strings.EqualFold(text(detected), text(taken)) {
+			if m := fieldAt(at).means; m != nil && m.anyCase && strings.EqualFold(text(detected), text(taken)) {
 				return
 			}
 			winner := setter(layers, path)

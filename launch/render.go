@@ -33,7 +33,7 @@ func Prepare(cloud Cloud) *Base {
 	b.standard = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s == Hardcoded }) })
 	b.said = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s != Hardcoded }) })
 	b.usual = sync.OnceValue(func() map[string]comparedValue { return compared(b.standard()) })
-	b.problems = append(b.problems, conflicts(b.layers, b.fields, b.merged)...)
+	b.problems = append(b.problems, conflicts(b.layers, b.merged)...)
 	return b
 }
 

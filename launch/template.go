@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -170,11 +169,4 @@ func (t *Template) Explain(path string) Explanation {
 		return e.sorted()
 	}
 	return e.sorted().Below(path)
-}
-
-// values are the values of a document for people, by their paths.
-func values(d *Document) map[string]string {
-	all := make(map[string]string)
-	walk(d, func(path []byte, v reflect.Value) { all[string(path)] = text(v) })
-	return all
 }

@@ -8,7 +8,6 @@ import (
 )
 
 // fields are which sources may set what (AKS Node Bootstrapping: "Karpenter configuration sources"). The longest path counts.
-// Azure compares IDs, and the names in them, without case (Azure: naming rules for resources).
 var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.cluster.name", Sources: by(launch.Global)},
 	{Path: "$.node.cluster.server", Sources: by(launch.Global)},
@@ -48,11 +47,11 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.cloud.instanceType", Sources: by(launch.Detected)},
 	{Path: "$.node.cloud.azure", Sources: by(launch.Hardcoded)},
 	{Path: "$.node.cloud.azure.environment", Sources: by(launch.Hardcoded, launch.Environment)},
-	{Path: "$.node.cloud.azure.tenantID", Sources: by(launch.Environment), AnyCase: true},
-	{Path: "$.node.cloud.azure.subscriptionID", Sources: by(launch.Environment), AnyCase: true},
-	{Path: "$.node.cloud.azure.location", Sources: by(launch.Environment), AnyCase: true},
-	{Path: "$.node.cloud.azure.resourceGroup", Sources: by(launch.Detected, launch.Global), AnyCase: true},
-	{Path: "$.node.cloud.azure.identity.userAssignedID", Sources: by(launch.Detected, launch.Global), AnyCase: true},
+	{Path: "$.node.cloud.azure.tenantID", Sources: by(launch.Environment)},
+	{Path: "$.node.cloud.azure.subscriptionID", Sources: by(launch.Environment)},
+	{Path: "$.node.cloud.azure.location", Sources: by(launch.Environment)},
+	{Path: "$.node.cloud.azure.resourceGroup", Sources: by(launch.Detected, launch.Global)},
+	{Path: "$.node.cloud.azure.identity.userAssignedID", Sources: by(launch.Detected, launch.Global)},
 	{Path: "$.node.cloud.azure.subnet", Sources: by(launch.Computed)},
 	{Path: "$.node.cloud.azure.vnet", Sources: by(launch.Computed)},
 	{Path: "$.node.cloud.azure.vnetResourceGroup", Sources: by(launch.Computed)},
@@ -72,10 +71,10 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.machine.disk.sizeGB", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.machine.disk.ephemeral", Sources: by(launch.Computed)},
 	{Path: "$.machine.disk.placement", Sources: by(launch.Computed)},
-	{Path: "$.machine.disk.encryptionSet", Sources: by(launch.Global), AnyCase: true},
+	{Path: "$.machine.disk.encryptionSet", Sources: by(launch.Global)},
 	{Path: "$.machine.network", Sources: by(launch.Hardcoded, launch.Detected, launch.Global)},
-	{Path: "$.machine.network.id", Sources: by(launch.Hardcoded, launch.Detected, launch.Global), AnyCase: true},
-	{Path: "$.machine.network.subnet", Sources: by(launch.Detected, launch.Global, launch.Class), AnyCase: true},
+	{Path: "$.machine.network.id", Sources: by(launch.Hardcoded, launch.Detected, launch.Global)},
+	{Path: "$.machine.network.subnet", Sources: by(launch.Detected, launch.Global, launch.Class)},
 	{Path: "$.machine.network.securityGroup", Sources: by(launch.Computed)},
 	{Path: "$.machine.network.addresses", Sources: by(launch.Computed)},
 	{Path: "$.machine.network.accelerated", Sources: by(launch.Computed)},
@@ -83,7 +82,7 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.machine.adminUser", Sources: by(launch.Hardcoded, launch.Global)},
 	{Path: "$.machine.sshPublicKey", Sources: by(launch.Global)},
 	{Path: "$.machine.userData", Sources: by(launch.Class)},
-	{Path: "$.machine.identities", Sources: by(launch.Global), AnyCase: true},
+	{Path: "$.machine.identities", Sources: by(launch.Global)},
 	{Path: "$.machine.gpuDriver", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.machine.gpuDriverVersion", Sources: by(launch.Computed)},
 	{Path: "$.machine.ultraSSD", Sources: by(launch.Computed)},
