@@ -176,24 +176,18 @@ func (f *refreshed) settings(ctx context.Context, r *Refresh, reader client.Read
 	}
 }
 
-// orDetected are settings that a launch needs, unless they were detected.
-var orDetected = []struct {
-	name  string
-	given func(*azure.Settings) string
-	found func(*azure.Detected) *azure.Fact
-}{
-	{"vnet-subnet-id", func(s *azure.Settings) string { return s.SubnetID }, func(d *azure.Detected) *azure.Fact { return d.SubnetID }},
-	{"node-resource-group", func(s *azure.Settings) string { return s.NodeResourceGroup }, func(d *azure.Detected) *azure.Fact { return d.NodeResourceGroup }},
-}
-
 // lost is the error of settings without one that launches have used, and that was not detected. At the program's beginning it is no error:
 // each class may have its own.
 func (f *refreshed) lost(now *azure.Settings) error {
+	before := f.inputs.Settings
+	if before == nil {
+		return nil
+	}
 	var wrong []error
-	for _, row := range orDetected {
-		detected := f.inputs.Detected != nil && row.found(f.inputs.Detected) != nil
-		if before := f.inputs.Settings; before != nil && row.given(before) != "" && row.given(now) == "" && !detected {
-			wrong = append(wrong, fmt.Errorf("%s is missing, and was not detected", row.name))
+	never := before.Missing(nil)
+	for _, name := range now.Missing(f.inputs.Detected) {
+		if !slices.Contains(never, name) {
+			wrong = append(wrong, fmt.Errorf("%s is missing, and was not detected", name))
 		}
 	}
 	return errors.Join(wrong...)

@@ -274,6 +274,20 @@ func (in *Input) place() (subnet, resourceGroup string) {
 	return cmp.Or(in.Settings.SubnetID, value(found.SubnetID).Value), cmp.Or(in.Settings.NodeResourceGroup, value(found.NodeResourceGroup).Value)
 }
 
+// Missing names the settings that launches need, and that neither the settings nor what was detected say; a class may have its
+// own subnet. Detected may be nil.
+func (s *Settings) Missing(detected *Detected) []string {
+	subnet, group := (&Input{Settings: s, Detected: detected}).place()
+	var names []string
+	if subnet == "" {
+		names = append(names, "vnet-subnet-id")
+	}
+	if group == "" {
+		names = append(names, "node-resource-group")
+	}
+	return names
+}
+
 // missing reports what a launch needs and neither settings nor detection say.
 func (in *Input) missing(p *problems) {
 	subnet, group := in.place()
