@@ -101,7 +101,7 @@ func hostDisks(t *launch.InstanceType, yield func(placement string, bytes int64)
 	}
 }
 
-// placementOf is the first disk of the host with room for the machine's own disk; empty if there is none.
+// placementOf is the first disk of the host with room for the machine's own disk; empty if no disk has room.
 func placementOf(m *launch.Machine) (placement string) {
 	need := int64(m.Disk.SizeGB) * gibibyte
 	if need > mostHostDisk {
@@ -118,7 +118,7 @@ func placementOf(m *launch.Machine) (placement string) {
 	return placement
 }
 
-// largestHostDisk is the size of the largest disk that the host has room for; 0 if there is none, or if it is not known.
+// largestHostDisk is the size of the largest disk that the host has room for; 0 if the host has no such disk, or its disks are not known.
 func largestHostDisk(t *launch.InstanceType) (largest int64) {
 	hostDisks(t, func(_ string, bytes int64) { largest = max(largest, min(bytes, mostHostDisk)) })
 	return largest

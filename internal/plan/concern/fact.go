@@ -111,8 +111,8 @@ func UnknownFact(in *Input, out *Output, path, what string) {
 	out.Fatal(nodeconfig.Missing, path, "the kubelet is told the machine's %s, and neither the cloud's metadata service nor the facts say it", what)
 }
 
-// GivesProviderID reports whether Slipway gives the kubelet its machine's name in the cloud, which a cloud provider of its own
-// would tell it (Kubernetes: cloud-provider-aws, node names).
+// GivesProviderID reports whether Slipway gives the kubelet its machine's name in the cloud, which a kubelet
+// with a cloud provider inside finds out by itself (Kubernetes: cloud-provider-aws, node names).
 func (in *Input) GivesProviderID() bool {
 	const flag, field = "provider-id", "providerID"
 	return in.Family.Command.DropIn.File != "" && in.Config.Cloud.Provider == "aws" && kubeletsetting.Value(in.Config.Kubelet, "cloud-provider", "", in.commandFlag("cloud-provider")) == "external" &&
