@@ -107,9 +107,6 @@ func checkPlanner(t *testing.T, set *token.FileSet, config types.Config, path, d
 	return p
 }
 
-// maxFolderFiles is how many files a folder has whose listing is a table of contents.
-const maxFolderFiles = 30
-
 // A concern decides by the input, and by what was decided before, which the input has. It calls no function of another concern, and
 // nothing calls one of its own: what several need is in files, or in packages, that are no concern. So no two files need each other.
 func TestConcernsAreApart(t *testing.T) {
@@ -117,9 +114,6 @@ func TestConcernsAreApart(t *testing.T) {
 	concerns := 0
 	for _, p := range all {
 		concerns += len(p.concerns)
-		if len(p.files) > maxFolderFiles {
-			t.Errorf("%s has %d files, want at most %d: split it by subject", p.path, len(p.files), maxFolderFiles)
-		}
 		for edge, names := range p.uses {
 			if slices.Contains(p.concerns, edge[1]) {
 				t.Errorf("%s: %s uses %v, which %s has beside a concern; move it to a file without one", p.path, edge[0], names, edge[1])

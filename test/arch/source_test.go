@@ -18,6 +18,8 @@ import (
 const (
 	maxFileLines     = 600
 	maxFunctionLines = 80
+	// maxFolderFiles is how many files a folder has whose listing is a table of contents. Tests are beside what they test, and do not count.
+	maxFolderFiles = 30
 )
 
 // sources are the Go files of the repository.
@@ -43,7 +45,11 @@ func sources(t *testing.T) []string {
 }
 
 func TestSizes(t *testing.T) {
+	folders := make(map[string]int)
 	for _, path := range sources(t) {
+		if !strings.HasSuffix(path, "_test.go") {
+			folders[filepath.Dir(path)]++
+		}
 		if strings.HasSuffix(path, ".pb.go") {
 			continue
 		}
@@ -65,6 +71,11 @@ func TestSizes(t *testing.T) {
 					t.Errorf("%s: %s has %d lines, want at most %d", path, f.Name.Name, lines, maxFunctionLines)
 				}
 			}
+		}
+	}
+	for path, files := range folders {
+		if files > maxFolderFiles {
+			t.Errorf("%s has %d files, want at most %d: split it by subject", path, files, maxFolderFiles)
 		}
 	}
 }
