@@ -13,7 +13,7 @@ func TestEveryKind(t *testing.T) {
 		if spec.Kind() != name || resource.KindOf(spec).New == nil || kind.Lasts == nil {
 			t.Errorf("%s: its row is not whole", name)
 		}
-		if kind.Stays != nil && kind.StaysSource == "" {
+		if kind.NotUndone != nil && kind.NotUndoneSource == "" {
 			t.Errorf("%s: why it stays has no source", name)
 		}
 		disk, onDisk := diskKinds[name]
@@ -25,8 +25,8 @@ func TestEveryKind(t *testing.T) {
 			t.Errorf("%s: the engine lacks a function", name)
 		}
 		// What the engine undoes, it can undo; and it says of everything else why that stays.
-		if undone := onDisk || live.undo != nil; undone != (kind.Stays == nil || name == "Command" || name == "Unit") {
-			t.Errorf("%s: undone is %v, and stays is %v", name, undone, kind.Stays != nil)
+		if undone := onDisk || live.undo != nil; undone != (kind.NotUndone == nil || name == "Command" || name == "Unit") {
+			t.Errorf("%s: undone is %v, and stays is %v", name, undone, kind.NotUndone != nil)
 		}
 		if spec.Valid() == nil {
 			t.Errorf("%s: one that says nothing is valid", name)

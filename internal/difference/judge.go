@@ -88,7 +88,7 @@ func (j *judge) add(id resource.ID, reason Reason) bool {
 func (j *judge) judgements() map[resource.ID]Judgement {
 	j.kubelet()
 	j.runtime()
-	j.placed()
+	j.rules()
 	judged := make(map[resource.ID]Judgement, len(j.deltas))
 	for _, d := range j.deltas {
 		if reason, found := d.effects(); found {
@@ -143,8 +143,8 @@ func (d *delta) effects() (Reason, bool) {
 		of = d.new
 	}
 	if d.new == nil {
-		if kind := resource.KindOf(of.Spec); kind.Stays != nil && kind.Stays(of.Spec) != "" {
-			return Reason{None, of.Spec.Name(), kind.Stays(of.Spec), kind.StaysSource}, true
+		if kind := resource.KindOf(of.Spec); kind.NotUndone != nil && kind.NotUndone(of.Spec) != "" {
+			return Reason{None, of.Spec.Name(), kind.NotUndone(of.Spec), kind.NotUndoneSource}, true
 		}
 	}
 	return Reason{of.Class, of.Spec.Name(), of.Why, of.Source}, of.Why != ""

@@ -58,14 +58,14 @@ func TestOtherTables(t *testing.T) {
 		last = row.Class
 	}
 	last = Replace
-	for _, row := range placedTable {
+	for _, row := range ruleTable {
 		wellFormed(t, fmt.Sprint(row.Kind, row.Names), row.Class, row.Reason, row.Source)
 		if row.Class > last || row.On == 0 {
 			t.Errorf("%s %v is out of order, or for nothing", row.Kind, row.Names)
 		}
 		last = row.Class
 	}
-	for _, row := range []placedRow{
+	for _, row := range []ruleRow{
 		authorityExtended, authorityReplaced, serverReplaced, bootstrapIgnored,
 		versionPatch, versionUpgrade, versionUnknown, versionDowngrade,
 	} {

@@ -39,10 +39,10 @@ type Kind struct {
 	New func() Spec
 	// Lasts reports whether one is still so after a boot.
 	Lasts func(Spec) bool
-	// Stays says why nothing is undone when a plan has one no more, and StaysSource where that was read. It is nil, or
+	// NotUndone says why nothing is undone when a plan has one no more, and NotUndoneSource where that was read. It is nil, or
 	// returns "", where the engine undoes it.
-	Stays       func(Spec) string
-	StaysSource string
+	NotUndone       func(Spec) string
+	NotUndoneSource string
 	// Part reports that one is only a part of the file at its path, which others own too.
 	Part bool
 	// Kept is what a generation's plan keeps of one for a later apply: no credential and nothing that only this run knows.
@@ -74,35 +74,35 @@ type Agentless struct {
 var Kinds = map[string]Kind{
 	"Attribute": {
 		New: fresh[Attribute], Lasts: never, Agentless: atBoot((*Attribute).atBoot),
-		Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysfs(5)",
+		NotUndone: says("the kernel keeps the value until it boots again"), NotUndoneSource: "sysfs(5)",
 	},
 	"Block": {New: fresh[Block], Lasts: always, Part: true, Text: asText((*Block).text)},
 	"Certificate": {
 		New: fresh[Certificate], Lasts: always, Kept: part((*Certificate).withoutToken), Compared: part((*Certificate).withoutToken),
 		Agentless: Agentless{Lost: "the kubelet asks for its certificate itself, and later"},
-		Stays:     says("the kubelet renews it, and the node is known by it"), StaysSource: "Kubernetes: kubelet certificate rotation",
+		NotUndone: says("the kubelet renews it, and the node is known by it"), NotUndoneSource: "Kubernetes: kubelet certificate rotation",
 	},
 	"Check": {
 		New: fresh[Check], Lasts: always, Kept: part((*Check).withoutToken), Compared: part((*Check).withoutToken),
-		Stays: says("it changes nothing"), StaysSource: "Check",
+		NotUndone: says("it changes nothing"), NotUndoneSource: "Check",
 	},
-	"Command":   {New: fresh[Command], Lasts: always, Kept: part((*Command).kept), Stays: staysWithoutInputs, StaysSource: "Command"},
+	"Command":   {New: fresh[Command], Lasts: always, Kept: part((*Command).kept), NotUndone: notUndoneWithoutInputs, NotUndoneSource: "Command"},
 	"Copy":      {New: fresh[Copy], Lasts: always, Agentless: atBoot((*Copy).atBoot)},
 	"Directory": {New: fresh[Directory], Lasts: always},
 	"Download": {
 		New: fresh[Download], Lasts: always, Kept: part((*Download).kept), Stored: part((*Download).anonymous),
 		Agentless: Agentless{Lost: "nobody brings it: use an image that has the component, or one that was prepared with the agent", Fatal: true},
-		Stays:     says("it is kept for the way back, the last one of each component"), StaysSource: "Download",
+		NotUndone: says("it is kept for the way back, the last one of each component"), NotUndoneSource: "Download",
 	},
 	"File": {New: fresh[File], Lasts: always, Kept: part((*File).kept), Compared: part((*File).compared), Text: asText((*File).text)},
 	"Image": {
 		New: fresh[Image], Lasts: always, Kept: part((*Image).kept), Stored: part((*Image).anonymous),
 		Agentless: Agentless{Lost: "nobody pulls it with the machine's identity: use an image of the machine that has it", Fatal: true},
-		Stays:     says("a pod may use it; the kubelet removes what nobody uses"), StaysSource: "Kubernetes docs, Garbage Collection, of unused images",
+		NotUndone: says("a pod may use it; the kubelet removes what nobody uses"), NotUndoneSource: "Kubernetes docs, Garbage Collection, of unused images",
 	},
 	"Module": {
 		New: fresh[Module], Lasts: never, Agentless: atBoot((*Module).atBoot),
-		Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)",
+		NotUndone: says("it stays loaded until the machine boots again"), NotUndoneSource: "modules-load.d(5)",
 	},
 	"Mount": {
 		New: fresh[Mount], Lasts: never,
@@ -110,7 +110,7 @@ var Kinds = map[string]Kind{
 	},
 	"ServingCertificate": {
 		New: fresh[ServingCertificate], Lasts: always, Agentless: Agentless{Lost: "the kubelet makes it itself when it starts"},
-		Stays: says("it is the kubelet's, which reads it for as long as it is there"), StaysSource: "Kubernetes: cmd/kubelet/app/server.go, InitializeTLS",
+		NotUndone: says("it is the kubelet's, which reads it for as long as it is there"), NotUndoneSource: "Kubernetes: cmd/kubelet/app/server.go, InitializeTLS",
 	},
 	"Swap": {
 		New: fresh[Swap], Lasts: never,
@@ -119,10 +119,10 @@ var Kinds = map[string]Kind{
 	"Symlink": {New: fresh[Symlink], Lasts: always},
 	"Sysctl": {
 		New: fresh[Sysctl], Lasts: never, Agentless: atBoot((*Sysctl).atBoot),
-		Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)",
+		NotUndone: says("the kernel keeps the value until it boots again"), NotUndoneSource: "sysctl.d(5)",
 	},
 	"TrustStore": {New: fresh[TrustStore], Lasts: always},
-	"Unit":       {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
+	"Unit":       {New: fresh[Unit], Lasts: never, NotUndone: notUndoneIfStays, NotUndoneSource: "Unit"},
 	"UnitState": {
 		New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped },
 		Kept: part((*UnitState).withoutWas), Compared: part((*UnitState).withoutWas),
@@ -164,15 +164,15 @@ func never(Spec) bool  { return false }
 // says is one answer for all resources of a kind.
 func says(why string) func(Spec) string { return func(Spec) string { return why } }
 
-func staysWithoutInputs(s Spec) string {
+func notUndoneWithoutInputs(s Spec) string {
 	if c := s.(*Command); len(c.Inputs) == 0 || c.Once != "" {
 		return "what it did is not known"
 	}
 	return ""
 }
 
-// staysIfSaid is what holds for units.
-func staysIfSaid(s Spec) string {
+// notUndoneIfStays is what holds for units.
+func notUndoneIfStays(s Spec) string {
 	if s.(*Unit).Stays {
 		return "it may be what makes the change"
 	}
@@ -181,8 +181,8 @@ func staysIfSaid(s Spec) string {
 
 // Undone reports whether the engine undoes what a resource brought when a plan has it no more.
 func Undone(s Spec) bool {
-	stays := Kinds[s.Kind()].Stays
-	return stays == nil || stays(s) == ""
+	reason := Kinds[s.Kind()].NotUndone
+	return reason == nil || reason(s) == ""
 }
 
 // KindOf is what holds for all resources of a spec's kind.

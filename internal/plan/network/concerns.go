@@ -16,6 +16,6 @@ var Concerns = []*concern.Concern{
 	&privateServer,
 	&proxy,
 	&resolver,
-	&rings,
+	&receiveRings,
 	&secondaryInterfaces,
 }

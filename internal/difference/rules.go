@@ -20,8 +20,8 @@ const (
 	always = added | removed | changed
 )
 
-// placedRow says what a change of a resource takes that is known by its kind and its name.
-type placedRow struct {
+// ruleRow says what a change of a resource takes that is known by its kind and its name.
+type ruleRow struct {
 	Kind string
 	// Names are patterns (path.Match); none is every name.
 	Names  []string
@@ -31,8 +31,8 @@ type placedRow struct {
 	Source string
 }
 
-// placedTable is sorted by class, the greatest first.
-var placedTable = []placedRow{
+// ruleTable is sorted by class, the greatest first.
+var ruleTable = []ruleRow{
 	{"Unit", []string{plan.KubeletUnit}, removed, Replace, "without a kubelet the machine is not a node", "Kubernetes docs, Nodes: a Node without a kubelet that renews its lease is not ready"},
 	{"File", everyPlace(func(p *profile.Paths) string { return p.Kubeconfig }), added | removed, Replace, "the kubelet gets another credential, which may be another Node's", "Kubernetes docs, Using Node Authorization"},
 
@@ -56,7 +56,7 @@ func everyPlace(of func(*profile.Paths) string) []string {
 	return names
 }
 
-func (r placedRow) isOf(d delta) bool {
+func (r ruleRow) isOf(d delta) bool {
 	return r.Kind == d.spec().Kind() && r.On&d.event() != 0 &&
 		(len(r.Names) == 0 || slices.ContainsFunc(r.Names, func(pattern string) bool {
 			ok, err := path.Match(pattern, d.spec().Name())
@@ -66,23 +66,23 @@ func (r placedRow) isOf(d delta) bool {
 
 // Rules that look into what changes.
 var (
-	authorityExtended = placedRow{Class: Restart, Reason: "certificates change, and one at least stays: the cluster is the same", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
-	authorityReplaced = placedRow{Class: Replace, Reason: "no certificate stays: another cluster, or one whose nodes have to join again", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
-	serverReplaced    = placedRow{Class: Replace, Reason: "another server may be another cluster, and a kubelet that joined with a token has the old one in a kubeconfig of its own", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"}
-	bootstrapIgnored  = placedRow{Class: None, Reason: "a kubelet that has a kubeconfig of its own does not read it", Source: "Kubernetes docs, TLS bootstrapping: kubelet configuration"}
+	authorityExtended = ruleRow{Class: Restart, Reason: "certificates change, and one at least stays: the cluster is the same", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
+	authorityReplaced = ruleRow{Class: Replace, Reason: "no certificate stays: another cluster, or one whose nodes have to join again", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
+	serverReplaced    = ruleRow{Class: Replace, Reason: "another server may be another cluster, and a kubelet that joined with a token has the old one in a kubeconfig of its own", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"}
+	bootstrapIgnored  = ruleRow{Class: None, Reason: "a kubelet that has a kubeconfig of its own does not read it", Source: "Kubernetes docs, TLS bootstrapping: kubelet configuration"}
 
-	versionPatch     = placedRow{Class: Restart, Reason: "a patch of the same minor version", Source: versionSkew + `"Supported versions"`}
-	versionUpgrade   = placedRow{Class: Drain, Reason: "a minor version of the kubelet is not changed under running pods", Source: versionSkew + `"Supported component upgrade order", kubelet`}
-	versionUnknown   = placedRow{Class: Drain, Reason: "no contract names the versions, which may be different minor versions", Source: versionSkew + `"Supported component upgrade order", kubelet`}
-	versionDowngrade = placedRow{Class: Replace, Reason: "a kubelet need not understand what a newer minor version left behind", Source: versionSkew + `"Supported component upgrade order": upgrades only`}
+	versionPatch     = ruleRow{Class: Restart, Reason: "a patch of the same minor version", Source: versionSkew + `"Supported versions"`}
+	versionUpgrade   = ruleRow{Class: Drain, Reason: "a minor version of the kubelet is not changed under running pods", Source: versionSkew + `"Supported component upgrade order", kubelet`}
+	versionUnknown   = ruleRow{Class: Drain, Reason: "no contract names the versions, which may be different minor versions", Source: versionSkew + `"Supported component upgrade order", kubelet`}
+	versionDowngrade = ruleRow{Class: Replace, Reason: "a kubelet need not understand what a newer minor version left behind", Source: versionSkew + `"Supported component upgrade order": upgrades only`}
 )
 
 const versionSkew = "Kubernetes, Version Skew Policy, "
 
-// placed judges the changes of what is known by its kind and its name.
-func (j *judge) placed() {
+// rules judges the changes of what is known by its kind and its name.
+func (j *judge) rules() {
 	for _, d := range j.deltas {
-		for _, row := range placedTable {
+		for _, row := range ruleTable {
 			if row.isOf(d) {
 				j.add(d.id, row.of(d))
 			}
@@ -108,11 +108,11 @@ func (j *judge) placed() {
 	}
 }
 
-func (r placedRow) of(d delta) Reason { return Reason{r.Class, d.spec().Name(), r.Reason, r.Source} }
+func (r ruleRow) of(d delta) Reason { return Reason{r.Class, d.spec().Name(), r.Reason, r.Source} }
 
 // authorityRow reports whether a cluster's certificates were extended or replaced; ok is false where they
 // are the same.
-func authorityRow(d delta) (row placedRow, ok bool) {
+func authorityRow(d delta) (row ruleRow, ok bool) {
 	if d.old == nil || d.new == nil {
 		return authorityReplaced, true
 	}
@@ -136,10 +136,10 @@ func certificates(r *resource.Resource) []string {
 }
 
 // versionRow is what a change of Kubernetes' version takes; ok is false if the version is the same.
-func versionRow(before, after *resource.Node) (row placedRow, ok bool) {
+func versionRow(before, after *resource.Node) (row ruleRow, ok bool) {
 	switch {
 	case before.Version == after.Version:
-		return placedRow{}, false
+		return ruleRow{}, false
 	case before.Version == "" || after.Version == "":
 		return versionUnknown, true
 	case before.Minor == after.Minor:

@@ -33,7 +33,7 @@ func sample(kind, name string, state string) resource.Resource {
 
 // Each row of the table, for each of its names and each event that it is for.
 func TestPlacedCases(t *testing.T) {
-	for _, row := range placedTable {
+	for _, row := range ruleTable {
 		names := row.Names
 		if len(names) == 0 {
 			names = []string{"a.b"}
@@ -62,7 +62,7 @@ func TestPlacedCases(t *testing.T) {
 }
 
 // classOfPlace is what a change takes for where it is.
-func classOfPlace(row placedRow, name string) Class {
+func classOfPlace(row ruleRow, name string) Class {
 	if row.Kind == "File" && strings.HasPrefix(name, resource.UnitDir) {
 		return Reload
 	}
@@ -105,7 +105,7 @@ func TestRulesThatLookInside(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after resource.Plan
 		class         Class
-		reason        placedRow
+		reason        ruleRow
 	}{
 		"a certificate more":     {node(ca("a")), node(ca("a", "b")), Restart, authorityExtended},
 		"a certificate less":     {node(ca("a", "b")), node(ca("b")), Restart, authorityExtended},
@@ -139,7 +139,7 @@ func TestVersion(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		before, after string
-		row           placedRow
+		row           ruleRow
 	}{
 		"patch":       {"1.36.1", "1.36.2", versionPatch},
 		"patch, down": {"1.36.2", "1.36.1", versionPatch},

@@ -9,9 +9,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// rings makes the receive rings of the network interfaces larger that a machine of Azure has with accelerated networking: a small
+// receiveRings makes the receive rings of the network interfaces larger that a machine of Azure has with accelerated networking: a small
 // ring loses packets when many arrive at once.
-var rings = concern.Concern{
+var receiveRings = concern.Concern{
 	Name:  "receive rings",
 	Joins: true, // each machine has interfaces of its own
 	Plan:  planRings,
