@@ -177,8 +177,10 @@ func isFalse(_ *judge, _ *rule, v value) bool {
 	return v.v == nil || err == nil && !on
 }
 
-// hasNoFile is of a flag that a kubelet cannot have beside a file, because it reads its flags once more then.
-func hasNoFile(j *judge, _ *rule, v value) bool { return v.v == nil || j.config == nil }
+// isNoHelp is false, and given to a kubelet without a file: with one it reads its flags once more, and does not know this one then.
+func isNoHelp(j *judge, r *rule, v value) bool {
+	return v.v == nil || isFalse(j, r, v) && j.config == nil
+}
 
 func isWholePercent(_ *judge, _ *rule, v value) bool {
 	text := v.text()
