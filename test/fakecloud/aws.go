@@ -36,7 +36,7 @@ func (c *Cloud) roleCredentials(i Instance) map[string]any {
 func (c *Cloud) STS() http.Handler {
 	return c.service("sts", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const id = "01234567-89ab-cdef-0123-456789abcdef"
-		k, err := c.signer(r, "sts")
+		k, err := c.signer(r, inURL(r), "sts", "sts")
 		switch {
 		case r.Method != http.MethodGet || r.URL.Path != "/" || r.URL.Query().Get("Action") != "GetCallerIdentity":
 			stsError(w, http.StatusBadRequest, "InvalidAction", "only GetCallerIdentity is known", id)

@@ -6,19 +6,21 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // AWS's requests are signed (IAM User Guide, "AWS Signature Version 4 for API requests"). What is here checks a signature in
-// a URL; it shares no code with whoever signs.
+// a URL or in headers; it shares no code with the program that signs.
 const (
 	sigAlgorithm = "AWS4-HMAC-SHA256"
 	sigTime      = "20060102T150405Z"
-	// sigLife is how long STS takes a signed URL, whatever the URL says.
+	// sigLife is how long AWS takes a signed request, whatever its URL says.
 	sigLife = 15 * time.Minute
 )
 
@@ -30,45 +32,84 @@ type key struct {
 	expires       time.Time
 }
 
-// signer returns the key that a request to a service of a region is signed with, or says what is wrong with the signature.
-func (c *Cloud) signer(r *http.Request, service string) (key, error) {
-	query := r.URL.Query()
-	parts := strings.Split(query.Get("X-Amz-Credential"), "/") // key ID, date, region, service, "aws4_request"
-	if query.Get("X-Amz-Algorithm") != sigAlgorithm || len(parts) != 5 {
+// claim is what a request says of its signature.
+type claim struct {
+	algorithm, credential, date, token, signature string
+	// headers are the names of those that are signed.
+	headers []string
+	body    []byte
+}
+
+// inURL is the claim of a request whose signature is in its URL. It has no body.
+func inURL(r *http.Request) claim {
+	q := r.URL.Query()
+	return claim{q.Get("X-Amz-Algorithm"), q.Get("X-Amz-Credential"), q.Get("X-Amz-Date"), q.Get("X-Amz-Security-Token"), q.Get("X-Amz-Signature"),
+		strings.Split(q.Get("X-Amz-SignedHeaders"), ";"), nil}
+}
+
+// inHeader is the claim of a request whose signature is in its headers. It reads the body.
+func inHeader(r *http.Request) claim {
+	c := claim{date: r.Header.Get("X-Amz-Date"), token: r.Header.Get("X-Amz-Security-Token")}
+	var rest string
+	c.algorithm, rest, _ = strings.Cut(r.Header.Get("Authorization"), " ")
+	for field := range strings.SplitSeq(rest, ",") {
+		switch name, value, _ := strings.Cut(strings.TrimSpace(field), "="); name {
+		case "Credential":
+			c.credential = value
+		case "SignedHeaders":
+			c.headers = strings.Split(value, ";")
+		case "Signature":
+			c.signature = value
+		}
+	}
+	c.body, _ = io.ReadAll(io.LimitReader(r.Body, maxSignedBody))
+	return c
+}
+
+// maxSignedBody is more than any request has that is signed here, in bytes.
+const maxSignedBody = 64 << 10
+
+// signer returns the key that a request to a service is signed with, or says what is wrong with the signature. prefix stands before the
+// region in the name of the service's hosts.
+func (c *Cloud) signer(r *http.Request, claim claim, service, prefix string) (key, error) {
+	parts := strings.Split(claim.credential, "/") // key ID, date, region, service, "aws4_request"
+	if claim.algorithm != sigAlgorithm || len(parts) != 5 {
 		return key{}, errors.New("MissingAuthenticationToken: the request is not signed")
 	}
 	id, scope := parts[0], strings.Join(parts[1:], "/")
 	c.mu.Lock()
 	k, known := c.keys[id]
 	c.mu.Unlock()
-	at, err := time.Parse(sigTime, query.Get("X-Amz-Date"))
-	names := strings.Split(query.Get("X-Amz-SignedHeaders"), ";")
+	at, err := time.Parse(sigTime, claim.date)
 	switch age := time.Since(at); {
-	case !known || query.Get("X-Amz-Security-Token") != k.token:
+	case !known || claim.token != k.token:
 		return key{}, errors.New("InvalidClientTokenId: the security token included in the request is invalid")
 	case time.Now().After(k.expires):
 		return key{}, errors.New("ExpiredToken: the security token included in the request is expired")
 	case err != nil || age > sigLife || age < -sigLife:
 		return key{}, errors.New("SignatureDoesNotMatch: the signature is expired, or not yet current")
-	case parts[1] != at.Format("20060102") || parts[3] != service || parts[4] != "aws4_request" || r.Host != service+"."+parts[2]+".amazonaws.com":
+	case parts[1] != at.Format("20060102") || parts[3] != service || parts[4] != "aws4_request" || r.Host != prefix+"."+parts[2]+".amazonaws.com":
 		return key{}, errors.New("SignatureDoesNotMatch: the credential is for another day, region or service")
-	case !slices.Contains(names, "host"):
+	case !slices.Contains(claim.headers, "host"):
 		return key{}, errors.New("SignatureDoesNotMatch: the host is not signed")
 	}
-	want := signature(k.secret, at.Format(sigTime), scope, canonicalRequest(r, names))
-	if !hmac.Equal([]byte(want), []byte(query.Get("X-Amz-Signature"))) {
+	want := signature(k.secret, at.Format(sigTime), scope, canonicalRequest(r, claim.headers, claim.body))
+	if !hmac.Equal([]byte(want), []byte(claim.signature)) {
 		return key{}, errors.New("SignatureDoesNotMatch: the request signature we calculated does not match the signature you provided")
 	}
 	return k, nil
 }
 
-// canonicalRequest is a request without a body, as it is signed.
-func canonicalRequest(r *http.Request, signed []string) string {
+// canonicalRequest is a request as it is signed.
+func canonicalRequest(r *http.Request, signed []string, body []byte) string {
 	var headers strings.Builder
 	for _, name := range signed {
 		value := strings.Join(r.Header.Values(name), ",")
-		if name == "host" {
+		switch name {
+		case "host":
 			value = r.Host
+		case "content-length": // net/http keeps it out of the headers
+			value = strconv.FormatInt(r.ContentLength, 10)
 		}
 		fmt.Fprintf(&headers, "%s:%s\n", name, strings.Join(strings.Fields(value), " "))
 	}
@@ -85,8 +126,8 @@ func canonicalRequest(r *http.Request, signed []string) string {
 	if path == "" {
 		path = "/"
 	}
-	empty := sha256.Sum256(nil)
-	return strings.Join([]string{r.Method, path, strings.Join(query, "&"), headers.String(), strings.Join(signed, ";"), hex.EncodeToString(empty[:])}, "\n")
+	sum := sha256.Sum256(body)
+	return strings.Join([]string{r.Method, path, strings.Join(query, "&"), headers.String(), strings.Join(signed, ";"), hex.EncodeToString(sum[:])}, "\n")
 }
 
 // escaped is a text as a signed query has it (RFC 3986).

@@ -16,7 +16,7 @@ func TestSignatureIsThatOfTheDocuments(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08", nil)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
 	r.Header.Set("X-Amz-Date", "20150830T123600Z")
-	canonical := canonicalRequest(r, []string{"content-type", "host", "x-amz-date"})
+	canonical := canonicalRequest(r, []string{"content-type", "host", "x-amz-date"}, nil)
 	have := signature("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "20150830T123600Z", "20150830/us-east-1/iam/aws4_request", canonical)
 	if want := "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"; have != want {
 		t.Errorf("the signature is %s, want %s, of:\n%s", have, want, canonical)
@@ -38,7 +38,7 @@ func TestSTSKnowsWhoSigned(t *testing.T) {
 		}
 		r := httptest.NewRequest(http.MethodGet, "https://sts.us-east-1.amazonaws.com/?"+query.Encode(), nil)
 		r.Header.Set("X-K8s-Aws-Id", "prod")
-		query.Set("X-Amz-Signature", signature(secret, stamp, scope, canonicalRequest(r, []string{"host", "x-k8s-aws-id"})))
+		query.Set("X-Amz-Signature", signature(secret, stamp, scope, canonicalRequest(r, []string{"host", "x-k8s-aws-id"}, nil)))
 		change(r, query)
 		r.URL.RawQuery = query.Encode()
 		w := httptest.NewRecorder()

@@ -23,6 +23,8 @@ const (
 	// NewerKarpenter is the same, built as another version.
 	NewerKarpenter = "karpenter-newer"
 	Kubeadm        = "kubeadm"
+	// ECRProvider is the credential provider of AWS's images.
+	ECRProvider = "ecr-credential-provider"
 )
 
 // Parts are the directories of what the lab runs.
@@ -56,6 +58,8 @@ type Lab struct {
 	Registries *Registries
 	// Isolated is the registry of a cluster without a way out.
 	Isolated *Isolated
+	// AWSPKI has made the certificate of AWS's registry.
+	AWSPKI *PKI
 	// Disk limits the disks of the machines that are started from now on.
 	Disk DiskLimits
 
@@ -101,6 +105,9 @@ func Start(ctx context.Context, dir string, parts Parts, log *slog.Logger) (*Lab
 	}
 	if err := l.isolated(); err != nil {
 		return l, fmt.Errorf("isolated registry: %w", err)
+	}
+	if err := l.ecr(ctx); err != nil {
+		return l, fmt.Errorf("AWS's registry: %w", err)
 	}
 	log.Info("control plane is ready", "seconds", time.Since(begin).Seconds())
 	return l, nil

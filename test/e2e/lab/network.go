@@ -76,6 +76,7 @@ func (l *Lab) network(ctx context.Context) error {
 		"addr add "+HostAddress+"/24 dev "+bridge,
 		"addr add "+MirrorAddress+"/24 dev "+bridge,
 		"addr add "+isolatedAddress+"/24 dev "+bridge,
+		"addr add "+ecrAddress+"/24 dev "+bridge,
 		"addr add "+fakecloud.MetadataAddress+"/32 dev "+bridge,
 		"addr add "+fakecloud.WireServerAddress+"/32 dev "+bridge,
 		"link set "+bridge+" up",
@@ -155,13 +156,13 @@ func (l *Lab) hostsFile() string { return filepath.Join(l.dir, "dhcp", "hosts") 
 func (l *Lab) optionsFile() string { return filepath.Join(l.dir, "dhcp", "options") }
 
 // dhcp starts a DHCP server that knows the one machine by its interfaces, and tells it Azure's option 245, where the
-// wire server is; and a DNS server that knows three names, and says so of all others: one that does not answer costs seconds.
+// wire server is; and a DNS server that knows a few names, and says so of all others: one that does not answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
 	dir := filepath.Dir(l.hostsFile())
 	var err error
 	l.dnsmasq, err = l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
 		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress, "--host-record="+OtherName+","+OtherAddress,
-		"--host-record="+isolatedHost+","+isolatedAddress,
+		"--host-record="+isolatedHost+","+isolatedAddress, "--host-record="+ecrAPI+","+ecrHost+","+ecrAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
 		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-hostsfile="+l.hostsFile(), "--dhcp-optsfile="+l.optionsFile(),
 		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",

@@ -127,11 +127,11 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 	return r, nil
 }
 
-// login lets nobody in but a user with a password.
+// login lets only a user with a password in.
 func login(handler http.Handler, user, password string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if u, p, _ := q.BasicAuth(); u != user || p != password {
-			w.Header().Set("WWW-Authenticate", `Basic realm="mirror"`)
+			w.Header().Set("WWW-Authenticate", `Basic realm="images"`)
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
@@ -139,13 +139,13 @@ func login(handler http.Handler, user, password string) http.Handler {
 	})
 }
 
-// serveTLS serves at an address, with a certificate for that and for a name, and returns the address with its port.
-func serveTLS(handler http.Handler, address string, pki *PKI, name string) (string, error) {
+// serveTLS serves at an address, with a certificate for that and for names, and returns the address with its port.
+func serveTLS(handler http.Handler, address string, pki *PKI, names ...string) (string, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", err
 	}
-	if err := pki.issue("server", host, "", host, name); err != nil {
+	if err := pki.issue("server", host, "", append([]string{host}, names...)...); err != nil {
 		return "", err
 	}
 	listener, err := net.Listen("tcp", address)

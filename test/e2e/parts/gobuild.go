@@ -49,11 +49,12 @@ func (s *Store) CoreDNS(ctx context.Context) (string, error) {
 
 // onDemand are programs that few cases take, and that take long to build.
 var onDemand = map[string]func(*Store, context.Context) (string, error){
-	"aws-iam-authenticator": (*Store).authenticator,
-	"ignition":              (*Store).ignition,
-	"karpenter":             (*Store).karpenter,
-	"karpenter-newer":       (*Store).newerKarpenter,
-	"kubeadm":               (*Store).kubeadm,
+	"aws-iam-authenticator":   (*Store).authenticator,
+	"ecr-credential-provider": (*Store).ecrProvider,
+	"ignition":                (*Store).ignition,
+	"karpenter":               (*Store).karpenter,
+	"karpenter-newer":         (*Store).newerKarpenter,
+	"kubeadm":                 (*Store).kubeadm,
 }
 
 // Program returns a directory with a program that not every case takes, under its name.
@@ -68,6 +69,11 @@ func (s *Store) Program(ctx context.Context, name string) (string, error) {
 // authenticator returns a directory with aws-iam-authenticator, which is a node's credential plug-in and the cluster's webhook.
 func (s *Store) authenticator(ctx context.Context) (string, error) {
 	return s.modules(ctx, "authenticator", "sigs.k8s.io/aws-iam-authenticator v"+Authenticator, "")
+}
+
+// ecrProvider returns a directory with ecr-credential-provider, which EKS's images have.
+func (s *Store) ecrProvider(ctx context.Context) (string, error) {
+	return s.modules(ctx, "ecrprovider", "k8s.io/cloud-provider-aws v"+CloudProviderAWS, "")
 }
 
 // kubeadm returns a directory with kubeadm. It has a module beside that of the control plane's programs, so that it alone is made

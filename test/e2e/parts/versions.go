@@ -19,6 +19,8 @@ const (
 	CoreDNS = "1.15.0"
 	// Authenticator is the version of aws-iam-authenticator.
 	Authenticator = "0.7.8"
+	// CloudProviderAWS is the version of the project that has ecr-credential-provider.
+	CloudProviderAWS = "1.36.2"
 	// Ignition is the version of Ignition.
 	Ignition = "2.22.0"
 	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.

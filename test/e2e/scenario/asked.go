@@ -16,6 +16,8 @@ type askedArgs struct {
 	Registry []string `yaml:"registry"`
 	Proxy    []string `yaml:"proxy"`
 	Isolated []string `yaml:"isolated"`
+	ECR      []string `yaml:"ecr"`
+	ECRAPI   []string `yaml:"ecrAPI"`
 }
 
 // asked checks what the registries and the proxy were asked.
@@ -28,7 +30,7 @@ func (want *askedArgs) compare(have []lab.Request) error {
 	for _, service := range []struct {
 		name string
 		want []string
-	}{{"mirror", want.Mirror}, {"registry", want.Registry}, {"proxy", want.Proxy}, {"isolated", want.Isolated}} {
+	}{{"mirror", want.Mirror}, {"registry", want.Registry}, {"proxy", want.Proxy}, {"isolated", want.Isolated}, {"ecr", want.ECR}, {"ecr-api", want.ECRAPI}} {
 		for _, part := range service.want {
 			if !slices.ContainsFunc(have, func(q lab.Request) bool { return q.Service == service.name && strings.Contains(q.Line, part) }) {
 				wrong = append(wrong, fmt.Sprintf("the %s was not asked %q", service.name, part))

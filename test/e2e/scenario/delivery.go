@@ -117,6 +117,11 @@ func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, mo
 				return err
 			}
 		}
+		if slices.Contains(r.Programs, lab.ECRProvider) { // its machines trust AWS's registry
+			if err := os.WriteFile(filepath.Join(root, "etc", "ssl", "certs", "e2e-aws-ca.pem"), r.Lab.AWSPKI.CA, 0o644); err != nil {
+				return err
+			}
+		}
 		return more(root)
 	})
 }
@@ -125,6 +130,7 @@ func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, mo
 // have them.
 var guestPrograms = map[string]string{
 	lab.Authenticator: "/usr/bin/aws-iam-authenticator",
+	lab.ECRProvider:   "/etc/eks/image-credential-provider/ecr-credential-provider",
 	lab.Kubeadm:       "/usr/bin/kubeadm",
 }
 
@@ -136,6 +142,9 @@ func (r *caseRun) bringsPrograms() bool {
 func copyProgram(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(to, content, 0o755)

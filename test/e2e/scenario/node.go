@@ -20,7 +20,8 @@ type node struct {
 		Labels map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		Taints []struct{ Key, Value, Effect string } `json:"taints"`
+		ProviderID string                                `json:"providerID"`
+		Taints     []struct{ Key, Value, Effect string } `json:"taints"`
 	} `json:"spec"`
 	Status struct {
 		Capacity    map[string]string                `json:"capacity"`
@@ -147,6 +148,8 @@ type nodeArgs struct {
 	MaxPods    string            `yaml:"maxPods"`
 	Kubelet    string            `yaml:"kubelet"`
 	Containerd string            `yaml:"containerd"`
+	// ProviderID is the machine's name in its cloud.
+	ProviderID string `yaml:"providerID"`
 	// Address is its internal address; several are separated by commas.
 	Address string `yaml:"address"`
 }
@@ -216,6 +219,7 @@ func (want *nodeArgs) compare(have *node) error {
 	compare("pods that it allows", want.MaxPods, have.Status.Allocatable["pods"])
 	compare("kubelet's version", want.Kubelet, fmt.Sprint(have.Status.NodeInfo["kubeletVersion"]))
 	compare("container runtime", want.Containerd, fmt.Sprint(have.Status.NodeInfo["containerRuntimeVersion"]))
+	compare("provider ID", want.ProviderID, have.Spec.ProviderID)
 	compare("internal addresses", want.Address, strings.Join(addresses, ","))
 	if len(wrong) > 0 {
 		return fmt.Errorf("the node differs: %s", strings.Join(wrong, "; "))

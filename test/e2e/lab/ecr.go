@@ -1,0 +1,56 @@
+package lab
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/slipway-dev/slipway/test/fakecloud"
+)
+
+// AWS's registry of images, which the sandbox's DNS server knows: where a machine asks for a login, and where it pulls.
+const (
+	ecrAPI  = "api.ecr." + Region + ".amazonaws.com"
+	ecrHost = fakecloud.Account + ".dkr.ecr." + Region + ".amazonaws.com"
+	// ECRImage is pulled from there, with a login alone.
+	ECRImage = ecrHost + "/" + repository + ":" + tag
+
+	ecrAddress = "10.77.0.4"
+)
+
+// ecr starts the registry on the sandbox's network. It lets only a login in, and gives one only to a machine's role.
+func (l *Lab) ecr(ctx context.Context) error {
+	pki, err := NewPKI(filepath.Join(l.dir, "aws-pki"), "e2e-aws-ca")
+	if err != nil {
+		return err
+	}
+	l.AWSPKI = pki
+	program, err := os.ReadFile(filepath.Join(l.Parts.Payload, "payload"))
+	if err != nil {
+		return err
+	}
+	layer, err := imageLayer(program, "ecr")
+	if err != nil {
+		return err
+	}
+	content, password := registry.New(registry.Logger(log.New(io.Discard, "", 0))), rand.Text()
+	if err := pushImage(ctx, content, layer); err != nil {
+		return err
+	}
+	requests := l.Registries.Requests
+	api, images := requests.of("ecr-api", l.Cloud.ECR(password)), requests.of("ecr", login(content, fakecloud.ECRUser, password))
+	_, err = serveTLS(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == ecrAPI {
+			api.ServeHTTP(w, r)
+			return
+		}
+		images.ServeHTTP(w, r)
+	}), ecrAddress+":443", pki, ecrAPI, ecrHost)
+	return err
+}
