@@ -47,6 +47,8 @@ type karpenterArgs struct {
 	Version string `yaml:"version"`
 	// Manifest is a file of the case with what all images have; without it, nobody knows.
 	Manifest string `yaml:"manifest"`
+	// Settings is the name of a ConfigMap whose settings go before those in the objects; it is watched. Without it, none is.
+	Settings string `yaml:"settings"`
 	// SkipCheck has a machine started although its image cannot do what the node needs.
 	SkipCheck bool `yaml:"skipCheck"`
 	// Newer takes the program that was built as another version.
@@ -86,7 +88,7 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	env := []string{
 		"KUBECONFIG=" + kubeconfig, "E2E_MACHINES=" + r.machinesSocket(), "E2E_OBJECTS=" + objects,
 		"E2E_INSTANCE_TYPES=" + filepath.Join(r.Dir, args.Types), fmt.Sprintf("E2E_SKIP_CHECK=%v", args.SkipCheck),
-		"E2E_KUBERNETES_VERSION=" + args.Version, "E2E_TOKEN_GROUP=" + lab.Bootstrappers,
+		"E2E_KUBERNETES_VERSION=" + args.Version, "E2E_SETTINGS=" + args.Settings, "E2E_TOKEN_GROUP=" + lab.Bootstrappers,
 	}
 	if args.Manifest != "" {
 		env = append(env, "E2E_MANIFEST="+filepath.Join(r.Dir, args.Manifest))

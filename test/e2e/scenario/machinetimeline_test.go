@@ -86,10 +86,10 @@ func TestTurnTo(t *testing.T) {
 	}
 }
 
-// TestClaimMissing: a condition is true, true for one reason alone, or not true with a text.
-func TestClaimMissing(t *testing.T) {
+// TestMissingConditions: a condition is true, true for one reason alone, or not true with a text.
+func TestMissingConditions(t *testing.T) {
 	have := []condition{{Type: "Launched", Status: "True", Reason: "Launched"}, {Type: "Provisioned", Status: "False", Reason: "TokenRefused", Message: "expired"}}
-	for want, missing := range map[*claimArgs]string{
+	for want, missing := range map[*conditionsArgs]string{
 		{Conditions: []string{"Launched"}, False: map[string]string{"Provisioned": "TokenRefused: exp"}}: "",
 		{Reasons: map[string]string{"Launched": "Launched"}}:                                             "",
 		{Reasons: map[string]string{"Launched": "Launch"}}:                                               "Launched because of Launch",

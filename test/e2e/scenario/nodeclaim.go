@@ -12,14 +12,19 @@ import (
 // condition is one of an object's.
 type condition struct{ Type, Status, Reason, Message string }
 
-// claimArgs are what a NodeClaim must be like.
-type claimArgs struct {
+// conditionsArgs are what conditions must be like.
+type conditionsArgs struct {
 	// Conditions are those that must be true.
 	Conditions []string `yaml:"conditions"`
 	// False are conditions that must not be true, each with a text that its reason or message has.
 	False map[string]string `yaml:"false"`
 	// Reasons are conditions that must be true for a reason, which is given in full.
 	Reasons map[string]string `yaml:"reasons"`
+}
+
+// claimArgs are what a NodeClaim must be like.
+type claimArgs struct {
+	conditionsArgs `yaml:",inline"`
 	// Machines is how many machines there are, where it is given.
 	Machines *int `yaml:"machines"`
 	// Each wants all claims to be so, one for each machine.
@@ -60,7 +65,7 @@ func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 }
 
 // missing is what conditions do not show; empty where they show all.
-func (want *claimArgs) missing(conditions []condition) string {
+func (want *conditionsArgs) missing(conditions []condition) string {
 	var missing []string
 	for _, kind := range want.Conditions {
 		if !slices.ContainsFunc(conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" }) {

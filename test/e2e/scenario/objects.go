@@ -107,6 +107,33 @@ func (r *caseRun) patch(ctx context.Context, o object) error {
 	return r.Lab.API.Merge(ctx, collection+"/"+name, o)
 }
 
+// shownArgs are an object of the cluster, and what its conditions must be like.
+type shownArgs struct {
+	Kind           string `yaml:"kind"`
+	Name           string `yaml:"name"`
+	conditionsArgs `yaml:",inline"`
+}
+
+// shown waits until an object's conditions are so.
+func (r *caseRun) shown(ctx context.Context, want shownArgs) error {
+	collection, name, err := object{"kind": want.Kind, "metadata": object{"name": want.Name}}.path()
+	if err != nil {
+		return err
+	}
+	return r.eventually(ctx, func() error {
+		var have struct {
+			Status struct{ Conditions []condition }
+		}
+		if err := r.Lab.API.Get(ctx, collection+"/"+name, &have); err != nil {
+			return err
+		}
+		if missing := want.missing(have.Status.Conditions); missing != "" {
+			return fmt.Errorf("the conditions of the %s %s are %v, and do not show %s", want.Kind, want.Name, have.Status.Conditions, missing)
+		}
+		return nil
+	})
+}
+
 // eventArgs are what an event says.
 type eventArgs struct {
 	Reason string `yaml:"reason"`

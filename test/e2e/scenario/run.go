@@ -246,6 +246,7 @@ func init() {
 		"update":       step((*caseRun).update),
 		"oneAtATime":   step((*caseRun).oneAtATime),
 		"event":        step((*caseRun).event),
+		"shown":        step((*caseRun).shown),
 		"tokens":       step((*caseRun).checkTokens),
 		"expire":       step((*caseRun).expire),
 		"minting":      step((*caseRun).minting),

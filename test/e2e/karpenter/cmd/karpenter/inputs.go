@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/components"
@@ -16,9 +18,10 @@ import (
 )
 
 // refreshOf reads what the provider knows of its cluster from a stream of objects, again and again. Version is the cluster's, in place of
-// the objects'; it may be empty.
-func refreshOf(objects, version string) *karpenter.Refresh {
+// the objects'; settings is the ConfigMap in the namespace default that goes before theirs. Both may be empty.
+func refreshOf(objects, version, settings string) *karpenter.Refresh {
 	return &karpenter.Refresh{
+		ConfigMap: types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: settings},
 		Settings: func(context.Context) ([]azure.SettingsSource, error) {
 			part, err := objectOf(objects, "ConfigMap")
 			if err != nil || part == nil {

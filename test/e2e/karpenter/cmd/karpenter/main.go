@@ -9,6 +9,7 @@
 //	E2E_INSTANCE_TYPES      the instance types, as "az vm list-skus" writes them
 //	E2E_TOKEN_GROUP         the group of whoever has a bootstrap token
 //	E2E_KUBERNETES_VERSION  the cluster's version, in place of the objects'; may be empty
+//	E2E_SETTINGS            a ConfigMap in the namespace default, whose settings go before those of the objects; may be empty
 //	E2E_MANIFEST            a file with what all images have; may be empty
 //	E2E_SKIP_CHECK          "true" starts a machine although its image cannot do what the node needs
 package main
@@ -42,19 +43,19 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	refresh := refreshOf(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_KUBERNETES_VERSION"))
-	inputs, err := refresh.Read(ctx, nil)
+	if err := define(ctx); err != nil {
+		return fmt.Errorf("define Karpenter's kinds: %w", err)
+	}
+	karpenter.Register(scheme.Scheme)
+	ctx, op := operator.NewOperator()
+	refresh := refreshOf(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_KUBERNETES_VERSION"), os.Getenv("E2E_SETTINGS"))
+	inputs, err := refresh.Read(ctx, op.GetAPIReader())
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(readTypes(&inputs, os.Getenv("E2E_INSTANCE_TYPES")), readManifest(&inputs, os.Getenv("E2E_MANIFEST"))); err != nil {
 		return err
 	}
-	if err := define(ctx); err != nil {
-		return fmt.Errorf("define Karpenter's kinds: %w", err)
-	}
-	karpenter.Register(scheme.Scheme)
-	ctx, op := operator.NewOperator()
 	serverTime, err := karpenter.ServerDate(op.GetConfig())
 	if err != nil {
 		return err
