@@ -92,7 +92,7 @@ func (l *Lab) startServers(ctx context.Context) error {
 		args []string
 	}{
 		{"kube-apiserver", []string{
-			"--etcd-servers=" + etcd, "--bind-address=0.0.0.0", "--advertise-address=" + HostAddress, "--secure-port=443",
+			"--etcd-servers=" + etcd, "--bind-address=0.0.0.0", "--advertise-address=" + HostAddress, "--secure-port=443", "--permit-port-sharing=true",
 			"--tls-cert-file=" + p("apiserver.crt"), "--tls-private-key-file=" + p("apiserver.key"), "--client-ca-file=" + p("ca.crt"),
 			"--kubelet-client-certificate=" + p("kubelet-client.crt"), "--kubelet-client-key=" + p("kubelet-client.key"),
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + p("sa.pub"),

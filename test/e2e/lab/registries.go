@@ -3,6 +3,7 @@ package lab
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -15,10 +16,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/sys/unix"
 )
 
 // The images that are in no node's image. No name server knows their registries.
@@ -148,7 +151,7 @@ func serveTLS(handler http.Handler, address string, pki *PKI, names ...string) (
 	if err := pki.issue("server", host, "", append([]string{host}, names...)...); err != nil {
 		return "", err
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := shared.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return "", err
 	}
@@ -157,6 +160,14 @@ func serveTLS(handler http.Handler, address string, pki *PKI, names ...string) (
 	go server.ServeTLS(listener, pki.Path("server.crt"), pki.Path("server.key"))
 	return listener.Addr().String(), nil
 }
+
+// shared listens at one address of a port at which the API server listens at all others: the kernel gives a connection to the socket that
+// has its address (socket(7), SO_REUSEPORT).
+var shared = net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+	var refused error
+	err := c.Control(func(fd uintptr) { refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+	return cmp.Or(err, refused)
+}}
 
 // imageLayer is a layer with a program, and with a text that no other layer has: whoever pulls it has something to fetch.
 func imageLayer(program []byte, origin string) ([]byte, error) {
