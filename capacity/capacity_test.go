@@ -109,6 +109,35 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// An instance of a type that is not known can hold what the caller says of all of these.
+func TestTypeThatIsNotKnown(t *testing.T) {
+	n, err := EKS{InstanceType: "m5.huge", VCPUs: 2, OtherPods: 110}.Node()
+	if err != nil || n.MaxPods != 110 || n.KubeReserved["memory"] != "1465Mi" || n.KubeReserved["cpu"] != "70m" || !strings.Contains(n.Derivation[0].How, "type that is not known") {
+		t.Errorf("%+v, %v", n, err)
+	}
+	n, err = EKS{InstanceType: "m5.large", VCPUs: 2, OtherPods: 110}.Node()
+	if err != nil || n.MaxPods != 29 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if _, err = (EKS{InstanceType: "m5.huge", OtherPods: 110}).Node(); err == nil || isUnknown(err) {
+		t.Errorf("without processors: %v", err)
+	}
+}
+
+// Of these four types nodeadm's own table has more interfaces than that of Amazon's network plug-in, from which this one is
+// (amazon-eks-ami 81fec2e8, instance-info.jsonl). All other types have the same number in both.
+func TestTypesThatNodeadmHasOtherNumbersFor(t *testing.T) {
+	for name, want := range map[string]struct{ pods, nodeadm int }{
+		"i7ie.48xlarge": {8*49 + 2, 15*49 + 2}, "i7ie.metal-48xl": {8*49 + 2, 15*49 + 2},
+		"i8ge.48xlarge": {12*49 + 2, 24*49 + 2}, "i8ge.metal-48xl": {12*49 + 2, 24*49 + 2},
+	} {
+		n, err := EKS{InstanceType: name, VCPUs: 192}.Node()
+		if err != nil || n.MaxPods != want.pods || n.MaxPods == want.nodeadm {
+			t.Errorf("%s: %+v, %v, want %d", name, n, err, want.pods)
+		}
+	}
+}
+
 func isUnknown(err error) bool {
 	_, ok := errors.AsType[*UnknownTypeError](err)
 	return ok

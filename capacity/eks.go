@@ -34,6 +34,8 @@ type EKS struct {
 	Interfaces, Addresses int
 	// VCPUs are its virtual processors.
 	VCPUs int
+	// OtherPods is the number of pods of an instance whose type is not known. If 0, such a type is an error.
+	OtherPods int
 	// MaxPods is a number of pods that somebody has set, 0 for none. What is kept back is computed from the instance's own
 	// number nevertheless, as EKS's images do.
 	MaxPods int
@@ -63,11 +65,14 @@ func (e EKS) Node() (*Node, error) {
 	case interfaces == 0:
 		interfaces, addresses, unknown = Interfaces(e.InstanceType)
 	}
+	own, how := e.pods(interfaces, addresses)
+	if unknown != nil && e.OtherPods > 0 {
+		own, how, unknown = e.OtherPods, "the same for each type that is not known", nil
+	}
 	if err := errors.Join(append(problems, unknown)...); err != nil {
 		return nil, err
 	}
 	n := newNode()
-	own, how := e.pods(interfaces, addresses)
 	if e.MaxPods > 0 {
 		n.pods(e.MaxPods, fmt.Sprintf("as set; the instance's own number is %d = %s", own, how), eksPodsSource)
 	} else {
