@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,19 @@ const (
 	PrebakedMarker = "/opt/azure/aks-gpu/dkms-marker"
 	PrebakedGone   = ".removed"
 )
+
+// pciDevices has a directory for each PCI device, with the number of its vendor in a file (Linux: Documentation/ABI/testing/
+// sysfs-bus-pci). nvidiaVendor is NVIDIA's (pci.ids).
+const (
+	pciDevices   = "/sys/bus/pci/devices"
+	nvidiaVendor = "0x10de"
+)
+
+// hasVendor reports whether the machine has a PCI device of a vendor.
+func (g gatherer) hasVendor(vendor string) bool {
+	names, _ := g.ReadDir(pciDevices)
+	return slices.ContainsFunc(names, func(name string) bool { return g.attribute(pciDevices+"/"+name+"/vendor", len(vendor)+1) == vendor })
+}
 
 // maxMarker bounds the marker, which has a handful of lines.
 const maxMarker = 4 << 10

@@ -82,6 +82,8 @@ type Facts struct {
 	// PrebakedDriver is the kind of the driver for NVIDIA's devices that the image was built with, also where it was removed
 	// since: "cuda". It is looked for on Azure alone.
 	PrebakedDriver string `json:"prebakedDriver,omitempty"`
+	// NVIDIADevice says that the machine has a device of NVIDIA's. That is looked for on EC2 alone.
+	NVIDIADevice bool `json:"nvidiaDevice,omitempty"`
 	// CNI are the network plug-ins; nil where nobody has looked.
 	CNI *CNI `json:"cni,omitempty"`
 	// Packages are those of components that the image holds and nobody has unpacked, by their paths, sorted. They are looked for on

@@ -71,6 +71,7 @@ func Gather(m Machine) Facts {
 			f.Units = []string{at}
 		}
 	}
+	f.NVIDIADevice = f.Platform == EC2 && g.hasVendor(nvidiaVendor)
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
 	}
