@@ -30,6 +30,8 @@ const (
 	LayoutAKS = "aks"
 	// LayoutEksctl has the places of eksctl's node groups.
 	LayoutEksctl = "eksctl"
+	// LayoutEKS has the places of EKS's images of Amazon Linux 2023.
+	LayoutEKS = "eks"
 )
 
 // Default completes the config in place: whatever is unset and has a default gets it, and what can
@@ -46,6 +48,10 @@ func Default(c *NodeConfig) {
 	setDefault(&c.Join.Method, inferMethod(c.Join))
 	if family := profile.Named(c.Components.Layout); family != nil {
 		setDefault(&c.Runtime.CgroupDriver, family.Runtime.CgroupDriver)
+		if rule := family.Kubelet.Capacity; rule != "" {
+			setDefaultPointer(&c.Kubelet.Capacity, Capacity{})
+			setDefault(&c.Kubelet.Capacity.Rule, rule)
+		}
 	}
 	if c.Join.Exec != nil {
 		setDefault(&c.Join.Exec.APIVersion, "client.authentication.k8s.io/v1")

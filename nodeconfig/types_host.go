@@ -228,7 +228,7 @@ type Checks struct {
 
 // Components says what the image is expected to hold, and where else it may come from.
 type Components struct {
-	// Layout names the table of places on the node: "standard" (kubeadm's, the default), "eksctl", "aks".
+	// Layout names the table of places on the node: "standard" (kubeadm's, the default), "eksctl", "eks" (of EKS's images of Amazon Linux 2023), "aks".
 	Layout string `json:"layout,omitempty"`
 	// Preinstalled requires an image that was built for the purpose; nil means that it is not
 	// checked.

@@ -189,7 +189,7 @@ func TestClass(t *testing.T) {
 // goldens are whole outputs.
 func goldens(t *testing.T) map[string][2]resource.Plan {
 	full := planOf(t, "native/full.yaml")
-	places := profile.All()[2].Paths // of the family standard
+	places := profile.Default().Paths
 	return map[string][2]resource.Plan{
 		"notes": {full, planOf(t, "native/minimal.yaml")},
 		"drain": {full, planOf(t, "native/full.yaml", func(c *nodeconfig.NodeConfig) {

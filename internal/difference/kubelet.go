@@ -22,7 +22,7 @@ func settingOf(n *resource.Node, row *kubeletRow) setting {
 		return setting{plainList(a.Value), "--" + row.Flag, a.In}
 	}
 	if value := n.Kubelet[row.Field]; value != "" {
-		return setting{plainList(value), row.Field, n.In}
+		return setting{plainList(value), row.Field, n.FileOf(row.Field)}
 	}
 	return setting{value: row.Default}
 }

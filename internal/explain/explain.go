@@ -57,7 +57,7 @@ type Explanation struct {
 	NotApplied []string `json:"notApplied,omitempty"`
 	// Tags are the machine's tags that change what the field does.
 	Tags []facts.Tag `json:"tags,omitempty"`
-	// Computed are the numbers that the planner computes for the field, each with its calculation.
+	// Computed are the kubelet's settings that the planner derives from the field, each with its derivation.
 	Computed []capacity.Step `json:"computed,omitempty"`
 	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
 	Why string `json:"why,omitempty"`
@@ -248,8 +248,8 @@ func (e *experiment) explain(at *position) *Explanation {
 	fields := outermost(slices.Sorted(maps.Keys(found.fields)))
 	e.whoReads(x, at, fields)
 	x.Tags = tagsOf(x.Field, fields)
-	if slices.ContainsFunc(append(fields, x.Field), func(path string) bool { return document.Within(path, "$.kubelet.capacity") }) {
-		x.Computed = plan.Capacity(e.base.config, e.facts)
+	if e.base.config != nil {
+		x.Computed = plan.Derived(e.base.config, e.facts, append(fields, x.Field))
 	}
 	for _, path := range fields {
 		if e.dialect == dialect.Native && (document.Within(path, x.Field) || document.Within(x.Field, path)) {

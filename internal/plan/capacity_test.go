@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -83,12 +84,13 @@ func TestDerivation(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Kubelet.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS} })
 	p, _ := New(c, onEC2(ubuntu(t)))
 	reason := resourceIn(p, "File:/var/lib/kubelet/config.yaml").Reason
-	for _, step := range Capacity(c, onEC2(ubuntu(t))) {
+	steps := Derived(c, onEC2(ubuntu(t)), []string{setting.KubeletCapacity})
+	for _, step := range steps {
 		if step.How == "" || !strings.Contains(reason, step.Name+" "+step.Value+" = "+step.How) {
 			t.Errorf("%+v is not in %s", step, reason)
 		}
 	}
-	if steps := Capacity(c, onEC2(ubuntu(t))); len(steps) != 7 {
+	if len(steps) != 7 {
 		t.Errorf("%d steps", len(steps))
 	}
 }

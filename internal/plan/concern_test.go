@@ -127,8 +127,8 @@ func TestReads(t *testing.T) {
 		}
 		for path, edits := range further {
 			for _, edit := range edits {
-				before, after := contract(t, "native/minimal.yaml"), contract(t, "native/minimal.yaml")
-				before.Components.Layout, after.Components.Layout = layout, layout
+				ofLayout := func(c *nodeconfig.NodeConfig) { c.Components.Layout = layout }
+				before, after := contract(t, "native/minimal.yaml", ofLayout), contract(t, "native/minimal.yaml", ofLayout)
 				edit(before, false)
 				edit(after, true)
 				compare(path, before, after)
@@ -337,7 +337,11 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	}), ofKubeadm(func(c *nodeconfig.NodeConfig) {
 		c.Cluster.ServiceCIDRs, c.Cluster.DNSServiceIPs = []string{"10.9.0.0/16"}, nil
 		nodeconfig.Default(c)
-	})},
+	}), func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Components.Layout = nodeconfig.LayoutEKS; with {
+			c.Cluster.ServiceCIDRs = []string{"fd00:9::/108"}
+		}
+	}},
 	"$.cluster.dnsDomain": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSDomain = "other.local" })},
 	"$.network.localDNS": {func(c *nodeconfig.NodeConfig, with bool) {
 		if cachedWith(func(*nodeconfig.NodeConfig) {})(c, with); !with {

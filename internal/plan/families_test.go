@@ -46,8 +46,8 @@ func terms(p *profile.Profile) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 5 }) // "true", "runc"
 }
 
-// ownTerms are what the kubelet itself writes on nodes of every family (writeKubeconfigFromBootstrapping).
-var ownTerms = []string{"default-cluster", "default-context"}
+// ownTerms are what the kubelet itself writes on nodes of every family (writeKubeconfigFromBootstrapping), and words of every plan.
+var ownTerms = []string{"default-cluster", "default-context", "kubelet", "kubernetes"}
 
 // foreign are the terms that other families have and this one has not.
 func foreign(t *testing.T, of *profile.Profile) []string {

@@ -151,7 +151,7 @@ func saysAll(t *testing.T, layout, version string) *nodeconfig.NodeConfig {
 
 // spellings are other ways to write what Slipway gives, by flag.
 var spellings = map[string]func(own string) []string{
-	"bootstrap-kubeconfig": slashes, "config": slashes, "kubeconfig": slashes,
+	"bootstrap-kubeconfig": slashes, "config": slashes, "config-dir": slashes, "kubeconfig": slashes,
 	"image-credential-provider-bin-dir": slashes, "image-credential-provider-config": slashes,
 	"container-runtime-endpoint": sockets, "image-service-endpoint": sockets,
 	"hostname-override": func(string) []string { return []string{"Node-1.example", " node-1.example"} },

@@ -37,7 +37,7 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	if !in.Joins() {
 		return nil
 	}
-	told := len(c.Kubelet.NodeIPs) == 0 && in.NeedsAddress() && len(concern.AddressesOf(c, f)) < len(c.Network.IPFamilies)
+	told := len(c.Kubelet.NodeIPs) == 0 && in.NeedsAddress() && len(concern.AddressesOf(in.Config, f)) < len(in.Config.Network.IPFamilies)
 	wantsIPv4 := (c.Network.MetadataRestriction != nil || concern.CanExportDNS(in)) && concern.NodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need

@@ -8,7 +8,6 @@
 package plan
 
 import (
-	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
@@ -79,12 +78,6 @@ func ImageScripts(config *nodeconfig.NodeConfig, argv []string, variables map[st
 		},
 		ExitCode: exitcode.ScriptFailed,
 	}}}
-}
-
-// Capacity is how the numbers came to be that a config has computed for a machine; nil for none, and where the machine's type
-// is not known.
-func Capacity(c *nodeconfig.NodeConfig, f facts.Facts) []capacity.Step {
-	return concern.NewInput(c, f).Steps()
 }
 
 // withoutAgent makes an input that of a node without an agent.

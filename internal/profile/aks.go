@@ -121,6 +121,7 @@ var aks = Profile{
 		},
 		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
 		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).
+		Environment:     standard.Host.Environment,
 		MetadataComment: "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature",
 	},
 	Sources: Sources{
@@ -170,6 +171,18 @@ var aks = Profile{
 		Scripts:  "/opt/azure/containers/provision_start.sh",
 	},
 	Empty: map[string]string{
+		"Paths.KubeletDropIn":         standard.Empty["Paths.KubeletDropIn"],
+		"Kubelet.Unflagged":           standard.Empty["Kubelet.Unflagged"],
+		"Kubelet.Capacity":            standard.Empty["Kubelet.Capacity"],
+		"Kubelet.OtherPods":           standard.Empty["Kubelet.OtherPods"],
+		"Kubelet.ServiceFamily":       standard.Empty["Kubelet.ServiceFamily"],
+		"Runtime.NVIDIAInstalled":     standard.Empty["Runtime.NVIDIAInstalled"],
+		"Runtime.SandboxImage":        standard.Empty["Runtime.SandboxImage"],
+		"Runtime.RegistryDirs":        standard.Empty["Runtime.RegistryDirs"],
+		"Runtime.DiscardLayers":       standard.Empty["Runtime.DiscardLayers"],
+		"Runtime.OpenFiles":           standard.Empty["Runtime.OpenFiles"],
+		"GPU.Present":                 "AKS names no such label",
+		"GPU.PresentSince":            "AKS names no such label",
 		"Command":                     "the unit has the command line, and drop-ins have its parts",
 		"Kubelet.Settings":            "AKS's contract says all that its kubelets are told",
 		"Kubelet.Runtime.Source":      "the file's name is AKS's, and says so",

@@ -85,6 +85,7 @@ var eksctl = Profile{
 	},
 	Host: Host{
 		ResolvedList:    ListOverStub, // eksctl 0.44: makeUbuntuConfig
+		Environment:     standard.Host.Environment,
 		MetadataComment: standard.Host.MetadataComment,
 	},
 	Sources:     standard.Sources,
@@ -92,6 +93,16 @@ var eksctl = Profile{
 	Contract:    Contract{},
 	Agent:       standard.Agent,
 	Empty: map[string]string{
+		"Paths.KubeletDropIn":         standard.Empty["Paths.KubeletDropIn"],
+		"Kubelet.Unflagged":           standard.Empty["Kubelet.Unflagged"],
+		"Kubelet.Capacity":            standard.Empty["Kubelet.Capacity"],
+		"Kubelet.OtherPods":           standard.Empty["Kubelet.OtherPods"],
+		"Kubelet.ServiceFamily":       standard.Empty["Kubelet.ServiceFamily"],
+		"Runtime.NVIDIAInstalled":     standard.Empty["Runtime.NVIDIAInstalled"],
+		"Runtime.SandboxImage":        standard.Empty["Runtime.SandboxImage"],
+		"Runtime.RegistryDirs":        standard.Empty["Runtime.RegistryDirs"],
+		"Runtime.DiscardLayers":       standard.Empty["Runtime.DiscardLayers"],
+		"Runtime.OpenFiles":           standard.Empty["Runtime.OpenFiles"],
 		"Kubelet.ClusterDefaults":     "no cluster of EKS is kubeadm's",
 		"Attested":                    standard.Empty["Attested"],
 		"GPU":                         standard.Empty["GPU"],
@@ -139,7 +150,7 @@ var eksctl = Profile{
 }
 
 // eksctlSettings are those of eksctl's kubelet.yaml that are not kubeadm's too. The address is the kubelet's own default.
-func eksctlSettings() map[string]any {
+func eksctlSettings(int) map[string]any {
 	return map[string]any{
 		"address":            "0.0.0.0",
 		"authentication":     map[string]any{"webhook": map[string]any{"cacheTTL": "2m0s"}},

@@ -57,6 +57,7 @@ type Paths struct {
 	Manifests        string // static pods
 	KubeletEnv       string // environment file
 	KubeletConfig    string // configuration file
+	KubeletDropIn    string // what the contract sets of the configuration, in a directory of its own, which the kubelet merges over it
 	KubeletTemporary string // directory of a temporary disk that the kubelet's data may be in
 	Kubeconfig       string
 	BootstrapConfig  string
@@ -76,10 +77,14 @@ type Paths struct {
 // Files are the places of the node's files, but for that of the image credential provider's configuration, which a
 // contract may name itself.
 func (p *Paths) Files() []string {
-	return []string{
+	files := []string{
 		p.KubeletEnv, p.KubeletConfig, p.Kubeconfig, p.BootstrapConfig, p.CA, p.ServerCert, p.ClientCert, p.ClientKey,
 		p.CloudConfig, p.CustomCloud, p.Sysctls, p.Forwarding, p.Features,
 	}
+	if p.KubeletDropIn != "" {
+		files = append(files, p.KubeletDropIn)
+	}
+	return files
 }
 
 // Directories are those that the kubelet expects.
@@ -105,14 +110,23 @@ type Kubelet struct {
 	// ClusterDefaults says that it takes what a cluster of kubeadm sets for the kubelets of all its nodes, if the contract says
 	// that the cluster is one.
 	ClusterDefaults bool
-	// Settings are the family's own defaults in its configuration file, over Slipway's; nil for none.
-	Settings func() map[string]any
+	// Settings are the family's own defaults in its configuration file, over Slipway's, for a minor version of Kubernetes; nil for
+	// none. A setting that they have is not given with a flag, too.
+	Settings func(minor int) map[string]any
+	// Unflagged are flags that Slipway gives in other families, and that this family leaves to the kubelet's own default.
+	Unflagged []string
+	// Capacity is the rule for what the machine can hold (kubelet.capacity.rule), if the contract names none. OtherPods is the number
+	// of pods of a machine whose type the rule's table does not have.
+	Capacity  string
+	OtherPods int
 	// KeepsBootstrap says that the credential that it joins with stays on the node, and is not removed when it has joined.
 	// A kubelet whose certificate has expired, because the machine was off for long, joins with it again. So it is
 	// where the family's nodes may boot without an agent that could bring it back.
 	KeepsBootstrap bool
 	// NodeIP says that it is given the node's address where its version needs it.
 	NodeIP bool
+	// ServiceFamily says that the node's address is of the same IP family as the cluster's service range.
+	ServiceFamily bool
 	// SelfSigned are the certificate and key that the family's own scripts make before it starts, and nobody makes
 	// here. A kubelet that is named none makes its own, so they are not named.
 	SelfSigned Pair
@@ -149,6 +163,8 @@ const (
 	Taints
 	// MaxPods is the number of pods that the contract sets; the variable is not there without one.
 	MaxPods
+	// DropIns is "on" for a kubelet that merges its configuration's drop-ins only if it is told so; the variable is not there for others.
+	DropIns
 	// Region, ClusterName and Server are of the cluster.
 	Region
 	ClusterName
@@ -262,6 +278,9 @@ type GPU struct {
 	// Labels are the node's, Marker is an empty file.
 	Labels map[string]string
 	Marker string
+	// Present are the labels of a node that has a device of NVIDIA's, from the minor version PresentSince of Kubernetes on.
+	Present      map[string]string
+	PresentSince int
 	// Tagged says that tags of the machine ask for these services, and against a driver, and that what nobody asks for is stopped.
 	Tagged bool
 	// Prebaked says that the family's images may hold a driver for another node's devices.
@@ -280,8 +299,18 @@ type Runtime struct {
 	Registry string
 	// Moved is a registry that one of the family's clouds has at another place than its name says.
 	Moved MovedRegistry
-	// NVIDIA is what takes the place of the first of Names on a node with NVIDIA's devices.
-	NVIDIA string
+	// NVIDIA is what takes the place of the first of Names on a node with NVIDIA's devices. NVIDIAInstalled says that it does so
+	// wherever the image has NVIDIA's runtime.
+	NVIDIA          string
+	NVIDIAInstalled bool
+	// SandboxImage is the image of pods' sandboxes that the family's images hold, in containerd's own store. No registry has it.
+	SandboxImage string
+	// RegistryDirs are directories with settings of registries, after containerd's usual one.
+	RegistryDirs []string
+	// DiscardLayers says that containerd does not keep the layers of an image that it has unpacked.
+	DiscardLayers bool
+	// OpenFiles limits the open files of containers.
+	OpenFiles Limit
 	// Mirror says that images of containers that start before their image has arrived are read through a mirror on the machine.
 	Mirror bool
 	// Reserved are the control groups of what is reserved on a node for other programs than pods.
@@ -289,6 +318,9 @@ type Runtime struct {
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
 	Forward, Limits DropIn
 }
+
+// Limit is a soft and a hard limit of a process (setrlimit(2)).
+type Limit struct{ Soft, Hard int }
 
 // MovedRegistry is a registry that is not where its name says.
 type MovedRegistry struct {
@@ -346,6 +378,8 @@ type Host struct {
 	Rings Rings
 	// Probes are the load balancer's health probes over IPv6.
 	Probes Probes
+	// Environment is the name of the drop-ins that give services the contract's variables.
+	Environment string
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
 }
@@ -457,7 +491,7 @@ type Agent struct {
 
 // families are all there are. The default is the last: whoever looks for something in all places looks in those of
 // one family alone first.
-var families = []*Profile{&aks, &eksctl, &standard}
+var families = []*Profile{&aks, &eks, &eksctl, &standard}
 
 // All returns the families, the default last.
 func All() []*Profile { return slices.Clone(families) }

@@ -96,7 +96,7 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%s: %s holds two things", p.Name, v.Name)
 			}
 		}
-		for _, holds := range []profile.Content{profile.Flags, profile.Labels, profile.CustomCloud} {
+		for _, holds := range []profile.Content{profile.Flags, profile.CustomCloud} {
 			if p.Kubelet.Variable(holds) == "" {
 				t.Errorf("%s: no variable holds %d", p.Name, holds)
 			}

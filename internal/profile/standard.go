@@ -59,6 +59,7 @@ var standard = Profile{
 	},
 	Host: Host{
 		ResolvedList:    AlwaysList, // kubeadm: componentconfigs, mutateResolverConfig
+		Environment:     "20-slipway-environment.conf",
 		MetadataComment: "slipway: pods do not reach the metadata service",
 	},
 	Sources: Sources{
@@ -95,6 +96,16 @@ var standard = Profile{
 		Unit:    AgentUnit,
 	},
 	Empty: map[string]string{
+		"Paths.KubeletDropIn":         "one file has the contract's settings and the defaults",
+		"Kubelet.Unflagged":           "every flag that Slipway gives is given",
+		"Kubelet.Capacity":            "a contract that wants its numbers computed names the rule",
+		"Kubelet.OtherPods":           "a type that the rule's table does not have is an error",
+		"Kubelet.ServiceFamily":       "network.ipFamilies names the families",
+		"Runtime.NVIDIAInstalled":     "the contract says that the node uses NVIDIA's devices",
+		"Runtime.SandboxImage":        "containerd pulls it",
+		"Runtime.RegistryDirs":        "containerd's usual directory is the only one",
+		"Runtime.DiscardLayers":       "containerd keeps them by default",
+		"Runtime.OpenFiles":           "they have containerd's own",
 		"Command":                     "the unit has the command line, and drop-ins have its parts",
 		"Kubelet.Settings":            "Slipway's defaults are kubeadm's",
 		"Attested":                    "the client is AKS's, and so are the API servers that answer it",

@@ -1,5 +1,7 @@
 package resource
 
+import "slices"
+
 // Node is what was decided of a node before it was written into files. How a change is judged is decided by these values, and not by
 // the text of a file. It holds no secret.
 type Node struct {
@@ -12,9 +14,27 @@ type Node struct {
 	// In is the file that they are in.
 	Kubelet map[string]string `json:"kubelet,omitempty"`
 	In      ID                `json:"in,omitempty"`
+	// Over are those of them that are in another file, which the kubelet merges over the first; nil for none.
+	Over *Fields `json:"over,omitempty"`
 	// Runtime are settings of the container runtime, by their names in plan's table of them. What a secret text of the contract
 	// has set is here as a fingerprint.
 	Runtime map[string]string `json:"runtime,omitempty"`
+}
+
+// Fields are some fields of a configuration, by their names in Node.Kubelet, sorted, and the file that they are in.
+type Fields struct {
+	Names []string `json:"names"`
+	In    ID       `json:"in"`
+}
+
+// FileOf is the file that a field of the kubelet's configuration is in.
+func (n *Node) FileOf(field string) ID {
+	if n.Over != nil {
+		if _, over := slices.BinarySearch(n.Over.Names, field); over {
+			return n.Over.In
+		}
+	}
+	return n.In
 }
 
 // Argument is a flag's value, and the file that it is in. A flag that is given more than once has its values with commas

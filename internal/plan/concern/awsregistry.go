@@ -99,6 +99,9 @@ func (in *Input) Registry() (registry awsRegistry, own bool) {
 
 // SandboxImage is the image of pods' sandboxes.
 func (in *Input) SandboxImage() string {
+	if held := in.Family.Runtime.SandboxImage; held != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage {
+		return held
+	}
 	registry, own := in.Registry()
 	if !own {
 		return in.Config.Runtime.SandboxImage

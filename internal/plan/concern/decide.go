@@ -21,13 +21,15 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 		c = &planned
 	}
 	c, awaited := withAuthority(c, f)
+	family := profile.Of(c.Components.Layout)
+	c = withServiceFamily(c, family.Kubelet.ServiceFamily)
 	in := &Input{
 		TakesInstalled: takesInstalled,
 		Awaited:        awaited,
 		Config:         c,
 		Given:          given,
 		Facts:          f,
-		Family:         profile.Of(c.Components.Layout),
+		Family:         family,
 		Minor:          MinorOf(c.Cluster.KubernetesVersion),
 		Starter:        starterOf(c),
 	}

@@ -22,6 +22,23 @@ func (in *Input) UsesNVIDIA() bool {
 	return in.GPU().Vendor == NVIDIA && !(in.Family.GPU.Tagged && SkipsGPU(in.Facts))
 }
 
+// RunsNVIDIA reports whether containers run with NVIDIA's runtime: on a node that uses NVIDIA's devices, and in some families on
+// each whose image has that runtime.
+func (in *Input) RunsNVIDIA() bool {
+	return in.UsesNVIDIA() || in.Family.Runtime.NVIDIAInstalled && len(in.Facts.Components) > 0 && ProgramOf(in.Facts, nvidiaRuntime) != ""
+}
+
+// nvidiaRuntime is NVIDIA's wrapper of runc (NVIDIA Container Toolkit).
+const nvidiaRuntime = "nvidia-container-runtime"
+
+// PresentLabels are the labels of a node that has a device of NVIDIA's; nil for none.
+func (in *Input) PresentLabels() map[string]string {
+	if gpu := &in.Family.GPU; in.Facts.NVIDIADevice && in.Minor >= gpu.PresentSince {
+		return gpu.Present
+	}
+	return nil
+}
+
 // SkipsGPU reports whether the machine is one whose GPU is left alone (AKS: the configuration's no-GPU variant).
 func SkipsGPU(f facts.Facts) bool { return f.Instance != nil && f.Instance.SkipGPUDriver }
 

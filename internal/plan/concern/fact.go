@@ -115,8 +115,18 @@ func UnknownFact(in *Input, out *Output, path, what string) {
 // with a cloud provider inside finds out by itself (Kubernetes: cloud-provider-aws, node names).
 func (in *Input) GivesProviderID() bool {
 	const flag, field = "provider-id", "providerID"
-	return in.Family.Command.DropIn.File != "" && in.Config.Cloud.Provider == "aws" && kubeletsetting.Value(in.Config.Kubelet, "cloud-provider", "", in.commandFlag("cloud-provider")) == "external" &&
+	own := in.commandFlag("cloud-provider")
+	return own != "" && in.Config.Cloud.Provider == "aws" && kubeletsetting.Value(in.Config.Kubelet, "cloud-provider", "", own) == "external" &&
 		kubeletsetting.Value(in.Config.Kubelet, flag, field, "") == ""
+}
+
+// ProviderID is the machine's name in the cloud; empty where it is not known.
+func (in *Input) ProviderID() string {
+	zone, id := in.Known(ZoneVariable), in.Known(IDVariable)
+	if zone == "" || id == "" {
+		return ""
+	}
+	return "aws:///" + zone + "/" + id
 }
 
 // commandFlag is the value of one of the family's own flags on this node; empty where its version does not have it.
@@ -142,7 +152,7 @@ func AddressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
 
 // NeedsAddress reports whether the kubelet needs the machine's address in a flag.
 func (in *Input) NeedsAddress() bool {
-	return in.Family.Kubelet.NodeIP && (in.Reached(nodeIPNeeded) || in.Family.Command.Local != "")
+	return in.Family.Kubelet.NodeIP && (in.Reached(nodeIPNeeded) || in.Family.Command.Local != "" || in.commandFlag("cloud-provider") == "external")
 }
 
 // NodeIPv4 is the machine's IPv4 address: of the interface with the default route, or else what the contract says.

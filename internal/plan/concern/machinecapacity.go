@@ -23,7 +23,7 @@ func newCapacity(in *Input) *machineCapacity {
 		types = append(types, described)
 	}
 	for i, name := range types {
-		n, err := eksNode(name, 1)
+		n, err := in.eksNode(name, 1)
 		if err != nil {
 			if i >= len(wanted.InstanceTypes) {
 				i = -1
@@ -42,14 +42,26 @@ func newCapacity(in *Input) *machineCapacity {
 	}
 	if _, ok := c.Pods[own]; ok {
 		c.Sized = own == described && in.Facts.CPUs > 0
-		c.Node, _ = eksNode(own, max(1, in.Facts.CPUs))
+		c.Node, _ = in.eksNode(own, max(1, in.Facts.CPUs))
 	}
 	return c
 }
 
 // eksNode is a machine of a type of EC2's.
-func eksNode(name string, processors int) (*capacity.Node, error) {
-	return capacity.EKS{InstanceType: name, VCPUs: processors}.Node()
+func (in *Input) eksNode(name string, processors int) (*capacity.Node, error) {
+	return capacity.EKS{InstanceType: name, VCPUs: processors, OtherPods: in.Family.Kubelet.OtherPods}.Node()
+}
+
+// UnknownType is the machine's type, if its number of pods is that of all types that are not known; empty otherwise.
+func (in *Input) UnknownType() string {
+	own := in.Known(TypeVariable)
+	if in.Capacity == nil || in.Capacity.Node == nil || own == "" {
+		return ""
+	}
+	if _, _, err := capacity.Interfaces(own); err == nil {
+		return ""
+	}
+	return own
 }
 
 // SetsPods reports whether the contract itself sets the number of pods.
@@ -79,7 +91,7 @@ func (in *Input) CapacityConfig() map[string]any {
 	config := make(map[string]any)
 	node := c.Node
 	if node == nil {
-		node, _ = eksNode(c.Types[0], 1) // for what is the same for all
+		node, _ = in.eksNode(c.Types[0], 1) // for what is the same for all
 	} else if !in.SetsPods() && !in.LooksUpPods() && in.Family.Command.DropIn.File == "" {
 		config[MaxPodsField] = json.Number(c.Count())
 	}

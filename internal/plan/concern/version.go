@@ -22,6 +22,14 @@ const (
 	ContainerRuntimeFlag gate = 27
 	// Encipherless: from it on, a kubelet asks for no certificate to encipher keys with (kubernetes/kubernetes#111660).
 	Encipherless gate = 27
+	// ConfigDropIns: from it on, the kubelet merges a directory of drop-ins over its configuration (--config-dir, KEP-3983). The one
+	// version before that has the flag puts the defaults of all fields in the place of what its configuration says, if a drop-in does
+	// not set them (k8s.io/kubernetes v1.28.15 cmd/kubelet/app/server.go, mergeKubeletConfigurations).
+	ConfigDropIns gate = 29
+	// ConfigDropInsOn: from it on, no variable of the kubelet's environment has to turn that on.
+	ConfigDropInsOn gate = 30
+	// ConfigDropInsWhole: from it on, the kubelet takes every field of a drop-in (kubernetes/kubernetes v1.32.0, the same function).
+	ConfigDropInsWhole gate = 32
 	// SandboxFlagGone: from it on, there is no --pod-infra-container-image (kubernetes/kubernetes#133779).
 	SandboxFlagGone gate = 35
 	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address

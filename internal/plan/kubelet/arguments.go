@@ -64,7 +64,7 @@ var kubeletArguments = []argumentRow{
 	{flag: concern.MaxPodsFlag, gives: podsArgument},
 	{flag: "register-with-taints", field: "registerWithTaints", gives: taintsArgument, same: sameTaints, instead: "kubelet.taints"},
 	{}, // the family's own
-	{flag: "provider-id", gives: providerArgument, when: (*concern.Input).GivesProviderID},
+	{flag: "provider-id", field: "providerID", gives: providerArgument, when: flagsProvider},
 	{flag: "pod-infra-container-image", gives: sandboxArgument, when: func(in *concern.Input) bool { return oneLine(in) && !in.Reached(concern.SandboxFlagGone) }},
 	{flag: "cgroup-driver", gives: always(func(in *concern.Input) string { return in.Config.Runtime.CgroupDriver }), when: func(in *concern.Input) bool { return !in.Family.Kubelet.ConfigDefaults }},
 	{flag: "container-runtime", gives: always(func(in *concern.Input) string {
@@ -86,6 +86,7 @@ var kubeletArguments = []argumentRow{
 	{flag: "kubeconfig", gives: always(func(in *concern.Input) string { return in.Family.Paths.Kubeconfig }), same: kubeletsetting.SamePath, instead: "join"},
 	{flag: "bootstrap-kubeconfig", gives: always(func(in *concern.Input) string { return in.Family.Paths.BootstrapConfig }), when: bootstraps, same: kubeletsetting.SamePath, instead: "join"},
 	{flag: "config", gives: always(kubeletConfigFile), ours: func(*concern.Input) bool { return true }, same: kubeletsetting.SamePath, instead: "kubelet.config"},
+	{flag: "config-dir", gives: always(kubeletConfigDir), same: kubeletsetting.SamePath, instead: "kubelet.config"},
 	{flag: "hostname-override", gives: always(func(in *concern.Input) string { return in.Config.Kubelet.NodeName }), same: sameHost, instead: "kubelet.nodeName", late: true},
 	{flag: "image-credential-provider-bin-dir", gives: always(func(in *concern.Input) string {
 		return cmp.Or(in.Config.Kubelet.ImageCredentialProvider, &nodeconfig.ImageCredentialProvider{}).BinDir
@@ -125,10 +126,14 @@ func addressArgument(in *concern.Input) argument {
 // labelsArgument are the node's labels: those that the contract decides are in a variable.
 func labelsArgument(in *concern.Input) argument {
 	a := argument{value: labelsOf(in)}
-	if a.value != "" || !oneLine(in) {
-		a.line, a.from = unitfile.Braced(in.Family.Kubelet.Variable(profile.Labels)), in.Family.Paths.KubeletEnv
+	variable := in.Family.Kubelet.Variable(profile.Labels)
+	if variable != "" && (a.value != "" || !oneLine(in)) {
+		a.line, a.from = unitfile.Braced(variable), in.Family.Paths.KubeletEnv
 	}
 	if line, value := referredLabels(in); line != "" {
+		if variable == "" && a.value != "" {
+			a.line = unitfile.Quote(a.value)
+		}
 		a.line, a.value, a.from = listed(a.line, line), listed(a.value, value), profile.NodeEnvironment
 	}
 	return a
@@ -160,6 +165,12 @@ func podsArgument(in *concern.Input) argument {
 	return argument{value: count}
 }
 
+// flagsProvider reports whether a flag has the machine's name in the cloud. Where the command line is not in one place the
+// configuration has it, unless only the machine itself knows it.
+func flagsProvider(in *concern.Input) bool {
+	return in.GivesProviderID() && (oneLine(in) || in.Refers(concern.IDVariable) || in.Refers(concern.ZoneVariable))
+}
+
 func providerArgument(in *concern.Input) argument {
 	return argument{
 		value: "aws:///" + in.Known(concern.ZoneVariable) + "/" + in.Known(concern.IDVariable),
@@ -186,7 +197,8 @@ func argumentsOf(in *concern.Input, out *concern.Output) (own, late []argument) 
 			own = append(own, familyArguments(in)...)
 			continue
 		}
-		if row.when != nil && !row.when(in) || row.same == nil && kubeletsetting.Field(in.Config.Kubelet, row.field) != nil {
+		if row.when != nil && !row.when(in) || row.same == nil && kubeletsetting.Field(in.Config.Kubelet, row.field) != nil ||
+			slices.Contains(in.Family.Kubelet.Unflagged, row.flag) || in.FamilySets(row.field) != nil {
 			continue
 		}
 		a := row.gives(in)

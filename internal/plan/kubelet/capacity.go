@@ -51,6 +51,9 @@ func planCapacity(in *concern.Input, out *concern.Output) {
 		out.Warn(nodeconfig.Dropped, setting.KubeletCapacity, "kubeReserved is left out: it is computed from the machine's type and processors, and no facts say both. "+
 			"Give the facts of such a machine, with its instance.type, or set kubelet.config.kubeReserved")
 	}
+	if unknown := in.UnknownType(); unknown != "" && !in.SetsPods() {
+		out.Warn(nodeconfig.Missing, setting.KubeletCapacity, "the instance type %q is not known: the node is taken to hold %d pods, as each of a type that is not known; set kubelet.config.maxPods", unknown, c.Node.MaxPods)
+	}
 	if len(c.Types) == 0 || in.SetsPods() || !in.LooksUpPods() && in.Family.Command.MaxPods == "" {
 		return
 	}

@@ -21,6 +21,7 @@ var kubeletCommandLine = concern.Concern{
 		"$.cloud.aws.region",
 		"$.cloud.provider",
 		"$.cluster.server",
+		"$.cluster.serviceCIDRs", // the IP family of the node's address
 		"$.join.aws",
 		"$.join.bootstrapToken",
 		"$.kubelet.capacity",
@@ -50,7 +51,7 @@ func planKubeletCommand(in *concern.Input, out *concern.Output) {
 	switch {
 	case !oneLine(in):
 		writer.parts()
-		if in.Config.Cloud.AWS != nil && in.Config.Cloud.AWS.Region != "" {
+		if aws, joins := in.Config.Cloud.AWS, in.Config.Join.AWS; aws != nil && aws.Region != "" && (joins == nil || joins.Region != aws.Region) {
 			out.NotApplied(setting.AWSRegion)
 		}
 	case in.Joins():
@@ -61,10 +62,21 @@ func planKubeletCommand(in *concern.Input, out *concern.Output) {
 		return
 	}
 	checkProvider(in, out)
-	if !in.Family.Kubelet.NodeIP && !slices.Equal(in.Config.Network.IPFamilies, []string{"IPv4"}) {
-		out.NotApplied("$.network.ipFamilies")
-	}
+	checkFamilies(in, out)
 	writer.environment()
+}
+
+// checkFamilies reports families of the node's addresses that are not the contract's. One that has none has IPv4.
+func checkFamilies(in *concern.Input, out *concern.Output) {
+	const at = "$.network.ipFamilies"
+	given, planned := in.Given.Network.IPFamilies, in.Config.Network.IPFamilies
+	switch byDefault := []string{"IPv4"}; {
+	case slices.Equal(given, byDefault):
+	case !in.Family.Kubelet.NodeIP:
+		out.NotApplied(at)
+	case !slices.Equal(given, planned):
+		out.Warn(nodeconfig.Dropped, at, "is not used: nodes of this layout have an address of the family of cluster.serviceCIDRs alone, which is %s", planned[0])
+	}
 }
 
 // commandWriter writes the kubelet's arguments into a family's files.
@@ -104,7 +116,9 @@ func asWords(arguments []argument) []unitfile.Text {
 func (w *commandWriter) parts() {
 	kubelet := &w.in.Family.Kubelet
 	w.exec = append(w.exec, unitfile.Quote(w.in.Family.Paths.Kubelet))
-	w.exec = append(w.exec, asWords(w.take(kubeletUnitFile, "v", "node-labels", "volume-plugin-dir"))...)
+	if kubelet.Variable(profile.Labels) != "" {
+		w.exec = append(w.exec, asWords(w.take(kubeletUnitFile, "v", "node-labels", "volume-plugin-dir"))...)
+	}
 	for _, part := range []struct {
 		profile.Arguments
 		phase resource.Phase
@@ -116,9 +130,10 @@ func (w *commandWriter) parts() {
 		{kubelet.RuntimeKind, resource.Base, []string{"container-runtime"}},
 		{kubelet.CgroupDriver, resource.Base, []string{"cgroup-driver"}},
 	} {
-		if part.Variable != "" {
-			w.exec = append(w.exec, unitfile.Variable(part.Variable))
+		if part.Variable == "" {
+			continue
 		}
+		w.exec = append(w.exec, unitfile.Variable(part.Variable))
 		words := asWords(w.take(concern.KubeletDropIns+part.File, part.flags...))
 		if len(words) > 0 && (part.phase == resource.Base || w.in.Joins()) {
 			w.out.File(part.phase, concern.KubeletDropIns+part.File, part.Mode, unitfile.File(unitfile.Section("Service"), unitfile.Set("Environment", `"`+unitfile.Quote(part.Variable)+"="+unitfile.Words(words...)+`"`)),
@@ -191,9 +206,12 @@ func (w *commandWriter) environment() {
 	if in.SetsPods() {
 		values[profile.MaxPods] = podsArgument(in).value
 	}
+	if dropsIn(in) && !in.Reached(concern.ConfigDropInsOn) {
+		values[profile.DropIns] = "on"
+	}
 	var variables [][2]string
 	for _, v := range in.Family.Kubelet.Environment {
-		if v.Holds == profile.MaxPods && values[v.Holds] == "" {
+		if (v.Holds == profile.MaxPods || v.Holds == profile.DropIns) && values[v.Holds] == "" {
 			continue
 		}
 		if a := in.Config.Cloud.Azure; v.Holds == profile.CustomCloud && (a == nil || a.Custom == nil) {

@@ -32,6 +32,11 @@ func labels(in *concern.Input) map[string]string {
 	if in.ObservesGPU() {
 		maps.Copy(labels, in.Family.GPU.Labels)
 	}
+	for name, value := range in.PresentLabels() {
+		if _, own := labels[name]; !own {
+			labels[name] = value
+		}
+	}
 	return labels
 }
 

@@ -20,6 +20,7 @@ var kubeletNetwork = concern.Concern{
 	Joins: true,
 	Reads: []string{
 		"$.cluster.server",
+		"$.cluster.serviceCIDRs",
 		"$.kubelet.config",
 		"$.kubelet.flags",
 		"$.kubelet.nodeIPs",

@@ -35,7 +35,7 @@ var kubeletPrepare = concern.Concern{
 
 func planKubeletPrepare(in *concern.Input, out *concern.Output) {
 	asks := in.Agentless && len(in.Wanted) > 0 // the provider's metadata service
-	if in.Config.Cloud.Provider == "aws" && in.Config.Cloud.AWS == nil && !asks {
+	if in.Config.Cloud.Provider == "aws" && in.Config.Cloud.AWS == nil && !asks && !in.GivesProviderID() {
 		out.NotApplied("$.cloud.provider")
 	}
 	unit := in.Family.Kubelet.Prepare

@@ -31,11 +31,11 @@ func containerdConfig(in *concern.Input, out *concern.Output) *toml.Table {
 		doc.Set(r.Containerd.DataDir, "root")
 	}
 	doc.At(images...).Set(in.SandboxImage(), schema.Sandbox...)
-	if schema.CDI && (in.UsesNVIDIA() || in.Family.Runtime.CDI && !concern.SkipsGPU(in.Facts)) {
+	if schema.CDI && (in.RunsNVIDIA() || in.Family.Runtime.CDI && !concern.SkipsGPU(in.Facts)) {
 		doc.At(runtime...).Set(true, "enable_cdi")
 	}
 	registry := doc.At(images...).At("registry")
-	registry.Set(concern.RegistriesDir, "config_path")
+	registry.Set(strings.Join(append([]string{concern.RegistriesDir}, in.Family.Runtime.RegistryDirs...), ":"), "config_path")
 	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
 		headers := registry.At("headers")
 		headers.Quoted = true
@@ -43,6 +43,9 @@ func containerdConfig(in *concern.Input, out *concern.Output) *toml.Table {
 	}
 	runtimes(in, doc.At(runtime...).At("containerd"))
 	planSnapshotters(in, &doc, planSandboxRuntimes(in, &doc))
+	if in.Family.Runtime.DiscardLayers {
+		doc.At(schema.Snapshotters...).Set(true, "discard_unpacked_layers")
+	}
 	if Kubenet(in.Config) {
 		doc.At(runtime...).Set(concern.KubenetFile, "cni", "conf_template")
 	}
@@ -109,7 +112,7 @@ func Runtimes(family *profile.Profile, runc string, nvidia bool) (names []string
 
 // runtimes writes them.
 func runtimes(in *concern.Input, config *toml.Table) {
-	names, binary := Runtimes(in.Family, in.Runc, in.UsesNVIDIA())
+	names, binary := Runtimes(in.Family, in.Runc, in.RunsNVIDIA())
 	config.Set(names[0], "default_runtime_name")
 	for _, name := range names {
 		runtime := config.At("runtimes", name)

@@ -42,6 +42,7 @@ func planContainerd(in *concern.Input, out *concern.Output) {
 	c := in.Config.Runtime.Containerd
 	checkRegistryRegion(in, out)
 	checkSandboxes(in, out)
+	checkHeldSandbox(in, out)
 	planSOCI(in, out)
 	out.Directory(concern.RegistriesDir, 0o755, "registries are configured here, one directory for each")
 	out.Guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, concern.ContainerdConfig, 0o644,

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/toml"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // snapshotterSettings are those of containerd's settings that a snapshotter needs, in containerd's own language. Those of a proxy
@@ -35,6 +37,16 @@ default = ["erofs", "walking"]
 mkfs_options = ["-T0", "--mkfs-time", "--sort=none"]
 enable_tar_index = false
 `},
+}
+
+// checkHeldSandbox refuses another snapshotter than containerd's own for all images, where the image of pods' sandboxes is one that only
+// the machine's image holds: it is unpacked for containerd's own, its layers are gone, and no registry has it (Amazon EKS AMI:
+// cache-pause-container). nodeadm imports it again for this, with FastImagePull.
+func checkHeldSandbox(in *concern.Input, out *concern.Output) {
+	if in.Config.Runtime.LazyPull != "" && in.SandboxImage() == in.Family.Runtime.SandboxImage {
+		out.Fatal(nodeconfig.NotApplied, setting.LazyPull, "is not applied by this version on nodes of this layout, which FastImagePull asks for: the snapshotter does not have the image of pods' sandboxes, "+
+			"which the machine's image holds; leave it out, or name an image of a registry in runtime.sandboxImage")
+	}
 }
 
 // planSnapshotters writes the snapshotter of all containers, and what those need that are used, by it or by runtimes.

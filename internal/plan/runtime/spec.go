@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/plan/textfile"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -61,7 +62,7 @@ const defaultCapabilities = `["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CA
 
 // hasRuntimeSpec reports whether containers are started with another specification than containerd's own.
 func hasRuntimeSpec(in *concern.Input) bool {
-	return len(in.Config.Runtime.Containerd.BaseRuntimeSpec) > 0
+	return len(in.Config.Runtime.Containerd.BaseRuntimeSpec) > 0 || in.Family.Runtime.OpenFiles != profile.Limit{}
 }
 
 // planRuntimeSpec writes the specification. containerd reads it when it starts.
@@ -71,9 +72,14 @@ func planRuntimeSpec(in *concern.Input, out *concern.Output) {
 	}
 	var spec map[string]any
 	_ = json.Unmarshal([]byte(strings.ReplaceAll(defaultRuntimeSpec, "CAPS", defaultCapabilities)), &spec) // a case has all of it
-	plain, secret := nodeconfig.Revealed(kubeletsetting.Merge(spec, in.Config.Runtime.Containerd.BaseRuntimeSpec))
+	if limit := in.Family.Runtime.OpenFiles; limit != (profile.Limit{}) {
+		limits := []any{map[string]any{"type": "RLIMIT_NOFILE", "soft": limit.Soft, "hard": limit.Hard}}
+		spec = kubeletsetting.Merge(spec, map[string]any{"process": map[string]any{"rlimits": limits}})
+	}
+	own := in.Config.Runtime.Containerd.BaseRuntimeSpec
+	plain, secret := nodeconfig.Revealed(kubeletsetting.Merge(spec, own))
 	out.Guarded(secret, resource.Base, runtimeSpecFile, 0o644, textfile.JSON(plain), "what containerd starts containers with", concern.ContainerdUnit)
-	if isolates(in) {
+	if isolates(in) && len(own) > 0 {
 		out.Warn(nodeconfig.Dropped, runtimeSpecPath, "is left out for isolated pods: their containers have the kernel of a guest, and start with the default specification")
 	}
 }

@@ -28,7 +28,7 @@ func planEnvironment(in *concern.Input, out *concern.Output) {
 		}
 		path := document.FieldPath("$.system.environment", service)
 		if service == nodeconfig.AllServices {
-			out.Append(concern.ManagerDefaults("20-slipway-environment.conf", variables, true, resource.Restarting(concern.ContainerdUnit, concern.KubeletUnit), "the contract's variables, for all services"))
+			out.Append(concern.ManagerDefaults(in.Family.Host.Environment, variables, true, resource.Restarting(concern.ContainerdUnit, concern.KubeletUnit), "the contract's variables, for all services"))
 			out.AskedBy(path)
 			continue
 		}
@@ -36,7 +36,7 @@ func planEnvironment(in *concern.Input, out *concern.Output) {
 		unit, file := service+".service", concern.EnvironmentDir+service+".env"
 		out.Secret(resource.Base, file, textfile.Environment(variables...), "the contract's variables for "+service, unit)
 		out.AskedBy(path)
-		out.File(resource.Base, resource.UnitDir+"/"+unit+".d/20-slipway-environment.conf", 0o644,
+		out.File(resource.Base, resource.UnitDir+"/"+unit+".d/"+in.Family.Host.Environment, 0o644,
 			unitfile.File(unitfile.Section("Service"), unitfile.Set("EnvironmentFile", unitfile.Quote(file))), "gives "+service+" the contract's variables", unit)
 		out.AskedBy(path)
 	}

@@ -12,7 +12,7 @@ import (
 // modules loads the modules of the kernel that a node needs, now and at each boot, and denies those that are dangerous.
 var modules = concern.Concern{
 	Name:  "modules",
-	Reads: []string{"$.network.ipFamilies", "$.system.modules"},
+	Reads: []string{"$.cluster.serviceCIDRs", "$.network.ipFamilies", "$.system.modules"},
 	Plan:  planModules,
 }
 

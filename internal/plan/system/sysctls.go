@@ -43,8 +43,9 @@ var kernelDefaults = map[string]string{
 }
 
 // protectsKernel reports whether a kubelet leaves the kernel as it is, which it does not by default.
-func protectsKernel(k nodeconfig.Kubelet) bool {
-	return kubeletsetting.Switch(k, "protect-kernel-defaults", "protectKernelDefaults", false)
+func protectsKernel(in *concern.Input) bool {
+	const field = "protectKernelDefaults"
+	return kubeletsetting.Switch(in.Config.Kubelet, "protect-kernel-defaults", field, in.FamilySets(field) == true)
 }
 
 // ownSysctls are the contract's parameters, with those that the kubelet only looks at. A contract that has another value for one of
@@ -57,7 +58,7 @@ func ownSysctls(in *concern.Input, out *concern.Output) map[string]string {
 	if own[hugePagesKey] == "" && in.Joins() && in.Transcodes() {
 		own[hugePagesKey] = transcoderPages
 	}
-	if !in.Joins() || !protectsKernel(in.Config.Kubelet) {
+	if !in.Joins() || !protectsKernel(in) {
 		return own
 	}
 	for _, key := range slices.Sorted(maps.Keys(kernelDefaults)) {
