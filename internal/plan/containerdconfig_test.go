@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	reader "github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -65,6 +66,65 @@ runc.options.BinaryName = "/opt/runc"
 	}
 	if again, _, _ := mergedConfig(t, "oom_score = -500\n"+content[strings.Index(content, "[plugins"):], "2.1"); again != content {
 		t.Errorf("merged over itself it is\n%s\nand was\n%s", again, content)
+	}
+}
+
+// Settings of containerd 1's CRI plug-in are where containerd 2 reads them. Those that containerd 2 has there stay, and one that is set
+// for both has the value of containerd 2's plug-in.
+func TestContainerdConfigOfContainerd1(t *testing.T) {
+	const text = `
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "registry.example/pause:1"
+max_concurrent_downloads = 5
+enable_unprivileged_ports = true
+stream_server_port = "10010"
+[plugins."io.containerd.grpc.v1.cri".containerd]
+discard_unpacked_layers = false
+default_runtime_name = "crun"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.crun.options]
+BinaryName = "/usr/bin/crun"
+[plugins."io.containerd.grpc.v1.cri".cni]
+conf_dir = "/etc/cni/other"
+[plugins."io.containerd.cri.v1.images"]
+max_concurrent_downloads = 7
+[metrics]
+address = "127.0.0.1:1338"
+`
+	const one, images, runtime = "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime"
+	content, _, problems := mergedConfig(t, text, "2.1")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var config map[string]any
+	if _, err := reader.Decode(content, &config); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want any
+		path []string
+	}{
+		{"registry.example/pause:1", []string{"plugins", images, "pinned_images", "sandbox"}},
+		{int64(7), []string{"plugins", images, "max_concurrent_downloads"}},
+		{false, []string{"plugins", images, "discard_unpacked_layers"}},
+		{true, []string{"plugins", runtime, "enable_unprivileged_ports"}},
+		{"crun", []string{"plugins", runtime, "containerd", "default_runtime_name"}},
+		{"/usr/bin/crun", []string{"plugins", runtime, "containerd", "runtimes", "crun", "options", "BinaryName"}},
+		{"/etc/cni/other", []string{"plugins", runtime, "cni", "conf_dir"}},
+		{"127.0.0.1:1338", []string{"metrics", "address"}},
+	} {
+		if got := at(t, config, c.path...); got != c.want {
+			t.Errorf("%s is %v, want %v", strings.Join(c.path, "."), got, c.want)
+		}
+	}
+	if left := config["plugins"].(map[string]any)[one]; !cmp.Equal(left, map[string]any{"stream_server_port": "10010"}) {
+		t.Errorf("containerd 2 has %v left of containerd 1's plug-in", left)
+	}
+	if content, _, _ := mergedConfig(t, text, "1.7"); !strings.Contains(content, "max_concurrent_downloads = 5") {
+		t.Errorf("containerd 1 has %s", content)
+	}
+	mirrors := `[plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"]` + "\nendpoint = [\"https://mirror.example\"]"
+	if _, _, problems := mergedConfig(t, mirrors, "2.2.4"); len(problems) != 1 || !strings.Contains(problems[0].Reason, "registry.mirrors") {
+		t.Errorf("mirrors that containerd 2 does not read: %v", problems)
 	}
 }
 

@@ -155,9 +155,11 @@ func mergeConfig(in *concern.Input, out *concern.Output, doc *toml.Table) {
 		refuse("is of another version than the configuration of this machine's containerd: use version = %d, or leave it out", in.Schema.Version)
 		return
 	}
-	if conflict := doc.Merge(over); conflict != nil {
-		refuse("has a value in place of a table, or a table in place of a value, at %s", strings.Join(conflict, "."))
-		return
+	for _, part := range forSchema(&in.Schema, over) {
+		if conflict := doc.Merge(part); conflict != nil {
+			refuse("has a value in place of a table, or a table in place of a value, at %s", strings.Join(conflict, "."))
+			return
+		}
 	}
 	for _, check := range configChecks {
 		if reason := check(in, doc); reason != "" {
