@@ -8,12 +8,14 @@ import (
 )
 
 // foreignDocuments are the documents of other programs that somebody may take for a contract, by the beginning of their
-// apiVersion or by the field that only they have. The first that fits is named.
+// apiVersion, by the field that only they have, with dots between names, or by both. The first that fits is named.
 var foreignDocuments = []struct {
 	apiVersion, field string
 	// is completes "the document ...", with what to do.
 	is string
 }{
+	{apiVersion: "node.eks.aws/", field: "spec.hybrid", is: "is a NodeConfig of a hybrid node of EKS (node.eks.aws), whose machine is not in EC2; Slipway gets no identity for it"},
+	{apiVersion: "node.eks.aws/", field: "spec.cluster.id", is: "is a NodeConfig of EKS's nodeadm (node.eks.aws) for a local cluster on an outpost; this version makes no node of one"},
 	{apiVersion: "node.eks.aws/", is: "is a NodeConfig of EKS's nodeadm (node.eks.aws), which this version does not read"},
 	{apiVersion: "kubelet.config.k8s.io/", is: "is a configuration of the kubelet's; it belongs in kubelet.config of a native contract"},
 	{apiVersion: "kubeproxy.config.k8s.io/", is: "is a configuration of kube-proxy's, which runs as a pod"},
@@ -35,12 +37,21 @@ var windowsUserData = []string{"<powershell>", "<script>", "<persist>", "version
 // describeForeign says what a document is that is no contract, or nothing.
 func describeForeign(tree *document.Node) string {
 	for _, o := range foreignDocuments {
-		_, has := tree.Get(o.field)
-		if o.apiVersion != "" && strings.HasPrefix(tree.GetText("apiVersion"), o.apiVersion) || o.field != "" && has {
+		if strings.HasPrefix(tree.GetText("apiVersion"), o.apiVersion) && (o.field == "" || hasField(tree, o.field)) {
 			return o.is
 		}
 	}
 	return ""
+}
+
+// hasField reports whether a document has a field, with dots between names.
+func hasField(tree *document.Node, path string) (has bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		if tree, has = tree.Get(name); !has {
+			return false
+		}
+	}
+	return true
 }
 
 // isWindowsUserData reports whether a text is what EC2 runs on Windows.

@@ -12,4 +12,5 @@ var Concerns = []*concern.Concern{
 	&authority,
 	&certificate,
 	&credentials,
+	&outpost,
 }
