@@ -57,7 +57,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"12", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, diskSize},
+		inputs: []string{"13", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, diskSize},
 		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})

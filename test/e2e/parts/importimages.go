@@ -57,5 +57,5 @@ func importImages(ctx context.Context, scratch, root string, in imageInputs) err
 	if err := run(ctx, scratch, nil, append(slices.Clip(ctr), "import", filepath.Join(in.payload, "payload.tar"))...); err != nil {
 		return err
 	}
-	return run(ctx, scratch, nil, append(slices.Clip(ctr), "tag", Pause, AKSPause)...)
+	return run(ctx, scratch, nil, append(slices.Clip(ctr), "tag", Pause, AKSPause, EKSPause)...)
 }

@@ -27,6 +27,8 @@ const (
 	Pause = "slipway.test/payload:1"
 	// AKSPause is the name by which a launch template for AKS has the sandbox image, as AKS's images have it.
 	AKSPause = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
+	// EKSPause is the name by which EKS's images have it.
+	EKSPause = "localhost/kubernetes/pause:latest"
 )
 
 // tools are the packages that the test needs on the machine it runs on, by a program of each.
