@@ -7,7 +7,7 @@ import (
 )
 
 // withServiceFamily is a config whose node has an address of the same IP family as its cluster's service range, in a family of nodes
-// where that decides. A range that is none is reported by validation, and decides nothing.
+// where that decides. Validation reports a range that cannot be read; it decides nothing.
 func withServiceFamily(c *nodeconfig.NodeConfig, decides bool) *nodeconfig.NodeConfig {
 	if !decides || len(c.Cluster.ServiceCIDRs) == 0 {
 		return c
