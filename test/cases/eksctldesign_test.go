@@ -50,7 +50,7 @@ func TestFilesOfEksctlsDesign(t *testing.T) {
 			}
 		}
 	}
-	rows := compatibilityRows(t)
+	rows := rowsOf(t, "| what | eksctl | Slipway | why | shown by |\n")
 	listed := make(map[string]string)
 	for _, record := range records(t, designDifferences) {
 		listed[record[0]+" "+record[1]] = record[2]
@@ -157,16 +157,16 @@ func records(t *testing.T, name string) [][]string {
 	return all
 }
 
-// compatibilityRows are the first cells of the table of differences from eksctl's design.
-func compatibilityRows(t *testing.T) []string {
+// rowsOf are the first cells of the table of docs/compatibility.md that has a head.
+func rowsOf(t *testing.T, head string) []string {
 	t.Helper()
 	content, err := os.ReadFile("../../docs/compatibility.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(content), "| what | eksctl | Slipway | why | shown by |\n")
+	_, table, found := strings.Cut(string(content), head)
 	if !found {
-		t.Fatal("docs/compatibility.md has no table of differences from eksctl's design")
+		t.Fatalf("docs/compatibility.md has no table with the head %s", head)
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	var rows []string

@@ -21,6 +21,11 @@ func TestDifferencesFromEksctl(t *testing.T) {
 	wantShown(t, "docs/compatibility.md", "| what | eksctl | Slipway | why | shown by |")
 }
 
+// TestDifferencesFromNodeadm holds the same for the program of EKS's images.
+func TestDifferencesFromNodeadm(t *testing.T) {
+	wantShown(t, "docs/compatibility.md", "| what | nodeadm | Slipway | why | shown by |")
+}
+
 // TestImages holds that what happens on each kind of AKS's images is shown by a case or a test.
 func TestImages(t *testing.T) {
 	wantShown(t, "docs/aks.md", "| image | what to send | what happens | shown by |")
