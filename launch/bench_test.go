@@ -27,7 +27,7 @@ func BenchmarkRenderPrepared(b *testing.B) {
 	prepared := launch.Prepare(cloud)
 	b.ReportAllocs()
 	for b.Loop() {
-		prepared.Render(request)
+		prepared(request)
 	}
 }
 
@@ -37,7 +37,7 @@ func BenchmarkMerge(b *testing.B) {
 	layers, _ := cloud.Layers()
 	b.ReportAllocs()
 	for b.Loop() {
-		launch.Merge(layers)
+		launch.Merged(layers)
 	}
 }
 
@@ -46,8 +46,8 @@ func BenchmarkExplain(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		tpl, _ := launch.Render(cloud, request)
-		tpl.Explain("")
+		made := launch.Render(cloud, request)
+		made.Explain("")
 	}
 }
 
@@ -57,20 +57,20 @@ func BenchmarkRecord(b *testing.B) {
 	prepared := launch.Prepare(cloud)
 	b.ReportAllocs()
 	for b.Loop() {
-		tpl, _ := prepared.Render(request)
-		_ = tpl.Record().Text()
+		made := prepared(request)
+		_ = made.Record().Text()
 	}
 }
 
 // BenchmarkUserData fills the token in.
 func BenchmarkUserData(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
-	tpl, _ := launch.Render(cloud, request)
+	made := launch.Render(cloud, request)
 	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
 	size := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		data, err := tpl.UserData(token)
+		data, err := made.UserData(token)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -82,10 +82,10 @@ func BenchmarkUserData(b *testing.B) {
 // BenchmarkKey names a template that has been named before.
 func BenchmarkKey(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
-	tpl, _ := launch.Render(cloud, request)
+	made := launch.Render(cloud, request)
 	b.ReportAllocs()
 	for b.Loop() {
-		tpl.Key()
+		made.Key()
 	}
 }
 
@@ -94,10 +94,10 @@ func BenchmarkCompare(b *testing.B) {
 	for _, over := range []string{"nodeclass: {spec: {osDiskSizeGB: 64}}", "nodeclass: {spec: {kubelet: {podPidsLimit: 50}}}"} {
 		b.Run(over, func(b *testing.B) {
 			cloud, request, _ := base(b).decode(b)
-			running, _ := launch.Render(cloud, request)
+			running := launch.Render(cloud, request)
 			kept := running.Record().Text()
 			cloud, request, _ = with(b, parse(b, []byte(over))).decode(b)
-			wanted, _ := launch.Render(cloud, request)
+			wanted := launch.Render(cloud, request)
 			b.ReportAllocs()
 			for b.Loop() {
 				record, err := launch.ParseRecord([]byte(kept))
@@ -115,7 +115,7 @@ func BenchmarkCompare(b *testing.B) {
 // BenchmarkChoose chooses among 10,000 versions of an image.
 func BenchmarkChoose(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
-	tpl, _ := launch.Render(cloud, request)
+	made := launch.Render(cloud, request)
 	list := new(azure.Images)
 	published := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for n := range 10_000 {
@@ -128,7 +128,7 @@ func BenchmarkChoose(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			list.Remember()
-			if _, _, err := list.Choose(&tpl.Document().Machine, nil); err != nil {
+			if _, _, err := list.Choose(&made.Document().Machine, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -136,7 +136,7 @@ func BenchmarkChoose(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := list.Choose(&tpl.Document().Machine, nil); err != nil {
+			if _, _, err := list.Choose(&made.Document().Machine, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -150,13 +150,13 @@ const (
 )
 
 // poolTemplates are a template of each pool.
-func poolTemplates(b *testing.B) (all [pools]*launch.Template) {
+func poolTemplates(b *testing.B) (all [pools]*launch.Launch) {
 	cloud, request, _ := base(b).decode(b)
 	prepared := launch.Prepare(cloud)
 	for pool := range all {
 		claim := *request.Claim
 		claim.Metadata.Labels = map[string]string{"pool": fmt.Sprint(pool)}
-		all[pool], _ = prepared.Render(launch.Request{Claim: &claim})
+		all[pool] = prepared(launch.Request{Claim: &claim})
 	}
 	return all
 }
@@ -165,7 +165,7 @@ func poolTemplates(b *testing.B) (all [pools]*launch.Template) {
 // of a node is its template and its token.
 func BenchmarkFleetUserData(b *testing.B) {
 	type node struct {
-		template *launch.Template
+		template *launch.Launch
 		token    nodeconfig.Secret
 	}
 	heap := func() float64 {
@@ -198,7 +198,7 @@ func BenchmarkFleetUserData(b *testing.B) {
 // TestAllocations holds how much is allocated at most; how long it takes make bench prints.
 func TestAllocations(t *testing.T) {
 	cloud, request, _ := base(t).decode(t)
-	tpl, _ := launch.Render(cloud, request)
+	made := launch.Render(cloud, request)
 	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
 	for _, c := range []struct {
 		name string
@@ -206,10 +206,11 @@ func TestAllocations(t *testing.T) {
 		run  func()
 	}{
 		{"merge and decide", 550, func() { launch.Render(cloud, request) }},
-		{"fill in the token", 4, func() { _, _ = tpl.UserData(token) }},
-		{"key", 2, func() { tpl.Key() }},
+		{"fill in the token", 4, func() { _, _ = made.UserData(token) }},
+		{"key", 2, func() { made.Key() }},
 	} {
-		if n := testing.AllocsPerRun(100, c.run); n > c.most {
+		n := testing.AllocsPerRun(100, c.run)
+		if t.Logf("%s: %v allocations", c.name, n); n > c.most {
 			t.Errorf("%s: %v allocations, more than %v", c.name, n, c.most)
 		}
 	}
@@ -222,10 +223,10 @@ func BenchmarkFirst(b *testing.B) {
 	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
 	b.ReportAllocs()
 	for b.Loop() {
-		tpl, _ := prepared.Render(request)
-		if _, err := tpl.UserData(token); err != nil {
+		made := prepared(request)
+		if _, err := made.UserData(token); err != nil {
 			b.Fatal(err)
 		}
-		_ = tpl.Record().Text()
+		_ = made.Record().Text()
 	}
 }

@@ -29,7 +29,7 @@ func (s *speller) value(v reflect.Value) {
 		if v.Type() == secretType {
 			return
 		}
-		for i, name := range namesOf(v.Type()) {
+		for i, name := range document.NamesOf(v.Type()) {
 			if name != "" && !v.Field(i).IsZero() {
 				s.below(name, func() { s.value(v.Field(i)) })
 			}
@@ -73,8 +73,8 @@ func (s *speller) data(v any) any {
 			v[i] = s.data(v[i])
 		}
 		if fieldAt(s.path).set {
-			slices.SortFunc(v, func(a, b any) int { return strings.Compare(textOf(a), textOf(b)) })
-			return slices.CompactFunc(v, func(a, b any) bool { return textOf(a) == textOf(b) })
+			slices.SortFunc(v, func(a, b any) int { return strings.Compare(wordOf(a), wordOf(b)) })
+			return slices.CompactFunc(v, func(a, b any) bool { return wordOf(a) == wordOf(b) })
 		}
 	}
 	return v
@@ -98,7 +98,7 @@ func (s *speller) list(v reflect.Value) {
 	}
 }
 
-func textOf(v any) string {
+func wordOf(v any) string {
 	text, _ := v.(string)
 	return text
 }
@@ -111,6 +111,9 @@ func (s *speller) below(name string, visit func()) {
 	s.path = s.path[:above]
 }
 
+// usualValues are as many as a launch usually has.
+const usualValues = 192
+
 // comparedValue is a value as it is compared, and the value and its path for people.
 type comparedValue struct{ same, shown, path string }
 
@@ -118,9 +121,9 @@ type comparedValue struct{ same, shown, path string }
 // says it.
 func compared(d *Document) map[string]comparedValue {
 	all := make(map[string]comparedValue, usualValues)
-	walk(d, func(at []byte, v reflect.Value) {
-		row, c := fieldAt(at), comparedValue{shown: text(v), path: string(at)}
-		c.same = sameText(v, row, c.shown)
+	treeOf(d).Walk("$", func(at []byte, n *document.Node) {
+		row, c := fieldAt(at), comparedValue{shown: textOf(n), path: string(at)}
+		c.same = row.same(n)
 		key := c.path
 		if row.path == tagsPath {
 			key = strings.ToLower(key) // Azure compares the names of tags without case
@@ -132,23 +135,22 @@ func compared(d *Document) map[string]comparedValue {
 	return all
 }
 
-// sameText is the spelling by which a value is compared.
-func sameText(v reflect.Value, row *fieldRow, shown string) string {
-	switch means := row.means; {
-	case means == nil || v.Type() == publicType:
-	case v.Kind() == reflect.String:
-		return means.same(shown)
-	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String:
-		items := make([]string, v.Len())
+// same is the spelling by which a value is compared.
+func (r *fieldRow) same(n *document.Node) string {
+	switch {
+	case r.means != nil && n.Kind == document.String:
+		return r.means.same(n.Text)
+	case r.means != nil && n.Kind == document.List:
+		items := make([]string, len(n.Items))
 		for i := range items {
-			items[i] = means.same(v.Index(i).String())
+			items[i] = r.means.same(textOf(&n.Items[i]))
 		}
-		if row.set {
+		if r.set {
 			items = inOrder(items)
 		}
-		return plain(reflect.ValueOf(items))
+		return listText(items)
 	}
-	return shown
+	return textOf(n)
 }
 
 // tagsPath is the path of the machine's tags.

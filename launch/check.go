@@ -38,17 +38,20 @@ var abilities = []ability{
 
 // Check lists what the wanted node needs and this version, the image or the instance type cannot do, before there is a machine:
 // what the node's own planner finds, and what the image's manifest has no ability for. Without a manifest, or with one that does
-// not list a component that every node has, it is not known what the image can do, which is a warning. Allowed are paths of contracts with settings that need not be applied. What [Render]
-// has said already is not repeated.
-func Check(t *Template, image *components.Manifest, allowed ...string) []nodeconfig.Problem {
+// not list a component that every node has, it is not known what the image can do, which is a warning. Allowed are paths of contracts with settings that need not be applied. What the launch's problems
+// say already is not repeated.
+func Check(l *Launch, image *components.Manifest, allowed ...string) []nodeconfig.Problem {
+	if l == nil {
+		return []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: errNoLaunch.Error(), Fatal: true}}
+	}
 	var known facts.Facts
 	var found []nodeconfig.Problem
 	silent := "has no manifest"
 	if image != nil {
-		size := &t.document.Machine.Type
+		size := &l.document.Machine.Type
 		known = facts.Facts{Components: image.Components, Architecture: size.Architecture, CPUs: size.VCPUs, MemoryBytes: size.MemoryBytes}
 		if image.Abilities != nil {
-			found = lacking(t.complete, image.Abilities)
+			found = lacking(l.complete, image.Abilities)
 		}
 		silent = unlisted(image)
 	}
@@ -56,10 +59,10 @@ func Check(t *Template, image *components.Manifest, allowed ...string) []nodecon
 		known.Components = nil
 		found = append(found, nodeconfig.Problem{Kind: nodeconfig.Missing, Path: "$.machine.image", Reason: silent + ", so it is not known whether it has what the node needs"})
 	}
-	found = append(found, t.plan(known, allowed)...)
-	found = slices.DeleteFunc(found, func(p nodeconfig.Problem) bool { return slices.Contains(t.reported, p.Path) })
+	found = append(found, l.plan(known, allowed)...)
+	found = slices.DeleteFunc(found, func(p nodeconfig.Problem) bool { return slices.Contains(l.reported, p.Path) })
 	for i := range found {
-		found[i] = t.base.placed(found[i])
+		found[i] = l.base.placed(found[i])
 	}
 	nodeconfig.SortProblems(found)
 	return found
@@ -76,8 +79,8 @@ func unlisted(image *components.Manifest) string {
 }
 
 // plan are the problems that the planner finds with the contract on a machine of which something is known.
-func (t *Template) plan(known facts.Facts, allowed []string) []nodeconfig.Problem {
-	contract := t.contract(t.placeholder())
+func (l *Launch) plan(known facts.Facts, allowed []string) []nodeconfig.Problem {
+	contract := l.contract(l.placeholder())
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, dialect.Native)
 	read.AllowUnapplied(allowed...)
 	_, problems := read.Plan(known)

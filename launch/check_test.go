@@ -81,7 +81,7 @@ func TestCheckNamesTheClass(t *testing.T) {
 	} {
 		in := with(t, parse(t, []byte("nodeclass: {spec: {"+spec+"}}")))
 		cloud, request, _ := in.decode(t)
-		template, _ := launch.Render(cloud, request)
+		template := launch.Render(cloud, request)
 		problems := launch.Check(template, manifest(t, "aks", "aks"))
 		want = "error: AKSNodeClass default (generation 3): $.spec." + want
 		if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want) {
@@ -93,11 +93,12 @@ func TestCheckNamesTheClass(t *testing.T) {
 // TestCheckRepeatsNothing: what is wrong with a label or a taint of a claim is told once, at its place in the claim.
 func TestCheckRepeatsNothing(t *testing.T) {
 	cloud, request, _ := with(t, parse(t, read(t, "testdata/bad-claim.yaml"))).decode(t)
-	tpl, found := launch.Render(cloud, request)
+	made := launch.Render(cloud, request)
+	found := made.Problems()
 	if len(nodeconfig.Fatal(found)) < 5 {
 		t.Fatalf("only %v", found)
 	}
-	if again := nodeconfig.Fatal(launch.Check(tpl, nil)); len(again) > 0 {
+	if again := nodeconfig.Fatal(launch.Check(made, nil)); len(again) > 0 {
 		t.Errorf("is told again: %v", again)
 	}
 }

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,13 +35,17 @@ type Change struct {
 
 // Compare says how a running node differs from the one that is wanted. What differs is what the sources say: a value counts if the node
 // does not have it, and if a node that this release makes from what they said then would not have it either. So a table of another
-// release changes no node, unless the owner has named that part of it in driftOnRelease. The error wraps [ErrUnknown].
-func Compare(running *Record, wanted *Template) (*Comparison, error) {
+// release changes no node, unless the owner has named that part of it in driftOnRelease. The error wraps [ErrUnknown], or is the [Problems] of a
+// launch that is refused.
+func Compare(running *Record, wanted *Launch) (*Comparison, error) {
 	switch {
 	case running == nil:
 		return nil, fmt.Errorf("%w: there is no record", ErrUnknown)
 	case wanted == nil:
-		return nil, errors.New("it is not known what is wanted: there is no template")
+		return nil, errNoLaunch
+	}
+	if err := wanted.problems.Err(); err != nil {
+		return nil, err
 	}
 	if running.Key == wanted.Key() {
 		return &Comparison{Class: Ignore}, nil
@@ -79,15 +82,13 @@ func (d *Document) complete() *Document {
 }
 
 // again is what this release makes of what the sources said then.
-func (b *Base) again(said, has *Document, wanted *Template) *Document {
-	if b == nil || said.Machine.Type.Name != wanted.document.Machine.Type.Name {
+func (b *base) again(said, has *Document, wanted *Launch) *Document {
+	if b.standard == nil || said.Machine.Type.Name != wanted.document.Machine.Type.Name {
 		return has // of another size, it is replaced
 	}
-	d := over(b.standard(), said)
+	d := overlay(b.standard(), said)
 	d.Machine.Type = wanted.document.Machine.Type
-	for i := range b.rules {
-		b.rules[i].Run(d)
-	}
+	b.run(d)
 	if d = d.hidden(); d.Machine.Image.Definition == has.Machine.Image.Definition {
 		// The list of images is not the release's: of one image, the node has a version.
 		d.Machine.Image.ID, d.Machine.Image.Version = has.Machine.Image.ID, has.Machine.Image.Version
@@ -137,11 +138,11 @@ func isOptedIn(d *Document, path string) bool {
 }
 
 // inDigests compares the parts of which the record has a digest alone, and takes them for the same in all else.
-func (c *comparison) inDigests(digests map[string]string, wanted *Template) {
+func (c *comparison) inDigests(digests map[string]string, wanted *Launch) {
 	if len(digests) == 0 {
 		return
 	}
-	said := treeOf(wanted.said().hidden())
+	said := wanted.said().hidden().kept()
 	for _, at := range slices.Sorted(maps.Keys(digests)) {
 		class, reason := Ignore, ""
 		for path := range c.wants {
@@ -155,7 +156,7 @@ func (c *comparison) inDigests(digests map[string]string, wanted *Template) {
 		if class == Ignore {
 			class, reason = row.class, row.reason
 		}
-		now, digest := document.NewFinder(said).At(at), ""
+		now, digest := said.At(at), ""
 		if now != nil {
 			digest = shortDigest(now.AppendJSON(nil))
 		}

@@ -28,27 +28,28 @@ func pairs(t testing.TB) []string {
 }
 
 // pairOf are the templates of a pair.
-func pairOf(t testing.TB, path string) (running, wanted *launch.Template) {
+func pairOf(t testing.TB, path string) (running, wanted *launch.Launch) {
 	t.Helper()
 	tree := parse(t, read(t, path))
-	var both [2]*launch.Template
+	var both [2]*launch.Launch
 	for i, name := range []string{"running", "wanted"} {
 		over, ok := tree.Get(name)
 		if !ok {
 			t.Fatalf("%s does not say %s", path, name)
 		}
 		cloud, request, problems := with(t, over).decode(t)
-		tpl, found := launch.Render(cloud, request)
+		made := launch.Render(cloud, request)
+		found := made.Problems()
 		if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
 			t.Fatalf("%s, %s: %v", path, name, fatal)
 		}
-		both[i] = tpl
+		both[i] = made
 	}
 	return both[0], both[1]
 }
 
 // comparedWith is what is kept of a node and what is wanted, compared as a program does it: the record has been an annotation.
-func comparedWith(t testing.TB, running, wanted *launch.Template) *launch.Comparison {
+func comparedWith(t testing.TB, running, wanted *launch.Launch) *launch.Comparison {
 	t.Helper()
 	kept, err := launch.ParseRecord([]byte(running.Record().Text()))
 	if err != nil {
@@ -109,8 +110,8 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	_, _, templates := rendered(t, "example")
 	document := launch.Copied(templates[0].Document())
 	document.Node.Runtime.Containerd.RegistryHeaders["X-Meta-Source-Client"] = nodeconfig.NewSecret("canary")
-	other := launch.TemplateOf(document)
-	c := comparedWith(t, launch.TemplateOf(launch.Copied(templates[0].Document())), other)
+	other := launch.Of(document)
+	c := comparedWith(t, launch.Of(launch.Copied(templates[0].Document())), other)
 	if len(c.Changes) != 0 {
 		t.Fatalf("%+v", c)
 	}
@@ -126,10 +127,10 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 // TestRecord: a record has a limit, also where there is more to say, and one that is damaged is unknown and never a difference.
 func TestRecord(t *testing.T) {
 	_, _, templates := rendered(t)
-	for _, tpl := range templates {
-		text := tpl.Record().Text()
+	for _, made := range templates {
+		text := made.Record().Text()
 		kept, err := launch.ParseRecord([]byte(text))
-		if err != nil || len(text) > launch.MaxRecord || kept.Key != tpl.Key() {
+		if err != nil || len(text) > launch.MaxRecord || kept.Key != made.Key() {
 			t.Errorf("%d bytes, %v", len(text), err)
 		}
 	}
@@ -137,12 +138,12 @@ func TestRecord(t *testing.T) {
 	for i := range 500 {
 		many.Machine.Tags[fmt.Sprintf("tag-%d", i)] = fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
 	}
-	before := launch.TemplateOf(launch.Copied(many))
-	if c := comparedWith(t, before, launch.TemplateOf(launch.Copied(many))); len(c.Changes) > 0 {
+	before := launch.Of(launch.Copied(many))
+	if c := comparedWith(t, before, launch.Of(launch.Copied(many))); len(c.Changes) > 0 {
 		t.Errorf("%+v", c)
 	}
 	many.Machine.Tags["tag-250"] = "other"
-	c := comparedWith(t, before, launch.TemplateOf(many))
+	c := comparedWith(t, before, launch.Of(many))
 	if len(before.Record().Text()) > launch.MaxRecord || len(c.Changes) != 1 || c.Changes[0].Path != "$.machine.tags" || c.Class != launch.InPlace {
 		t.Errorf("%d bytes, %+v", len(before.Record().Text()), c)
 	}
@@ -202,7 +203,7 @@ func TestEveryFieldHasAClass(t *testing.T) {
 		if reason == "" {
 			t.Errorf("%s has no class", path)
 		}
-		c := comparedWith(t, launch.TemplateOf(new(launch.Document)), launch.TemplateOf(&with))
+		c := comparedWith(t, launch.Of(new(launch.Document)), launch.Of(&with))
 		found := slices.ContainsFunc(c.Changes, func(c launch.Change) bool { return document.Within(c.Path, path) || document.Within(path, c.Path) })
 		if isSecret := strings.Contains(fmt.Sprint(launch.Values(&with)), nodeconfig.Redacted); !found && class != launch.Ignore && !isSecret && class == launch.Replace {
 			t.Errorf("%s: set, and the difference is %v", path, c.Changes)

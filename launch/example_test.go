@@ -29,34 +29,32 @@ func exampleInput() *azure.Input {
 	return &in
 }
 
-// A claim becomes a template, and the template user data and a record. Later the record is compared with what is wanted then.
+// A claim becomes a launch, with user data and a record. Later the record is compared with what is wanted then.
 func Example() {
 	claim, in := new(launch.NodeClaim), exampleInput()
 	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
-	template, problems := launch.Render(in, launch.Request{Claim: claim})
-	if len(nodeconfig.Fatal(problems)) > 0 {
-		fmt.Println(problems) // no machine is started
+	made := launch.Render(in, launch.Request{Claim: claim})
+	userData, err := made.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+	if err != nil {
+		fmt.Println(err) // no machine is started
 		return
 	}
-	machine := template.Document().Machine
-	fmt.Println(machine.Image.Definition, machine.Disk.Placement)
-	for _, v := range template.Explain("machine.disk.sizeGB") {
+	machine := made.Document().Machine
+	fmt.Println(machine.Image.Definition, machine.Disk.Placement, len(userData) > 1000)
+	for _, v := range made.Explain("machine.disk.sizeGB") {
 		fmt.Printf("%s GB, of %s; not %s of %s\n", v.Value, v.Where(), v.Overrode[0].Value, v.Overrode[0].Where())
 	}
-	userData, err := template.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-	fmt.Println(len(userData) > 1000, err)
-	annotation := template.Record().Text() // it is kept with the node
+	annotation := made.Record().Text() // it is kept with the node
 
 	changed := *in.Class
 	changed.Spec.OSDiskSizeGB = new(int32(64))
 	in.Class = &changed
-	wanted, _ := launch.Render(in, launch.Request{Claim: claim})
 	record, err := launch.ParseRecord([]byte(annotation))
 	if err != nil {
 		fmt.Println(err) // it is not known what the node was made from, so it stays
 		return
 	}
-	compared, err := launch.Compare(record, wanted)
+	compared, err := launch.Compare(record, launch.Render(in, launch.Request{Claim: claim}))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,9 +63,8 @@ func Example() {
 		fmt.Println(c.Class, c.Path, c.Old, c.New)
 	}
 	// Output:
-	// 2404gen2containerd CacheDisk
+	// 2404gen2containerd CacheDisk true
 	// 100 GB, of AKSNodeClass default (generation 3); not 128 of AKS
-	// true <nil>
 	// replace $.machine.disk.sizeGB 100 64
 }
 

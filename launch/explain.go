@@ -1,47 +1,36 @@
 package launch
 
 import (
-	"reflect"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Said is a value that a source says.
-type Said struct {
+// Value is one value of a launch, and where it is from.
+type Value struct {
+	// Path is the value's in [Document].
+	Path string `json:"path,omitempty"`
 	// Value is the value for people; a secret is "[redacted]".
 	Value  string `json:"value"`
 	Source Source `json:"source"`
 	// Origin is the layer's, or the name of the rule that computed the value. Place is where in it the value is, if there is more to say.
 	Origin string `json:"origin"`
 	Place  string `json:"place,omitempty"`
+	// Overrode are the values of weaker layers, the strongest first. They have no path; Reason says why the value over each was taken.
+	Overrode []Value `json:"overrode,omitempty"`
+	Reason   string  `json:"reason,omitempty"`
 }
 
 // Where is the origin for people, with the place in it.
-func (s *Said) Where() string { return where(s.Origin, s.Place) }
+func (v *Value) Where() string { return where(v.Origin, v.Place) }
 
 func where(origin, place string) string {
 	if place == "" {
 		return origin
 	}
 	return origin + ", " + place
-}
-
-// Value is one value of a template, and where it is from.
-type Value struct {
-	// Path is the value's in [Document].
-	Path string `json:"path"`
-	Said
-	// Overrode are the values of weaker layers, the strongest first.
-	Overrode []Overridden `json:"overrode,omitempty"`
-}
-
-// Overridden is a value that was not taken.
-type Overridden struct {
-	Said
-	// Reason says why the value over it was taken.
-	Reason string `json:"reason"`
 }
 
 // reason says why a value of a layer of source s was taken, and not one of a weaker layer. It follows from [ranks].
@@ -60,127 +49,62 @@ func (s Source) reason(weaker Source) string {
 	}
 }
 
-// Explanation is where all values are from, by their paths.
-type Explanation []Value
-
-// explainer finds out where values are from.
-type explainer struct {
-	values Explanation
-	// at is where in values each path is.
-	at map[string]int
-	// maps are those that rules have set.
-	maps []setMap
-	// source and origin are of the values that it looks at, and places are where in the origin they are.
-	source Source
-	origin string
-	places map[string]string
-}
-
-// setMap is a map that a rule has set, and its path.
-type setMap struct {
-	path string
-	at   reflect.Value
-}
-
-// usualValues are as many as a template usually has.
-const usualValues = 192
-
-// explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
-// where nobody asks.
-func explain(layers []Layer) *explainer {
-	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues)}
-	w := newWalker(func(path []byte, v reflect.Value) {
-		value := e.value(path)
-		if value.Source != "" {
-			weaker := Overridden{value.Said, e.source.reason(value.Source)}
-			value.Overrode = append([]Overridden{weaker}, value.Overrode...)
-		}
-		value.Said = Said{text(v), e.source, e.origin, e.places[string(path)]}
-	})
+// explain says of each value of layers where it is from, by its path. Nothing else in the package keeps track of it, so it costs nothing
+// unless a caller asks.
+func explain(layers []Layer) map[string]Value {
+	all := make(map[string]Value, usualValues)
 	for _, l := range ranked(layers) {
-		e.source, e.origin, e.places = l.Source, l.Origin, l.Lines
-		w.at(l.Document, "$")
-	}
-	return e
-}
-
-// compute looks at what rules have made of a document: what differs there from what the layers say.
-func (e *explainer) compute(rules []Rule, d *Document) {
-	w := newWalker(func(path []byte, v reflect.Value) {
-		if known, value := e.value(path), text(v); known.Source == "" || known.Value != value {
-			*known = Value{Path: known.Path, Said: Said{Value: value, Source: Computed, Origin: e.origin}}
-		}
-	})
-	for i := range rules {
-		e.origin = rules[i].Name
-		for _, path := range rules[i].Sets {
-			if at := valueAt(d, path); at.IsValid() {
-				if at.Kind() == reflect.Map {
-					e.maps = append(e.maps, setMap{path, at})
-				}
-				w.from(at, path)
+		l.each(func(at []byte, n *document.Node) {
+			path := string(at)
+			value := Value{Path: path, Value: textOf(n), Source: l.Source, Origin: l.Origin, Place: l.Lines[path]}
+			if weaker, said := all[path]; said {
+				value.Overrode = append([]Value{weaker}, weaker.Overrode...)
+				value.Overrode[0].Path, value.Overrode[0].Reason, value.Overrode[0].Overrode = "", l.Source.reason(weaker.Source), nil
 			}
+			all[path] = value
+		})
+	}
+	return all
+}
+
+// Explain says where each value of the launch is from. Path restricts it to what is below it, "" does not; the path may be without "$.",
+// and without "node." or "machine.".
+func (l *Launch) Explain(path string) []Value {
+	said := explain(append(slices.Clip(l.base.layers), l.own))
+	names := pathsOf(path)
+	var values []Value
+	treeOf(&l.document).Walk("$", func(at []byte, n *document.Node) {
+		if !slices.ContainsFunc(names, func(above string) bool { return document.Within(string(at), above) }) {
+			return
 		}
-	}
-}
-
-// value is the one at a path; it is new where there was none.
-func (e *explainer) value(path []byte) *Value {
-	i, known := e.at[string(path)]
-	if !known {
-		i = len(e.values)
-		e.values = append(e.values, Value{Path: string(path)})
-		e.at[e.values[i].Path] = i
-	}
-	return &e.values[i]
-}
-
-// sorted are the values by their paths, without those that rules have taken out.
-func (e *explainer) sorted() Explanation {
-	values := e.values
-	slices.SortFunc(values, func(a, b Value) int { return strings.Compare(a.Path, b.Path) })
-	for i := range e.maps {
-		values = e.maps[i].still(values)
-	}
+		value, known := said[string(at)]
+		if rule := l.base.setter(string(at)); !known || rule != "" && value.Value != textOf(n) {
+			value = Value{Path: string(at), Value: textOf(n), Source: Computed, Origin: rule}
+		}
+		values = append(values, value)
+	})
+	slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Path, b.Path) })
 	return values
 }
 
-// still are sorted values without those that layers have put into the map, and a rule has taken out of it. Nothing but a map of texts
-// has entries of layers and of a rule ([Field]).
-func (m *setMap) still(sorted Explanation) Explanation {
-	entries, ok := m.at.Interface().(map[string]string)
-	if !ok {
-		return sorted
+// setter is the name of the rule that sets what is at a path; empty for none.
+func (b *base) setter(path string) string {
+	sets := func(r Rule) bool {
+		return slices.ContainsFunc(r.Sets, func(above string) bool { return document.Within(path, above) })
 	}
-	first, _ := slices.BinarySearchFunc(sorted, m.path, func(v Value, path string) int { return strings.Compare(v.Path, path) })
-	last := first
-	for last < len(sorted) && strings.HasPrefix(sorted[last].Path, m.path) {
-		last++
+	if i := slices.IndexFunc(b.rules, sets); i >= 0 {
+		return b.rules[i].Name
 	}
-	kept := slices.DeleteFunc(sorted[first:last], func(v Value) bool {
-		if v.Source == Computed || !document.Within(v.Path, m.path) {
-			return false
-		}
-		name, _, _ := document.Step(v.Path[len(m.path):])
-		_, has := entries[name]
-		return !has
-	})
-	return slices.Delete(sorted, first+len(kept), last)
+	return ""
 }
 
-// Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".
-func (e Explanation) Below(path string) Explanation {
-	if !strings.HasPrefix(path, "$") {
-		path = "$." + path
+// pathsOf are the paths in a [Document] that a name may mean.
+func pathsOf(name string) []string {
+	if !strings.HasPrefix(name, "$") {
+		name = strings.TrimSuffix("$."+name, ".")
 	}
-	rest := strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
-	var found Explanation
-	for _, v := range e {
-		if document.Within(v.Path, path) || document.Within(v.Path, "$.node."+rest) || document.Within(v.Path, "$.machine."+rest) {
-			found = append(found, v)
-		}
-	}
-	return found
+	rest := strings.TrimPrefix(name, "$")
+	return []string{name, "$.node" + rest, "$.machine" + rest}
 }
 
 // fieldOf is the row of a path: the longest that has it within.

@@ -1,6 +1,7 @@
 package launch_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/slipway-dev/slipway/launch"
@@ -33,12 +34,10 @@ func TestOverrodeReasons(t *testing.T) {
 		for range 2 {
 			got := launch.Explain(layers)
 			const path = "$.machine.zone"
-			want := launch.Said{Value: "2", Source: c.stronger, Origin: "2", Place: "line 2"}
-			if len(got) != 1 || len(got[0].Overrode) != 1 || got[0].Overrode[0] != (launch.Overridden{Said: launch.Said{Value: "1", Source: c.weaker, Origin: "1", Place: "line 1"}, Reason: c.reason}) {
-				t.Fatalf("%s over %s: %+v", c.stronger, c.weaker, got)
-			}
-			if v := got[0]; v.Path != path || v.Said != want {
-				t.Errorf("%s over %s: %+v", c.stronger, c.weaker, v)
+			weaker := launch.Value{Value: "1", Source: c.weaker, Origin: "1", Place: "line 1", Reason: c.reason}
+			want := launch.Value{Path: path, Value: "2", Source: c.stronger, Origin: "2", Place: "line 2", Overrode: []launch.Value{weaker}}
+			if !reflect.DeepEqual(got, []launch.Value{want}) {
+				t.Errorf("%s over %s: %+v", c.stronger, c.weaker, got)
 			}
 			if c.stronger == c.weaker {
 				break

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,9 +14,46 @@ import (
 
 // What the tests of the clouds' tables need.
 var (
-	Walk    = walk
 	FieldOf = fieldOf
+	Merged  = merge
+	Of      = launchOf
 )
+
+// Unrefused is a launch without its problems: its value is compared, whatever else is wrong.
+func Unrefused(l *Launch) *Launch {
+	copied := *l
+	copied.problems = nil
+	return &copied
+}
+
+// Requirement is one of a claim's.
+type Requirement = requirement
+
+// Walk calls visit for each value of a document that is not a struct or a map, with its path.
+func Walk(d *Document, visit func(path string, v reflect.Value)) {
+	walk("$", reflect.ValueOf(d).Elem(), visit)
+}
+
+func walk(path string, v reflect.Value, visit func(string, reflect.Value)) {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	switch kind := v.Kind(); {
+	case kind == reflect.Invalid:
+	case kind == reflect.Struct && v.Type() != secretType:
+		for i, name := range document.NamesOf(v.Type()) {
+			if name != "" && !v.Field(i).IsZero() {
+				walk(document.FieldPath(path, name), v.Field(i), visit)
+			}
+		}
+	case kind == reflect.Map:
+		for _, key := range v.MapKeys() {
+			walk(document.FieldPath(path, key.String()), v.MapIndex(key), visit)
+		}
+	default:
+		visit(path, v)
+	}
+}
 
 // Unplaced lists what layers with places say without one. It is empty unless the cloud has a defect.
 func Unplaced(layers []Layer) []string {
@@ -24,7 +62,7 @@ func Unplaced(layers []Layer) []string {
 		if layers[i].Place == nil {
 			continue
 		}
-		walk(layers[i].Document, func(at []byte, _ reflect.Value) {
+		layers[i].each(func(at []byte, _ *document.Node) {
 			if _, ok := layers[i].Place(string(at)); !ok && layers[i].Lines[string(at)] == "" {
 				found = append(found, fmt.Sprintf("%s: %s has no place for it", at, layers[i].Origin))
 			}
@@ -118,12 +156,12 @@ func change(v reflect.Value) bool {
 }
 
 // Copied is a document that shares nothing with another one.
-func Copied(d *Document) *Document { return Merge([]Layer{{Document: d}}) }
+func Copied(d *Document) *Document { return overlay(d) }
 
 // Values are all values of a document for people, by their paths.
 func Values(d *Document) map[string]string {
 	all := make(map[string]string)
-	walk(d, func(path []byte, v reflect.Value) { all[string(path)] = text(v) })
+	treeOf(d).Walk("$", func(path []byte, n *document.Node) { all[string(path)] = textOf(n) })
 	return all
 }
 
@@ -170,20 +208,9 @@ func setAll(v reflect.Value) {
 	}
 }
 
-// Lay is Machine.lay.
-func Lay(m, from *Machine) { m.lay(from) }
-
 // PoolLayer is the layer of a request.
 func PoolLayer(r Request, cloud Cloud) Layer {
-	l, _ := r.layer(Prepare(cloud))
-	return l
-}
-
-// TemplateOf is a template of a document.
-func TemplateOf(d *Document) *Template {
-	t := &Template{document: *d, said: func() *Document { return d }}
-	t.finish()
-	return t
+	return Prepare(cloud)(r).own
 }
 
 // codesOfAnything are the codes of Slipway for which nothing more can be said: each stands for several failures.
@@ -210,7 +237,7 @@ func OutcomeRows() map[string]int {
 }
 
 // Explain says of each value of layers where it is from.
-func Explain(layers []Layer) Explanation { return explain(layers).sorted() }
+func Explain(layers []Layer) []Value { return slices.Collect(maps.Values(explain(layers))) }
 
 // Sources are all sources, the weakest first.
 func Sources() []Source { return slices.Clone(ranks) }

@@ -35,12 +35,12 @@ func layersOf(documents [][]byte, ranks ...uint8) (layers []launch.Layer) {
 func FuzzMerge(f *testing.F) {
 	_, _, templates := rendered(f, "example", "local-dns", "gpu")
 	var documents [][]byte
-	for _, tpl := range templates {
-		machine, err := json.Marshal(tpl.Document().Machine)
+	for _, made := range templates {
+		machine, err := json.Marshal(made.Document().Machine)
 		if err != nil {
 			f.Fatal(err)
 		}
-		documents = append(documents, fmt.Appendf(nil, `{"node":%s,"machine":%s}`, nodeconfig.Encode(&tpl.Document().Node), machine))
+		documents = append(documents, fmt.Appendf(nil, `{"node":%s,"machine":%s}`, nodeconfig.Encode(&made.Document().Node), machine))
 	}
 	f.Add(documents[0], documents[1], documents[2], uint8(0), uint8(3), uint8(5))
 	f.Add([]byte(`{"machine":{"tags":{"a":"1","b":"2"},"zone":"z"}}`), []byte(`{"machine":{"tags":{"a":"3"},"maxPods":0}}`), []byte(`{}`), uint8(4), uint8(3), uint8(3))
@@ -55,7 +55,7 @@ func FuzzMerge(f *testing.F) {
 		for i := range layers {
 			before[i] = launch.Values(layers[i].Document)
 		}
-		merged := launch.Merge(layers)
+		merged := launch.Merged(layers)
 		got := launch.Values(merged)
 
 		// A value is that of the strongest layer that has the path; of two of one source, of the later one.
@@ -79,7 +79,7 @@ func FuzzMerge(f *testing.F) {
 		// The order of layers of different sources does not matter.
 		if layers[0].Source != layers[1].Source && layers[1].Source != layers[2].Source && layers[0].Source != layers[2].Source {
 			turned := []launch.Layer{layers[2], layers[0], layers[1]}
-			if other := launch.Values(launch.Merge(turned)); !reflect.DeepEqual(other, got) {
+			if other := launch.Values(launch.Merged(turned)); !reflect.DeepEqual(other, got) {
 				t.Errorf("in another order the layers make\n%v\n%v", other, got)
 			}
 		}

@@ -16,28 +16,28 @@ const keyVersion = "k2-"
 // keyBytes is how much of the digest is in a key: enough that nobody finds two alike by chance.
 const keyBytes = 16
 
-// Key names what the sources say of a template, without anything that is secret: "k2-" and 32 hexadecimal digits. [Compare] finds no
-// difference between a node and a template with its key. Two templates that differ in spellings have one key, mostly; two that make different
+// Key names what the sources say of a launch, without anything that is secret: "k2-" and 32 hexadecimal digits. [Compare] finds no
+// difference between a node and a launch with its key. Two launches that differ in spellings have one key, mostly; two that make different
 // nodes with one release never have. A program keeps it with a node. It is computed once.
-func (t *Template) Key() string { return t.key() }
+func (l *Launch) Key() string { return l.key() }
 
-func (t *Template) makeKey() string {
-	values := compared(t.said())
+func (l *Launch) makeKey() string {
+	values := compared(l.said())
 	maps.DeleteFunc(values, func(path string, _ comparedValue) bool {
 		row := fieldAt([]byte(path))
 		return row.class == Ignore && (document.Within(path, "$.machine.type") || document.Within(path, "$.node.metadata"))
 	})
-	if t.base != nil { // what is the same for all nodes may be written out
-		for path, standard := range t.base.usual() {
+	if l.base.usual != nil { // what is the same for all nodes may be written out
+		for path, standard := range l.base.usual() {
 			if values[path].same == standard.same {
 				delete(values, path)
 			}
 		}
 	}
-	values["$.machine.image.id"] = comparedValue{same: cloudID.same(t.document.Machine.Image.ID)}
-	if len(t.document.Machine.DriftOnRelease) > 0 {
-		for path, value := range compared(&t.document) {
-			if isOptedIn(&t.document, path) {
+	values["$.machine.image.id"] = comparedValue{same: cloudID.same(l.document.Machine.Image.ID)}
+	if len(l.document.Machine.DriftOnRelease) > 0 {
+		for path, value := range compared(&l.document) {
+			if isOptedIn(&l.document, path) {
 				values[path] = value
 			}
 		}

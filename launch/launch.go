@@ -3,7 +3,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -11,24 +10,24 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// Template is what a machine is made from, but for the credential that its node joins with. It may be kept and used for any
-// number of machines, by several goroutines.
-type Template struct {
+// Launch is what a request makes in a cloud: the machine, its user data but for the credential that the node joins with, the record of
+// both, where each value is from, and all that is wrong. It never changes, so it may be kept and used for any number of machines, by
+// several goroutines. A launch that is refused has no user data, and no node is compared with it.
+type Launch struct {
 	// document is the node's contract and the machine. The contract has no bootstrap token.
 	document Document
-	// base and own are what the template was decided of, and said is what their sources say together.
-	base *Base
+	// base and own are what the launch was decided of, and said is what their sources say together.
+	base *base
 	own  Layer
 	said func() *Document
-	// problems are all that is wrong with it.
+	// problems are all that is wrong with it, and reported are their paths, also those that they had before they were placed.
 	problems Problems
+	reported []string
 	// annotations are those of the claim.
 	annotations map[string]string
-	// reported are the paths of the problems of [Render], and of those among them that are told at another place, the own ones.
-	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
-	// What follows is made when it is asked for: the contract in JSON, the user data, the key and the record.
+	// What follows is made at the first call: the contract in JSON, the user data, the key and the record.
 	parts  func() contractParts
 	blank  func() blankData
 	key    func() string
@@ -50,31 +49,34 @@ const tokenLength = len("abcdef.0123456789abcdef")
 // placeholders are tokens that are none. They differ in every character that is not the dot.
 var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.0000000000000000"), nodeconfig.NewSecret("111111.1111111111111111")}
 
-// finish completes the contract of a template.
-func (t *Template) finish() {
-	t.parts, t.blank, t.key, t.record = sync.OnceValue(t.split), sync.OnceValue(t.makeBlank), sync.OnceValue(t.makeKey), sync.OnceValue(t.makeRecord)
-	t.complete = nodeconfig.Merge(&t.document.Node)
-	nodeconfig.Default(t.complete)
-	if t.NeedsToken() {
-		t.complete.Join.BootstrapToken = placeholders[0]
+// finish completes the contract of a launch.
+func (l *Launch) finish() {
+	l.parts, l.blank, l.key, l.record = sync.OnceValue(l.split), sync.OnceValue(l.makeBlank), sync.OnceValue(l.makeKey), sync.OnceValue(l.makeRecord)
+	l.complete = nodeconfig.Merge(&l.document.Node)
+	nodeconfig.Default(l.complete)
+	if l.NeedsToken() {
+		l.complete.Join.BootstrapToken = placeholders[0]
 	}
 }
 
-// Format writes what the template is called, for every verb: what is made of it holds the contract's secrets.
-func (t *Template) Format(f fmt.State, _ rune) { fmt.Fprint(f, "launch template "+t.Key()) }
+// Format writes the launch's key, for every verb: the launch holds the contract's secrets.
+func (l *Launch) Format(f fmt.State, _ rune) { fmt.Fprint(f, "launch "+l.Key()) }
+
+// Problems are all that is wrong, fatal ones first. If one is fatal, no machine is to be started.
+func (l *Launch) Problems() Problems { return slices.Clone(l.problems) }
 
 // Document is a copy of the node's contract and the machine. The contract has no bootstrap token.
-func (t *Template) Document() *Document { return over(&t.document, new(Document)) }
+func (l *Launch) Document() *Document { return overlay(&l.document) }
 
 // NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
-func (t *Template) NeedsToken() bool { return t.complete.Join.Method == nodeconfig.JoinBootstrapToken }
+func (l *Launch) NeedsToken() bool { return l.complete.Join.Method == nodeconfig.JoinBootstrapToken }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
-func (t *Template) split() contractParts {
-	c := t.document.Node
+func (l *Launch) split() contractParts {
+	c := l.document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	if !t.NeedsToken() {
+	if !l.NeedsToken() {
 		return contractParts{head: nodeconfig.Encode(&c)}
 	}
 	var with [2][]byte
@@ -89,26 +91,33 @@ func (t *Template) split() contractParts {
 	return contractParts{with[0][:at:at], with[0][at+tokenLength:]}
 }
 
-// ErrToken says that a token is none. It does not repeat it.
-var ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456789abcdef")
+var (
+	// ErrToken says that a token is none. It does not repeat it.
+	ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456789abcdef")
+	// errNoLaunch is the error of a launch that is nil.
+	errNoLaunch = errors.New("there is no launch; launch.Render returns one")
+)
 
-// Contract is the node's contract with a token, for any form of package userdata. Where the node joins without one, it is not in it. The
-// error is [Problems] where no node can be made, or [ErrToken].
-func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
-	value, err := t.credential(token)
+// Contract is the node's contract with a token, for any form of package userdata. If the node joins without a token, the contract has
+// none. The error is [Problems] if the launch is refused, or [ErrToken].
+func (l *Launch) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
+	value, err := l.credential(token)
 	if err != nil {
 		return userdata.Contract{}, err
 	}
-	return t.contract(value), nil
+	return l.contract(value), nil
 }
 
-// credential is what is filled in for a token: the token, or nothing where the node joins without one.
-func (t *Template) credential(token nodeconfig.Secret) (string, error) {
-	if err := t.problems.err(); err != nil {
+// credential is what is filled in for a token: the token, or nothing if the node joins without one.
+func (l *Launch) credential(token nodeconfig.Secret) (string, error) {
+	if l == nil {
+		return "", errNoLaunch
+	}
+	if err := l.problems.Err(); err != nil {
 		return "", err
 	}
 	switch {
-	case !t.NeedsToken():
+	case !l.NeedsToken():
 		return "", nil
 	case !nodeconfig.IsBootstrapToken(token.Reveal()):
 		return "", ErrToken
@@ -117,56 +126,42 @@ func (t *Template) credential(token nodeconfig.Secret) (string, error) {
 }
 
 // contract is the node's contract with a credential.
-func (t *Template) contract(value string) userdata.Contract {
-	p := t.parts()
-	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.document.Machine.UserData}
+func (l *Launch) contract(value string) userdata.Contract {
+	p := l.parts()
+	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: l.document.Machine.UserData}
 }
 
-// UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [Problems] where no node can be made,
+// UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [Problems] if the launch is refused,
 // [ErrToken], or one of [userdata.CustomData].
-func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
-	value, err := t.credential(token)
+func (l *Launch) UserData(token nodeconfig.Secret) (string, error) {
+	value, err := l.credential(token)
 	if err != nil {
 		return "", err
 	}
-	blank := t.blank()
+	blank := l.blank()
 	if blank.err != nil {
 		return "", blank.err
 	}
 	return blank.form.Fill(value), nil
 }
 
-// placeholder stands for the token; empty where the node joins without one.
-func (t *Template) placeholder() string {
-	if t.NeedsToken() {
+// placeholder stands for the token; empty if the node joins without one.
+func (l *Launch) placeholder() string {
+	if l.NeedsToken() {
 		return placeholders[0].Reveal()
 	}
 	return ""
 }
 
 // makeBlank is the user data without its token.
-func (t *Template) makeBlank() blankData {
-	value := t.placeholder()
-	form, err := userdata.NewBlank(t.contract(value), len(t.parts().head), len(value))
+func (l *Launch) makeBlank() blankData {
+	value := l.placeholder()
+	form, err := userdata.NewBlank(l.contract(value), len(l.parts().head), len(value))
 	return blankData{form, err}
 }
 
 // ExtensionCommand waits on the machine until its node is made, prints the result, and has its exit code: an extension of the cloud runs it, so
 // that the cloud knows. It is the agent's, so a machine that is made with a script for an image without it has none. It holds no secret.
-func (t *Template) ExtensionCommand() string {
+func (l *Launch) ExtensionCommand() string {
 	return userdata.Contract{Path: userdata.NativePath}.CSE()
-}
-
-// Annotations are the names of those that the claim wants on its node, sorted. They are the controller's to set, when the node has
-// registered: a kubelet sets none, so they are in no contract, and change no machine.
-func (t *Template) Annotations() []string { return slices.Sorted(maps.Keys(t.annotations)) }
-
-// Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
-func (t *Template) Explain(path string) Explanation {
-	e := explain(append(slices.Clip(t.base.layers), t.own))
-	e.compute(t.base.rules, &t.document)
-	if path == "" {
-		return e.sorted()
-	}
-	return e.sorted().Below(path)
 }

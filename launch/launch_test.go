@@ -132,14 +132,14 @@ func (in *inputs) decode(t testing.TB) (cloud *azure.Input, request launch.Reque
 }
 
 // show is a template with its explanation and problems, as a golden file has it.
-func show(tpl *launch.Template, problems []nodeconfig.Problem) string {
+func show(made *launch.Launch, problems []nodeconfig.Problem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "key %s\n", tpl.Key())
+	fmt.Fprintf(&b, "key %s\n", made.Key())
 	for _, p := range problems {
 		fmt.Fprintln(&b, p)
 	}
 	b.WriteString("\n")
-	for _, v := range tpl.Explain("") {
+	for _, v := range made.Explain("") {
 		if v.Path == "$.node.cluster.certificateAuthority" {
 			v.Value = "..."
 		}
@@ -170,7 +170,7 @@ func TestGolden(t *testing.T) {
 			got := ""
 			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
 				if onlyOf(fatal, cloud.Class) { // what else is wrong is said at once
-					_, found := launch.Render(cloud, request)
+					found := launch.Render(cloud, request).Problems()
 					problems = launch.Join(problems, found...)
 				}
 				nodeconfig.SortProblems(problems)
@@ -178,9 +178,10 @@ func TestGolden(t *testing.T) {
 					got += p.String() + "\n"
 				}
 			} else {
-				tpl, found := launch.Render(cloud, request)
-				got = show(tpl, append(problems, found...))
-				trespass(t, cloud, tpl)
+				made := launch.Render(cloud, request)
+				found := made.Problems()
+				got = show(made, append(problems, found...))
+				trespass(t, cloud, made)
 			}
 			if strings.Contains(got, "canary") {
 				t.Error("a canary is shown")
@@ -204,13 +205,13 @@ func onlyOf(problems []nodeconfig.Problem, class *azure.NodeClass) bool {
 }
 
 // trespass wants no layer to set what is not its own.
-func trespass(t *testing.T, cloud *azure.Input, tpl *launch.Template) {
+func trespass(t *testing.T, cloud *azure.Input, made *launch.Launch) {
 	t.Helper()
 	layers, _ := cloud.Layers()
 	for _, found := range append(launch.Trespass(layers, cloud.Fields()), launch.Unplaced(layers)...) {
 		t.Error(found)
 	}
-	for _, v := range tpl.Explain("") {
+	for _, v := range made.Explain("") {
 		if v.Source == launch.Computed && len(v.Overrode) > 0 {
 			t.Errorf("%s is computed by %s over another value", v.Path, v.Origin)
 		}

@@ -1,9 +1,9 @@
 package launch
 
 import (
-	"reflect"
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -66,8 +66,14 @@ func (l *Layer) AddLines(values *Document, line string) {
 	if l.Lines == nil {
 		l.Lines = make(map[string]string)
 	}
-	lines := l.Lines // the layer itself is not kept by what walks
-	walk(values, func(path []byte, _ reflect.Value) { lines[string(path)] = line })
+	treeOf(values).Walk("$", func(path []byte, _ *document.Node) { l.Lines[string(path)] = line })
+}
+
+// each calls visit for each value that the layer says.
+func (l *Layer) each(visit func(path []byte, n *document.Node)) {
+	if l.Document != nil {
+		treeOf(l.Document).Walk("$", visit)
+	}
 }
 
 // where is the place of the layer's value of a path, for people.
@@ -76,7 +82,7 @@ func (l *Layer) where(path string) string { return where(l.Origin, l.Lines[path]
 // Foreign are the paths of what the layer says and its source may not set, by a cloud's fields.
 func (l *Layer) Foreign(fields []Field) []string {
 	var foreign []string
-	walk(l.Document, func(at []byte, _ reflect.Value) {
+	l.each(func(at []byte, _ *document.Node) {
 		path := string(at)
 		if f := fieldOf(fields, path); f == nil || !slices.Contains(f.Sources, l.Source) {
 			foreign = append(foreign, path)

@@ -1,10 +1,5 @@
 package launch
 
-import (
-	"maps"
-	"reflect"
-)
-
 // Machine is what the cloud is asked for.
 type Machine struct {
 	// Type is the instance type, and what is known of it.
@@ -156,29 +151,3 @@ type Security struct {
 func (s Security) Trusted() bool { return isTrue(s.VTPM) || isTrue(s.SecureBoot) }
 
 func isTrue(b *bool) bool { return b != nil && *b }
-
-// lay lays what a stronger layer says over m. Nothing of it is shared.
-func (m *Machine) lay(from *Machine) { lay(reflect.ValueOf(m).Elem(), reflect.ValueOf(from).Elem()) }
-
-// lay lays what one struct says over another one: a map entry by entry, and a list as a whole.
-func lay(into, from reflect.Value) {
-	for i := range from.NumField() {
-		switch said, field := from.Field(i), into.Field(i); {
-		case said.IsZero():
-		case said.Kind() == reflect.Struct:
-			lay(field, said)
-		case said.Kind() == reflect.Pointer:
-			field.Set(reflect.New(said.Type().Elem()))
-			field.Elem().Set(said.Elem())
-		case said.Kind() == reflect.Slice:
-			field.Set(reflect.AppendSlice(reflect.MakeSlice(said.Type(), 0, said.Len()), said))
-		case said.Kind() == reflect.Map:
-			if field.IsNil() {
-				field.Set(reflect.MakeMapWithSize(said.Type(), said.Len()))
-			}
-			maps.Copy(field.Interface().(map[string]string), said.Interface().(map[string]string))
-		default:
-			field.Set(said)
-		}
-	}
-}

@@ -19,8 +19,8 @@ type meaning struct {
 	// compared is the spelling by which two are compared; nil for the canonical one. The contract keeps the author's, because programs
 	// that read it may show it or select by it.
 	compared func(string) string
-	// anyCase says that the cloud takes capital and small letters for the same.
-	anyCase bool
+	// builds says that two texts which mean the same may name two builds, and that an author wants to know if the cluster has another one.
+	builds bool
 }
 
 // The meanings of texts. Numbers, booleans, durations and secrets of Go's types have one spelling.
@@ -30,7 +30,7 @@ var (
 	// verbatim is what a file or a program gets as it is.
 	verbatim = &meaning{name: "text"}
 	// script is for an interpreter by lines, so line feeds at its end say nothing.
-	script = &meaning{name: "script", canonical: oneLineFeed}
+	script = &meaning{name: "script", canonical: oneLineFeed, compared: func(s string) string { return strings.TrimRight(s, "\r\n") }}
 	// certificates are in PEM, in which blanks around the blocks say nothing (RFC 7468, 2).
 	certificates = &meaning{name: "certificates", compared: func(s string) string { return strings.Join(strings.Fields(s), "\n") }}
 	// amount is one of Kubernetes' quantities.
@@ -38,7 +38,7 @@ var (
 	// span is a time as Go writes it.
 	span = &meaning{name: "duration", canonical: canonicalSpan}
 	// guid is compared by its digits (RFC 9562, 4).
-	guid = &meaning{name: "GUID", canonical: strings.ToLower, anyCase: true}
+	guid = &meaning{name: "GUID", canonical: strings.ToLower}
 	// address is an IP address, subnet a range of them.
 	address = &meaning{name: "address", canonical: canonicalAddress}
 	subnet  = &meaning{name: "CIDR", canonical: canonicalSubnet}
@@ -49,13 +49,13 @@ var (
 	version = &meaning{name: "version", compared: func(s string) string {
 		release, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "+")
 		return release
-	}}
+	}, builds: true}
 	// cloudID is an ID in the cloud, and cloudName the name of what an ID is of. Azure compares both without case (Azure: naming rules for
 	// resources).
-	cloudID   = &meaning{name: "ID", compared: func(s string) string { return strings.ToLower(strings.TrimRight(s, "/")) }, anyCase: true}
-	cloudName = &meaning{name: "cloud's name", compared: strings.ToLower, anyCase: true}
+	cloudID   = &meaning{name: "ID", compared: func(s string) string { return strings.ToLower(strings.TrimRight(s, "/")) }}
+	cloudName = &meaning{name: "cloud's name", compared: strings.ToLower}
 	// location is a region, which people also write as they speak: "East US".
-	location = &meaning{name: "location", canonical: func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }, anyCase: true}
+	location = &meaning{name: "location", canonical: func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }}
 )
 
 // spelled is the canonical spelling.

@@ -2,24 +2,31 @@ package launch
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Merge makes one document of layers, whose order does not matter: a stronger source goes before a weaker one, field by field
+// merge makes one document of layers, whose order does not matter: a stronger source goes before a weaker one, field by field
 // and entry by entry of a map. It shares nothing with the layers. Of two layers of one source the later one is stronger.
-func Merge(layers []Layer) *Document {
-	merged := new(Document)
-	nodes := make([]*nodeconfig.NodeConfig, 0, len(layers))
+func merge(layers []Layer) *Document {
+	documents := make([]*Document, 0, len(layers))
 	for _, l := range ranked(layers) {
-		nodes = append(nodes, &l.Document.Node)
-		merged.Machine.lay(&l.Document.Machine)
+		documents = append(documents, l.Document)
 	}
-	merged.Node = *nodeconfig.Merge(nodes...)
-	return merged
+	return overlay(documents...)
+}
+
+// overlay is a document with what each later one says over the earlier ones. It shares nothing with them.
+func overlay(documents ...*Document) *Document {
+	d, nodes := new(Document), make([]*nodeconfig.NodeConfig, len(documents))
+	for i, from := range documents {
+		nodes[i] = &from.Node
+		document.Overlay(&d.Machine, &from.Machine)
+	}
+	d.Node = *nodeconfig.Merge(nodes...)
+	return d
 }
 
 // ranked are the layers that say something, the weakest first.
@@ -34,50 +41,46 @@ func ranked(layers []Layer) []*Layer {
 	return sorted
 }
 
-// conflicts compares what was detected with what is taken in its place, which somebody has said.
-func conflicts(layers []Layer, merged *Document) []nodeconfig.Problem {
+// conflicts compares what was detected with what an author has said in its place, by their meaning.
+func conflicts(layers []Layer) []nodeconfig.Problem {
+	var said []*Layer // by authors, the strongest first
+	var trees []*document.Node
+	for _, l := range slices.Backward(ranked(layers)) {
+		if slices.Contains(explicit, l.Source) {
+			said, trees = append(said, l), append(trees, treeOf(l.Document))
+		}
+	}
 	var problems []nodeconfig.Problem
 	for i := range layers {
 		found := &layers[i]
-		if found.Source != Detected || found.Document == nil {
+		if found.Source != Detected {
 			continue
 		}
-		walk(found.Document, func(at []byte, detected reflect.Value) {
-			path := string(at)
-			taken := behind(valueAt(merged, path))
-			if !taken.IsValid() || detected.Type() == secretType || reflect.DeepEqual(detected.Interface(), taken.Interface()) {
-				return // nobody detects a secret
-			}
-			if m := fieldAt(at).means; m != nil && m.anyCase && strings.EqualFold(text(detected), text(taken)) {
+		found.each(func(at []byte, detected *document.Node) {
+			for i, tree := range trees {
+				taken := tree.At(string(at))
+				if taken == nil {
+					continue
+				}
+				row := fieldAt(at)
+				if row.same(taken) != row.same(detected) || row.means != nil && row.means.builds && taken.Text != detected.Text {
+					path := string(at)
+					problems = append(problems, nodeconfig.Problem{
+						Kind: Conflict, Path: path,
+						Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), said[i].where(path), quoted(detected), found.where(path)),
+					})
+				}
 				return
 			}
-			winner := setter(layers, path)
-			if winner == nil || !slices.Contains(explicit, winner.Source) {
-				return // another detection, of which the later one counts
-			}
-			problems = append(problems, nodeconfig.Problem{
-				Kind: Conflict, Path: path,
-				Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), winner.where(path), quoted(detected), found.where(path)),
-			})
 		})
 	}
 	return problems
 }
 
 // quoted shows a value of a conflict, if it is short. What is long, such as a certificate, says nothing to people.
-func quoted(v reflect.Value) string {
-	if s := text(v); len(s) <= 64 {
+func quoted(n *document.Node) string {
+	if s := textOf(n); len(s) <= 64 {
 		return fmt.Sprintf("%q", s)
 	}
 	return "another value"
-}
-
-// setter is the layer whose value of a path counts; nil for none.
-func setter(layers []Layer, path string) (winner *Layer) {
-	for _, l := range ranked(layers) {
-		if behind(valueAt(l.Document, path)).IsValid() {
-			winner = l
-		}
-	}
-	return winner
 }

@@ -27,8 +27,8 @@ func (m *Meta) Origin(kind string) string {
 	return kind + " " + m.Name
 }
 
-// Requirement restricts where a node may be, and what it may be.
-type Requirement struct {
+// requirement restricts where a node may be, and what it may be.
+type requirement struct {
 	Key string `json:"key"`
 	// Operator is "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte" or "Lte".
 	Operator string   `json:"operator"`
@@ -50,11 +50,11 @@ func (r *ClassRef) names(class *ClassRef) bool {
 	return same(r.Group, class.Group) && same(r.Kind, class.Kind) && same(r.Name, class.Name)
 }
 
-// ClaimSpec is what a claim wants, and what a pool wants of its claims.
-type ClaimSpec struct {
+// claimSpec is what a claim wants, and what a pool wants of its claims.
+type claimSpec struct {
 	Taints        []nodeconfig.Taint `json:"taints,omitempty"`
 	StartupTaints []nodeconfig.Taint `json:"startupTaints,omitempty"`
-	Requirements  []Requirement      `json:"requirements,omitempty"`
+	Requirements  []requirement      `json:"requirements,omitempty"`
 	NodeClassRef  ClassRef           `json:"nodeClassRef,omitzero"`
 	// Resources, TerminationGracePeriod and ExpireAfter are the autoscaler's. They change no node.
 	Resources              any `json:"resources,omitempty"`
@@ -67,28 +67,25 @@ type NodeClaim struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Metadata   Meta      `json:"metadata"`
-	Spec       ClaimSpec `json:"spec"`
+	Spec       claimSpec `json:"spec"`
 }
 
 // NodePool is a kind of nodes (karpenter.sh/v1).
 type NodePool struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Metadata   Meta     `json:"metadata"`
-	Spec       PoolSpec `json:"spec"`
-}
-
-// PoolSpec is what a pool wants.
-type PoolSpec struct {
-	Template struct {
-		Metadata Meta      `json:"metadata,omitzero"`
-		Spec     ClaimSpec `json:"spec"`
-	} `json:"template"`
-	// Disruption, Limits, Weight and Replicas are the autoscaler's. They change no node.
-	Disruption any `json:"disruption,omitempty"`
-	Limits     any `json:"limits,omitempty"`
-	Weight     any `json:"weight,omitempty"`
-	Replicas   any `json:"replicas,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   Meta   `json:"metadata"`
+	Spec       struct {
+		Template struct {
+			Metadata Meta      `json:"metadata,omitzero"`
+			Spec     claimSpec `json:"spec"`
+		} `json:"template"`
+		// Disruption, Limits, Weight and Replicas are the autoscaler's. They change no node.
+		Disruption any `json:"disruption,omitempty"`
+		Limits     any `json:"limits,omitempty"`
+		Weight     any `json:"weight,omitempty"`
+		Replicas   any `json:"replicas,omitempty"`
+	} `json:"spec"`
 }
 
 // unread are the parts of an object that change no node, or that somebody else writes: what is not known there is no problem.

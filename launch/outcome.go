@@ -12,59 +12,56 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// OutcomeReason says why a machine is a node, or is none, in the form of the reason of a condition in Kubernetes.
-type OutcomeReason string
-
-// The reasons.
+// The reasons of an [Outcome].
 const (
 	// Provisioned is the reason of a success.
-	Provisioned OutcomeReason = "Provisioned"
+	Provisioned Reason = "Provisioned"
 	// TokenRefused: the cluster does not know the bootstrap token, or it has expired.
-	TokenRefused OutcomeReason = "TokenRefused"
+	TokenRefused Reason = "TokenRefused"
 	// TokenForbidden: the token may not ask for a certificate.
-	TokenForbidden OutcomeReason = "TokenForbidden"
+	TokenForbidden Reason = "TokenForbidden"
 	// CertificateDenied: the cluster has refused the node's certificate, or has issued one that is of no use.
-	CertificateDenied OutcomeReason = "CertificateDenied"
+	CertificateDenied Reason = "CertificateDenied"
 	// CertificatePending: nobody has approved or signed the node's certificate, or the signer has failed.
-	CertificatePending OutcomeReason = "CertificatePending"
+	CertificatePending Reason = "CertificatePending"
 	// NameNotResolved: the name of the API server does not resolve.
-	NameNotResolved OutcomeReason = "NameNotResolved"
+	NameNotResolved Reason = "NameNotResolved"
 	// OutboundFailed: the node has no way out, or does not reach a server that the contract names.
-	OutboundFailed OutcomeReason = "OutboundFailed"
+	OutboundFailed Reason = "OutboundFailed"
 	// APIServerUnreachable: nothing answers at the API server's address.
-	APIServerUnreachable OutcomeReason = "APIServerUnreachable"
+	APIServerUnreachable Reason = "APIServerUnreachable"
 	// APIServerNotTrusted: who answers there is not the cluster of the contract.
-	APIServerNotTrusted OutcomeReason = "APIServerNotTrusted"
+	APIServerNotTrusted Reason = "APIServerNotTrusted"
 	// ImageIncomplete: the image has no component that the node needs.
-	ImageIncomplete OutcomeReason = "ImageIncomplete"
+	ImageIncomplete Reason = "ImageIncomplete"
 	// MachineUnsuitable: the machine's kernel or disks cannot do what is wanted.
-	MachineUnsuitable OutcomeReason = "MachineUnsuitable"
+	MachineUnsuitable Reason = "MachineUnsuitable"
 	// NodeNameTaken: the cluster has a Node of the same name that is Ready, and of another machine.
-	NodeNameTaken OutcomeReason = "NodeNameTaken"
+	NodeNameTaken Reason = "NodeNameTaken"
 	// ContractRefused: no node can be made from the contract.
-	ContractRefused OutcomeReason = "ContractRefused"
+	ContractRefused Reason = "ContractRefused"
 	// ContractNotFound: the machine did not get its user data.
-	ContractNotFound OutcomeReason = "ContractNotFound"
+	ContractNotFound Reason = "ContractNotFound"
 	// ScriptFailed: a script of the contract's author has failed.
-	ScriptFailed OutcomeReason = "ScriptFailed"
+	ScriptFailed Reason = "ScriptFailed"
 	// DownloadFailed: something could not be fetched.
-	DownloadFailed OutcomeReason = "DownloadFailed"
+	DownloadFailed Reason = "DownloadFailed"
 	// ComponentFailed: a program of the node does not run.
-	ComponentFailed OutcomeReason = "ComponentFailed"
+	ComponentFailed Reason = "ComponentFailed"
 	// TimedOut: it took too long, or it was interrupted.
-	TimedOut OutcomeReason = "TimedOut"
+	TimedOut Reason = "TimedOut"
 	// ProvisioningFailed is every other reason.
-	ProvisioningFailed OutcomeReason = "ProvisioningFailed"
+	ProvisioningFailed Reason = "ProvisioningFailed"
 )
 
 // Outcome is what came of a machine, as the machine itself has reported it.
 type Outcome struct {
-	Reason OutcomeReason `json:"reason"`
+	Reason Reason `json:"reason"`
 	// Message says for people what happened, on one line, without what looks like a secret.
 	Message string `json:"message"`
 	// Action says what to do about it; empty for a success.
 	Action string `json:"action,omitempty"`
-	// Retry says that another machine of the same template may become a node without anybody changing anything else. After
+	// Retry says that another machine of the same launch may become a node without anybody changing anything else. After
 	// [TokenRefused] it takes another token.
 	Retry bool `json:"retry"`
 	// ExitCode is in the table of package exitcode.
@@ -76,7 +73,7 @@ func (o *Outcome) Succeeded() bool { return o.Reason == Provisioned }
 
 // outcomeRow is what a cause or an exit code means for whoever launches.
 type outcomeRow struct {
-	reason OutcomeReason
+	reason Reason
 	retry  bool
 	causes []resource.Cause
 	codes  []int

@@ -30,7 +30,7 @@ func TestReadOutcome(t *testing.T) {
 	example := string(read(t, "../status/testdata/cse-message.txt"))
 	for name, c := range map[string]struct {
 		report string
-		reason launch.OutcomeReason // none for an error
+		reason launch.Reason // none for an error
 		retry  bool
 		text   string // in the message or the action
 	}{

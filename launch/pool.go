@@ -71,7 +71,7 @@ func (p *NodePool) claim() *NodeClaim {
 }
 
 // layer is what the request says: labels, taints, and what its requirements leave no choice of.
-func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
+func (r *Request) layer(b *base) (Layer, []nodeconfig.Problem) {
 	c, prefix := r.claim(), r.prefix()
 	p := poolReader{Collector: problem.Collector{Document: r.origin()}, base: b, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
 	if r.Claim != nil && r.Pool != nil {
@@ -102,11 +102,11 @@ func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
 
 // place is the place in the request's object of a label or a taint, by its path in a contract. What the contract's check finds wrong
 // with one is reported there. A requirement that leaves no choice goes before a label with the same key.
-func (r *Request) place(b *Base, path string) (string, bool) {
+func (r *Request) place(b *base, path string) (string, bool) {
 	c, prefix := r.claim(), r.prefix()
 	for i := len(c.Spec.Requirements) - 1; i >= 0; i-- {
-		requirement := &c.Spec.Requirements[i]
-		if _, ok := requirement.single(); ok && b.mayPoolLabel(requirement.label()) && document.FieldPath(pathLabels, requirement.label()) == path {
+		r := &c.Spec.Requirements[i]
+		if _, ok := r.single(); ok && b.mayPoolLabel(r.label()) && document.FieldPath(pathLabels, r.label()) == path {
 			return document.IndexPath(prefix+".spec.requirements", i), true
 		}
 	}
@@ -133,7 +133,7 @@ const pathLabels = "$.kubelet.labels"
 // poolReader reads a claim.
 type poolReader struct {
 	problem.Collector
-	base   *Base
+	base   *base
 	labels map[string]string
 	single map[string]string // of a label or requirement that leaves no choice
 }
@@ -155,20 +155,20 @@ func (p *poolReader) label(key, value string) {
 const nodeLabels = "$.node.kubelet.labels"
 
 // labelField is the row of a label, and whether it is the label's own and not that of all labels.
-func (b *Base) labelField(key string) (f *Field, own bool) {
+func (b *base) labelField(key string) (f *Field, own bool) {
 	path := document.FieldPath(nodeLabels, key)
 	f = fieldOf(b.fields, path)
 	return f, f != nil && f.Path == path
 }
 
 // mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone.
-func (b *Base) mayPoolLabel(key string) bool {
+func (b *base) mayPoolLabel(key string) bool {
 	f, _ := b.labelField(key)
 	return f == nil || slices.Contains(f.Sources, Pool)
 }
 
 // isForeign reports whether a label is Karpenter's or the cloud's own, or of a domain of these or of one below it, and has no row.
-func (b *Base) isForeign(key string) bool {
+func (b *base) isForeign(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	is := func(own string) bool { return own == key || own == domain || strings.HasSuffix(domain, "."+own) }
 	if key == labelPool || key == labelCapacityType || !slices.ContainsFunc(coreLabels, is) && !slices.ContainsFunc(b.domains, is) {
@@ -179,7 +179,7 @@ func (b *Base) isForeign(key string) bool {
 }
 
 // requirement makes a label of one that leaves no choice.
-func (p *poolReader) requirement(path func(int) string, i int, r *Requirement) {
+func (p *poolReader) requirement(path func(int) string, i int, r *requirement) {
 	if below, reason := r.malformed(); reason != "" {
 		p.wrong(path(i)+below, "%s", reason)
 		return
@@ -235,7 +235,7 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 		possible = append(possible, regional)
 	}
 	for _, zone := range possible {
-		if slices.ContainsFunc(c.Spec.Requirements, func(r Requirement) bool { return r.label() == labelZone && !r.fulfilled(zone, true) }) {
+		if slices.ContainsFunc(c.Spec.Requirements, func(r requirement) bool { return r.label() == labelZone && !r.fulfilled(zone, true) }) {
 			continue
 		}
 		if zone == regional {
@@ -262,7 +262,7 @@ func zonesOf(layers []Layer) (zones []string) {
 }
 
 // taints are the claim's, those of the start after the others, and the unregistered taint once.
-func taints(spec *ClaimSpec) []nodeconfig.Taint {
+func taints(spec *claimSpec) []nodeconfig.Taint {
 	all := make([]nodeconfig.Taint, 0, len(spec.Taints)+len(spec.StartupTaints)+1)
 	all = append(append(all, spec.Taints...), spec.StartupTaints...)
 	if !slices.ContainsFunc(all, func(t nodeconfig.Taint) bool { return t.Key == unregistered.Key && t.Effect == unregistered.Effect }) {

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
@@ -21,8 +20,8 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err is the error of fatal problems; nil where there are none.
-func (p Problems) err() error {
+// Err is the error of the fatal problems; nil if no problem is fatal.
+func (p Problems) Err() error {
 	if fatal := nodeconfig.Fatal(p); len(fatal) > 0 {
 		return Problems(fatal)
 	}
@@ -42,14 +41,14 @@ func Join(known []nodeconfig.Problem, found ...nodeconfig.Problem) []nodeconfig.
 
 // placed is a problem with a value of the document, at the place where somebody has said that value. In a line that is a document of its
 // own the value has a path there.
-func (b *Base) placed(p nodeconfig.Problem) nodeconfig.Problem {
+func (b *base) placed(p nodeconfig.Problem) nodeconfig.Problem {
 	for i := range b.layers {
 		l := &b.layers[i]
 		if l.Place == nil || p.Document != "" {
 			continue
 		}
 		said, line := false, ""
-		walk(l.Document, func(at []byte, _ reflect.Value) { // a problem can be with an entry of a list, which is one value
+		l.each(func(at []byte, _ *document.Node) { // a problem can be with an entry of a list, which is one value
 			switch own := l.Lines[string(at)]; {
 			case document.Within(p.Path, string(at)) && own != "":
 				line = own

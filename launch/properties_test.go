@@ -19,7 +19,7 @@ import (
 )
 
 // rendered are the templates of cases, of all where none is named.
-func rendered(t testing.TB, names ...string) (clouds []*azure.Input, requests []launch.Request, templates []*launch.Template) {
+func rendered(t testing.TB, names ...string) (clouds []*azure.Input, requests []launch.Request, templates []*launch.Launch) {
 	t.Helper()
 	for _, path := range cases(t) {
 		if len(names) > 0 && !slices.Contains(names, strings.TrimSuffix(filepath.Base(path), ".yaml")) {
@@ -27,8 +27,8 @@ func rendered(t testing.TB, names ...string) (clouds []*azure.Input, requests []
 		}
 		cloud, request, problems := with(t, parse(t, read(t, path))).decode(t)
 		if len(nodeconfig.Fatal(problems)) == 0 {
-			tpl, _ := launch.Render(cloud, request)
-			clouds, requests, templates = append(clouds, cloud), append(requests, request), append(templates, tpl)
+			made := launch.Render(cloud, request)
+			clouds, requests, templates = append(clouds, cloud), append(requests, request), append(templates, made)
 		}
 	}
 	return clouds, requests, templates
@@ -74,7 +74,7 @@ func TestRules(t *testing.T) {
 	clouds, requests, _ := rendered(t, "node-subnet", "local-dns", "gpu")
 	for i, cloud := range clouds {
 		layers, _ := cloud.Layers()
-		merged := launch.Merge(append(layers, launch.PoolLayer(requests[i], cloud)))
+		merged := launch.Merged(append(layers, launch.PoolLayer(requests[i], cloud)))
 		for _, r := range cloud.Rules() {
 			usual := effect(r, merged)
 			for path := range usual {
@@ -110,13 +110,13 @@ func TestSameBytes(t *testing.T) {
 	in := base(t)
 	cloud, request, _ := in.decode(t)
 	shared := launch.Prepare(cloud)
-	first, _ := shared.Render(request)
+	first := shared(request)
 	want := bytesOf(t, first)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 250 {
-				if tpl, _ := shared.Render(request); bytesOf(t, tpl) != want {
+				if made := shared(request); bytesOf(t, made) != want {
 					t.Error("the same input has other bytes")
 					return
 				}
@@ -125,7 +125,7 @@ func TestSameBytes(t *testing.T) {
 	}
 	for range 1000 {
 		cloud, request, _ := in.decode(t)
-		if tpl, _ := launch.Render(cloud, request); bytesOf(t, tpl) != want {
+		if made := launch.Render(cloud, request); bytesOf(t, made) != want {
 			t.Fatal("the same documents have other bytes")
 		}
 	}
@@ -133,39 +133,39 @@ func TestSameBytes(t *testing.T) {
 }
 
 // bytesOf is what is made of a template, with the key: for the machine, and to be kept.
-func bytesOf(t *testing.T, tpl *launch.Template) string {
-	contract, err := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+func bytesOf(t *testing.T, made *launch.Launch) string {
+	contract, err := made.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 	if err != nil {
 		t.Error(err)
 		return ""
 	}
-	record, err := json.Marshal(tpl.Record())
+	record, err := json.Marshal(made.Record())
 	if err != nil {
 		t.Error(err)
 	}
-	return string(contract.Document) + string(record) + tpl.Record().Text()
+	return string(contract.Document) + string(record) + made.Record().Text()
 }
 
 // TestLayersInAnyOrder: the order of layers does not matter, but for two of one source, of which the later one is stronger.
 func TestLayersInAnyOrder(t *testing.T) {
 	cloud, _, _ := base(t).decode(t)
 	layers, _ := cloud.Layers()
-	want := launch.Values(launch.Merge(layers))
+	want := launch.Values(launch.Merged(layers))
 	for range 100 {
 		ranks := rand.Perm(len(launch.Sources()))
 		rank := func(l launch.Layer) int { return ranks[slices.Index(launch.Sources(), l.Source)] }
 		slices.SortStableFunc(layers, func(a, b launch.Layer) int { return rank(a) - rank(b) })
-		if got := launch.Values(launch.Merge(layers)); !reflect.DeepEqual(got, want) {
+		if got := launch.Values(launch.Merged(layers)); !reflect.DeepEqual(got, want) {
 			t.Fatal("the order of layers matters")
 		}
 	}
 }
 
-// TestMachineLay holds that no field of a machine is forgotten where layers are merged, and that nothing is shared.
-func TestMachineLay(t *testing.T) {
+// TestOverlayOfMachines holds that no field of a machine is forgotten where layers are merged, and that nothing is shared.
+func TestOverlayOfMachines(t *testing.T) {
 	var from, into launch.Machine
 	launch.SetAll(&from)
-	launch.Lay(&into, &from)
+	document.Overlay(&into, &from)
 	if !reflect.DeepEqual(from, into) {
 		t.Errorf("%+v\n%+v", from, into)
 	}
@@ -180,16 +180,16 @@ func TestMachineLay(t *testing.T) {
 func TestEveryFieldDiffers(t *testing.T) {
 	_, _, templates := rendered(t)
 	seen, samePlan := make(map[string]bool), 0
-	for _, tpl := range templates {
-		before := launch.TemplateOf(launch.Copied(tpl.Document()))
-		for path := range launch.Values(tpl.Document()) {
-			changed := launch.Copied(tpl.Document())
+	for _, made := range templates {
+		before := launch.Of(launch.Copied(made.Document()))
+		for path := range launch.Values(made.Document()) {
+			changed := launch.Copied(made.Document())
 			if seen[path] || !launch.Mutate(changed, path) {
 				continue
 			}
 			seen[path] = true
 			class, _ := launch.DriftOf(path)
-			other := launch.TemplateOf(changed)
+			other := launch.Of(changed)
 			if path == "$.node.cluster.name" || class == launch.Ignore {
 				continue
 			}
@@ -214,12 +214,12 @@ func TestEveryFieldDiffers(t *testing.T) {
 // TestUnknownRecords: a record that is damaged, of another version or of another cluster is unknown.
 func TestUnknownRecords(t *testing.T) {
 	cloud, request, _ := base(t).decode(t)
-	tpl, _ := launch.Render(cloud, request)
-	good, err := json.Marshal(tpl.Record())
+	made := launch.Render(cloud, request)
+	good, err := json.Marshal(made.Record())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := launch.ParseRecord(good); err != nil || r.Key != tpl.Key() {
+	if r, err := launch.ParseRecord(good); err != nil || r.Key != made.Key() {
 		t.Errorf("%v, %v", r, err)
 	}
 	for _, bad := range []string{
@@ -233,11 +233,11 @@ func TestUnknownRecords(t *testing.T) {
 	for _, bad := range []string{
 		strings.Replace(string(good), `"name":"example"`, `"name":"another"`, 1), strings.Replace(string(good), `"sizeGB":100`, `"sizeGB":"much"`, 1),
 	} {
-		r, err := launch.ParseRecord([]byte(strings.Replace(bad, tpl.Key(), "k2-0", 1)))
+		r, err := launch.ParseRecord([]byte(strings.Replace(bad, made.Key(), "k2-0", 1)))
 		if err != nil || bad == string(good) {
 			t.Fatal(bad, err)
 		}
-		if c, err := launch.Compare(r, tpl); c != nil || !isUnknown(err) {
+		if c, err := launch.Compare(r, made); c != nil || !isUnknown(err) {
 			t.Errorf("%.40q: %+v, %v", bad, c, err)
 		}
 	}
@@ -248,19 +248,20 @@ func TestToken(t *testing.T) {
 	in := base(t)
 	in.Settings += "\nkubelet-bootstrap-token: " + token + ".0123456789canary\n"
 	cloud, request, problems := in.decode(t)
-	tpl, found := launch.Render(cloud, request)
-	record, _ := json.Marshal(tpl.Record())
-	for _, shown := range []string{fmt.Sprint(problems, found), string(record), show(tpl, found), fmt.Sprintf("%+v", cloud.Settings.BootstrapToken), fmt.Sprintf("%v", tpl.Document())} {
+	made := launch.Render(cloud, request)
+	found := made.Problems()
+	record, _ := json.Marshal(made.Record())
+	for _, shown := range []string{fmt.Sprint(problems, found), string(record), show(made, found), fmt.Sprintf("%+v", cloud.Settings.BootstrapToken), fmt.Sprintf("%v", made.Document())} {
 		if strings.Contains(shown, "canary") {
 			t.Errorf("a token is shown: %s", shown)
 		}
 	}
-	contract, err := tpl.Contract(cloud.Settings.BootstrapToken)
+	contract, err := made.Contract(cloud.Settings.BootstrapToken)
 	if err != nil || !bytes.Contains(contract.Document, []byte(token+".0123456789canary")) {
 		t.Errorf("the contract has no token: %v", err)
 	}
 	for _, bad := range []string{"", "x", "abcdef.0123456789abcde", "ABCDEF.0123456789abcdef", "abcdef-0123456789abcdef", "abcdef.0123456789abcde\"", "abcdef.0123456789abcdef0"} {
-		if _, err := tpl.UserData(nodeconfig.NewSecret(bad)); err != launch.ErrToken {
+		if _, err := made.UserData(nodeconfig.NewSecret(bad)); err != launch.ErrToken {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -288,22 +289,20 @@ func FuzzRender(f *testing.F) {
 		if len(nodeconfig.Fatal(problems)) > 0 {
 			return
 		}
-		tpl, found := launch.Render(cloud, request)
-		if tpl == nil {
-			return
-		}
-		contract, err := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+		made := launch.Render(cloud, request)
+		found := made.Problems()
+		contract, err := made.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 		if isRefused := len(nodeconfig.Fatal(found)) > 0; isRefused != (err != nil) {
 			t.Fatalf("%v, and the problems are %v", err, found)
 		}
-		if userData, err := tpl.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef")); (err != nil) != (userData == "") {
+		if userData, err := made.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef")); (err != nil) != (userData == "") {
 			t.Fatalf("%v, and user data of %d bytes", err, len(userData))
 		}
 		if n := strings.Count(string(contract.Document), "karpenter.sh/unregistered"); n < 1 && len(nodeconfig.Fatal(found)) == 0 {
 			t.Error("the node has no taint until it has registered")
 		}
-		again, _ := launch.Render(cloud, request)
-		if again.Key() != tpl.Key() || again.Record().Text() != tpl.Record().Text() {
+		again := launch.Render(cloud, request)
+		if again.Key() != made.Key() || again.Record().Text() != made.Record().Text() {
 			t.Error("the same input makes another template")
 		}
 	})

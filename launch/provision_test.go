@@ -30,19 +30,20 @@ func TestUserDataProvisions(t *testing.T) {
 		if len(nodeconfig.Fatal(problems)) > 0 {
 			continue
 		}
-		tpl, found := launch.Render(cloud, request)
+		made := launch.Render(cloud, request)
+		found := made.Problems()
 		if len(nodeconfig.Fatal(found)) > 0 {
 			continue // no machine is started
 		}
-		different[tpl.Key()] = true
+		different[made.Key()] = true
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
-			known := machineOf(t, tpl)
+			known := machineOf(t, made)
 			image := &components.Manifest{Components: known.Components}
-			if lacking := nodeconfig.Fatal(launch.Check(tpl, image)); len(lacking) > 0 {
+			if lacking := nodeconfig.Fatal(launch.Check(made, image)); len(lacking) > 0 {
 				t.Fatal("the image of the test lacks something: ", lacking)
 			}
 			root := hosttest.TempDir(t)
-			userData, err := tpl.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+			userData, err := made.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +57,7 @@ func TestUserDataProvisions(t *testing.T) {
 			if s := node.Provision(t); s.Outcome != status.OutcomeSuccess {
 				t.Fatalf("%s %v %v", s.CodeName, s.Errors, s.Problems)
 			}
-			compareNode(t, root, tpl)
+			compareNode(t, root, made)
 			node.Again(t)
 		})
 	}
@@ -67,13 +68,13 @@ func TestUserDataProvisions(t *testing.T) {
 
 // machineOf are the facts of a machine of a template: one of Azure's, with the kubelet that the template wants, and all else that the
 // images of AKS have.
-func machineOf(t *testing.T, tpl *launch.Template) facts.Facts {
+func machineOf(t *testing.T, made *launch.Launch) facts.Facts {
 	t.Helper()
 	known, err := facts.Parse(read(t, "../examples/facts/ubuntu.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	version := tpl.Document().Node.Cluster.KubernetesVersion
+	version := made.Document().Node.Cluster.KubernetesVersion
 	known.Components = slices.DeleteFunc(known.Components, func(c components.Component) bool { return c.Name == "kubelet" })
 	known.Components = append(known.Components, components.Component{Name: "kubelet", Version: version, Path: "/opt/bin/kubelet-" + version})
 	known.Platform = facts.Azure
@@ -84,22 +85,22 @@ func machineOf(t *testing.T, tpl *launch.Template) facts.Facts {
 }
 
 // compareNode compares a directory with what the template says of the node.
-func compareNode(t *testing.T, root string, tpl *launch.Template) {
+func compareNode(t *testing.T, root string, made *launch.Launch) {
 	t.Helper()
-	paths := profile.Named(tpl.Document().Node.Components.Layout).Paths
+	paths := profile.Named(made.Document().Node.Components.Layout).Paths
 	kubelet := string(read(t, filepath.Join(root, paths.KubeletEnv)))
 	config := strings.ReplaceAll(string(read(t, filepath.Join(root, paths.KubeletConfig))), `"`, "") // JSON, or YAML
-	for key, value := range tpl.Document().Node.Kubelet.Labels {
+	for key, value := range made.Document().Node.Kubelet.Labels {
 		if !strings.Contains(kubelet, key+"="+value) {
 			t.Errorf("the kubelet is not told of the label %s=%s", key, value)
 		}
 	}
-	for _, taint := range tpl.Document().Node.Kubelet.Taints {
+	for _, taint := range made.Document().Node.Kubelet.Taints {
 		if !strings.Contains(kubelet+config, taint.Key) {
 			t.Errorf("the kubelet is not told of the taint %s", taint.Key)
 		}
 	}
-	if pods := tpl.Document().Machine.Capacity["pods"]; !strings.Contains(config, "maxPods: "+pods) {
+	if pods := made.Document().Machine.Capacity["pods"]; !strings.Contains(config, "maxPods: "+pods) {
 		t.Errorf("the kubelet is not told of %s pods", pods)
 	}
 }

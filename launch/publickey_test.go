@@ -40,37 +40,38 @@ func TestNothingSecretIsShown(t *testing.T) {
 	in.NodeClass = strings.Replace(in.NodeClass, "spec:\n", "spec:\n  userData: |\n    #!/bin/sh\n    echo canary\n", 1)
 	in.Settings += "\nkubelet-bootstrap-token: " + token + ".0123456789canary\n"
 	cloud, request, problems := in.decode(t)
-	tpl, found := launch.Render(cloud, request)
-	if tpl.Document().Machine.SSHPublicKey != canaryKey {
-		t.Fatalf("the machine has another key: %q", string(tpl.Document().Machine.SSHPublicKey))
+	made := launch.Render(cloud, request)
+	found := made.Problems()
+	if made.Document().Machine.SSHPublicKey != canaryKey {
+		t.Fatalf("the machine has another key: %q", string(made.Document().Machine.SSHPublicKey))
 	}
 	before, request, _ := base(t).decode(t)
-	running, _ := launch.Render(before, request)
-	compared := comparedWith(t, running, tpl)
-	machine, err := json.Marshal(tpl.Document().Machine)
+	running := launch.Render(before, request)
+	compared := comparedWith(t, running, made)
+	machine, err := json.Marshal(made.Document().Machine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := json.Marshal(tpl.Record())
+	record, err := json.Marshal(made.Record())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, shown := range map[string]string{
-		"problems": fmt.Sprint(problems, found, launch.Check(tpl, nil)), "explanation": show(tpl, found), "key": tpl.Key(),
+		"problems": fmt.Sprint(problems, found, launch.Check(made, nil)), "explanation": show(made, found), "key": made.Key(),
 		"record": string(record), "comparison": fmt.Sprintf("%+v", compared),
-		"template": fmt.Sprintf("%+v", tpl), "machine": string(machine),
-		"document": fmt.Sprintf("%v %+v", tpl.Document(), tpl.Document()), "class": fmt.Sprintf("%+v", cloud.Class), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),
+		"template": fmt.Sprintf("%+v", made), "machine": string(machine),
+		"document": fmt.Sprintf("%v %+v", made.Document(), made.Document()), "class": fmt.Sprintf("%+v", cloud.Class), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),
 	} {
 		if shown == "" || strings.Contains(shown, "canary") || strings.Contains(shown, strings.Fields(canaryKey)[1]) {
 			t.Errorf("the %s shows it: %s", name, shown)
 		}
 	}
-	for name, shown := range map[string]string{"explanation": show(tpl, found), "record": string(record), "comparison": fmt.Sprintf("%+v", compared)} {
+	for name, shown := range map[string]string{"explanation": show(made, found), "record": string(record), "comparison": fmt.Sprintf("%+v", compared)} {
 		if !strings.Contains(shown, canaryPrint) {
 			t.Errorf("the %s lacks the fingerprint", name)
 		}
 	}
-	contract, err := tpl.Contract(cloud.Settings.BootstrapToken)
+	contract, err := made.Contract(cloud.Settings.BootstrapToken)
 	if err != nil || strings.Count(string(contract.Document), "canary") < 2 || len(contract.Parts) != 1 || string(contract.Parts[0].Content) != "#!/bin/sh\necho canary\n" {
 		t.Errorf("the contract lacks the token, the header or the script: %v", err)
 	}

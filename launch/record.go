@@ -20,8 +20,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// RecordKind is the kind of a [Record]; its apiVersion is the native contract's.
-const RecordKind = "LaunchTemplate"
+// recordKind is the kind of a [Record]; its apiVersion is the native contract's.
+const recordKind = "LaunchTemplate"
 
 // MaxRecord is how long a [Record.Text] is at most, in bytes: Kubernetes gives an object's annotations 256 KiB together.
 const MaxRecord = 8 << 10
@@ -34,7 +34,7 @@ const maxRecordJSON = 256 << 10
 type Record struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Key is [Template.Key].
+	// Key is [Launch.Key].
 	Key string `json:"key"`
 	// Said is the part of the document that the sources have said, Chosen what the release has added. Secrets are the word "secret", and
 	// digests stand for what files, units, commands and user data hold.
@@ -42,24 +42,25 @@ type Record struct {
 	Chosen json.RawMessage `json:"chosen"`
 	// Digests are of what the sources have said at paths where that is too long to be kept.
 	Digests map[string]string `json:"digests,omitempty"`
-	// ExtensionCommand is [Template.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
+	// ExtensionCommand is [Launch.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
 	ExtensionCommand string `json:"extensionCommand,omitempty"`
-	// Annotations are [Template.Annotations]. They are not compared.
+	// Annotations are the names of those that the claim wants on its node, sorted. They are the controller's to set, when the node has
+	// registered: a kubelet sets none, so they are in no contract, change no machine, and are not compared.
 	Annotations []string `json:"annotations,omitempty"`
 
-	// text is of a template's record, which is written for each of its nodes.
+	// text is of a launch's record, which is written for each of its nodes.
 	text func() string
 }
 
-// Record is the template's. It is made once, and not to be changed.
-func (t *Template) Record() *Record { return t.record() }
+// Record is the launch's. It is made once, and not to be changed.
+func (l *Launch) Record() *Record { return l.record() }
 
-func (t *Template) makeRecord() *Record {
+func (l *Launch) makeRecord() *Record {
 	r := &Record{
-		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(),
-		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(),
+		APIVersion: nodeconfig.APIVersion, Kind: recordKind, Key: l.Key(),
+		ExtensionCommand: l.ExtensionCommand(), Annotations: slices.Sorted(maps.Keys(l.annotations)),
 	}
-	said, whole := treeOf(t.said().hidden()), treeOf(t.document.hidden())
+	said, whole := l.said().hidden().kept(), l.document.hidden().kept()
 	r.Said = said.AppendJSON(nil)
 	r.Chosen = beside(whole, said).AppendJSON(nil)
 	r.text = sync.OnceValue(r.shortened)
@@ -75,18 +76,8 @@ func (d *Document) hidden() *Document {
 	return copied
 }
 
-// treeOf is a hidden document as a tree.
-func treeOf(d *Document) *document.Node {
-	machine, err := json.Marshal(&d.Machine)
-	if err != nil {
-		panic("launch: " + err.Error()) // of numbers and texts
-	}
-	tree, err := document.Parse(slices.Concat([]byte(`{"node":`), nodeconfig.Encode(&d.Node), []byte(`,"machine":`), machine, []byte(`}`)))
-	if err != nil {
-		panic("launch: " + err.Error()) // it was written above
-	}
-	return tree
-}
+// kept is a hidden document as a record has it.
+func (d *Document) kept() *document.Node { return document.TreeOf(d, kept) }
 
 // beside is what a tree has that another one has not, or has otherwise.
 func beside(whole, part *document.Node) *document.Node {
@@ -194,8 +185,8 @@ func ParseRecord(data []byte) (*Record, error) {
 	switch err := json.Unmarshal(data, &r); {
 	case err != nil:
 		return nil, fmt.Errorf("%w: the record is not one: %w", ErrUnknown, err)
-	case r.APIVersion != nodeconfig.APIVersion || r.Kind != RecordKind:
-		return nil, fmt.Errorf("%w: the record is not a %s of %s", ErrUnknown, RecordKind, nodeconfig.APIVersion)
+	case r.APIVersion != nodeconfig.APIVersion || r.Kind != recordKind:
+		return nil, fmt.Errorf("%w: the record is not a %s of %s", ErrUnknown, recordKind, nodeconfig.APIVersion)
 	case !strings.HasPrefix(r.Key, keyVersion):
 		return nil, fmt.Errorf("%w: the record is of a version that names nodes otherwise", ErrUnknown)
 	}

@@ -28,15 +28,16 @@ const ownTexts = `  userData: |
 // TestOwnTexts: what a class's files, units and commands hold is in the contract alone. Every change of them is a difference, but for that
 // of a secret in what is kept.
 func TestOwnTexts(t *testing.T) {
-	with := func(from, to string) *launch.Template {
+	with := func(from, to string) *launch.Launch {
 		in := base(t)
 		in.NodeClass = strings.Replace(in.NodeClass, "spec:\n", "spec:\n"+strings.Replace(ownTexts, from, to, 1), 1)
 		cloud, request, problems := in.decode(t)
-		tpl, found := launch.Render(cloud, request)
+		made := launch.Render(cloud, request)
+		found := made.Problems()
 		if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
 			t.Fatal(fatal)
 		}
-		return tpl
+		return made
 	}
 	running := with("", "")
 	contract, err := running.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))

@@ -1,15 +1,16 @@
 package launch
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Base is what all requests have in common that are made in one cloud, with the same settings and the same class: its layers are
-// merged once. It may be used for any number of requests, by several goroutines.
-type Base struct {
+// base is what all requests have in common that are made in one cloud, with the same settings and the same class: its layers are
+// merged once. It never changes.
+type base struct {
 	layers   []Layer
 	class    ClassRef
 	fields   []Field
@@ -24,88 +25,93 @@ type Base struct {
 	problems []nodeconfig.Problem
 }
 
-// Prepare merges what a cloud's inputs say.
-func Prepare(cloud Cloud) *Base {
-	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), regional: cloud.Regional(), rules: cloud.Rules()}
+// Render decides what a request makes in a cloud. There is always a launch. If one of its problems is fatal, the launch is refused: no
+// machine is to be started from it.
+func Render(cloud Cloud, request Request) *Launch { return Prepare(cloud)(request) }
+
+// Prepare merges what a cloud's inputs say, and returns [Render] for that cloud. Several goroutines may call it, for any number of requests.
+func Prepare(cloud Cloud) func(Request) *Launch {
+	// An interface may also hold a pointer that is nil.
+	if v := reflect.ValueOf(cloud); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return func(Request) *Launch { return refused("there is no cloud") }
+	}
+	b := &base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), regional: cloud.Regional(), rules: cloud.Rules()}
 	b.layers, b.problems = cloud.Layers()
-	b.merged = Merge(b.layers)
+	b.merged = merge(b.layers)
 	b.merged.spell()
 	b.standard = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s == Hardcoded }) })
 	b.said = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s != Hardcoded }) })
 	b.usual = sync.OnceValue(func() map[string]comparedValue { return compared(b.standard()) })
-	b.problems = append(b.problems, conflicts(b.layers, b.merged)...)
-	return b
+	b.problems = append(b.problems, conflicts(b.layers)...)
+	return b.render
 }
 
 // of is what the layers of some sources say.
-func (b *Base) of(some func(Source) bool) *Document {
-	d := Merge(slices.DeleteFunc(slices.Clone(b.layers), func(l Layer) bool { return !some(l.Source) }))
+func (b *base) of(some func(Source) bool) *Document {
+	d := merge(slices.DeleteFunc(slices.Clone(b.layers), func(l Layer) bool { return !some(l.Source) }))
 	d.spell()
 	return d
 }
 
-// Render decides what a request makes in a cloud. There is always a template, but for a request of nothing. No machine is to
-// be started from it where a problem is fatal. The problems are all there are, fatal ones first.
-func Render(cloud Cloud, request Request) (*Template, Problems) {
-	if cloud == nil {
-		return nil, missing("there is no cloud")
-	}
-	return Prepare(cloud).Render(request)
+// refused is the launch of an input that is nil.
+func refused(reason string) *Launch {
+	l := launchOf(new(Document))
+	l.problems = Problems{{Kind: nodeconfig.Missing, Path: "$", Reason: reason, Fatal: true}}
+	return l
 }
 
-// missing is the problem of an input that is nil.
-func missing(reason string) Problems {
-	return Problems{{Kind: nodeconfig.Missing, Path: "$", Reason: reason, Fatal: true}}
+// launchOf is the launch of a document that no layers and no rules have made.
+func launchOf(d *Document) *Launch {
+	l := &Launch{document: *d, base: new(base), said: func() *Document { return d }}
+	l.finish()
+	return l
 }
 
-// Render is [Render] of a request.
-func (b *Base) Render(request Request) (*Template, Problems) {
+// render is [Render] of a request.
+func (b *base) render(request Request) *Launch {
 	if request.Claim == nil && request.Pool == nil {
-		return nil, missing("there is neither a claim nor a pool")
+		return refused("there is neither a claim nor a pool")
 	}
 	own, found := request.layer(b)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
-	t := &Template{base: b, own: own}
-	t.document, t.said = *over(b.merged, own.Document), sync.OnceValue(func() *Document { return over(b.said(), own.Document) })
-	t.problems = t.decide(&request, found)
-	return t, t.problems
+	l := &Launch{base: b, own: own, document: *overlay(b.merged, own.Document), annotations: request.claim().Metadata.Annotations}
+	l.said = sync.OnceValue(func() *Document { return overlay(b.said(), own.Document) })
+	l.decide(&request, found)
+	return l
 }
 
-// over is a document with what a stronger one says over it. It shares nothing with them.
-func over(weaker, stronger *Document) *Document {
-	d := &Document{Node: *nodeconfig.Merge(&weaker.Node, &stronger.Node)}
-	d.Machine.lay(&weaker.Machine)
-	d.Machine.lay(&stronger.Machine)
-	return d
-}
-
-// decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
+// decide runs the rules on what the layers say together, and keeps all that is wrong: with the inputs, with the request, and with
 // what comes of them.
-func (t *Template) decide(request *Request, found []nodeconfig.Problem) Problems {
-	t.annotations = request.claim().Metadata.Annotations
-	problems := append(slices.Clone(t.base.problems), found...)
-	for i := range t.base.rules {
-		for _, p := range t.base.rules[i].Run(&t.document) {
-			t.reported = append(t.reported, p.Path)
-			problems = append(problems, t.base.placed(p))
-		}
+func (l *Launch) decide(request *Request, found []nodeconfig.Problem) {
+	problems := append(slices.Clone(l.base.problems), found...)
+	for _, p := range l.base.run(&l.document) {
+		l.reported = append(l.reported, p.Path)
+		problems = append(problems, l.base.placed(p))
 	}
-	problems = append(problems, request.check(t)...)
-	t.finish()
-	for _, p := range nodeconfig.Repair(t.complete) {
+	problems = append(problems, request.check(l)...)
+	l.finish()
+	for _, p := range nodeconfig.Repair(l.complete) {
 		at := ofNode(p.Path)
-		t.reported = append(t.reported, at) // the planner finds it there again
-		if place, ok := request.place(t.base, p.Path); ok {
-			p.Path, p.Document = place, t.own.Origin
+		l.reported = append(l.reported, at) // the planner finds it there again
+		if place, ok := request.place(l.base, p.Path); ok {
+			p.Path, p.Document = place, l.own.Origin
 		} else {
 			p.Path = at
-			p = t.base.placed(p)
+			p = l.base.placed(p)
 		}
 		problems = Join(problems, p)
 	}
 	nodeconfig.SortProblems(problems)
 	for _, p := range problems {
-		t.reported = append(t.reported, p.Path)
+		l.reported = append(l.reported, p.Path)
+	}
+	l.problems = problems
+}
+
+// run runs the rules on a document, and returns what they find wrong.
+func (b *base) run(d *Document) (problems []nodeconfig.Problem) {
+	for i := range b.rules {
+		problems = append(problems, b.rules[i].Run(d)...)
 	}
 	return problems
 }

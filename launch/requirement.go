@@ -25,7 +25,7 @@ var formerLabels = map[string]string{
 }
 
 // label is the label that the requirement is on.
-func (r *Requirement) label() string {
+func (r *requirement) label() string {
 	if today, former := formerLabels[r.Key]; former {
 		return today
 	}
@@ -33,7 +33,7 @@ func (r *Requirement) label() string {
 }
 
 // malformed says what is wrong with a requirement by itself, and where below it. The reason is empty for nothing.
-func (r *Requirement) malformed() (below, reason string) {
+func (r *requirement) malformed() (below, reason string) {
 	switch {
 	case !slices.Contains(operators, r.Operator):
 		return ".operator", "is not known; use one of " + strings.Join(operators, ", ")
@@ -46,7 +46,7 @@ func (r *Requirement) malformed() (below, reason string) {
 }
 
 // single is the one value that fulfils the requirement.
-func (r *Requirement) single() (string, bool) {
+func (r *requirement) single() (string, bool) {
 	if r.Operator == "In" && len(r.Values) == 1 {
 		return r.Values[0], true
 	}
@@ -55,7 +55,7 @@ func (r *Requirement) single() (string, bool) {
 
 // fulfilled reports whether a node fulfils the requirement that has a value for its key, or that has no such label: that fulfils
 // NotIn and DoesNotExist alone (sigs.k8s.io/karpenter: scheduling, Requirements.Compatible).
-func (r *Requirement) fulfilled(value string, has bool) bool {
+func (r *requirement) fulfilled(value string, has bool) bool {
 	switch r.Operator {
 	case "In":
 		return has && slices.Contains(r.Values, value)
@@ -79,46 +79,46 @@ func (r *Requirement) fulfilled(value string, has bool) bool {
 
 // check compares what the claim requires with the node that was decided. What is found is sorted later. A value of the claim's own is
 // not repeated: it may be one that Kubernetes refuses.
-func (r *Request) check(t *Template) []nodeconfig.Problem {
+func (r *Request) check(l *Launch) []nodeconfig.Problem {
 	c, prefix := r.claim(), r.prefix()
 	var problems []nodeconfig.Problem
 	wrong := func(path, reason string) {
-		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: reason, Fatal: true, Document: t.own.Origin})
+		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: reason, Fatal: true, Document: l.own.Origin})
 	}
 	differs := func(path, key, value, reason string) {
-		if t.own.Document.Node.Kubelet.Labels[key] == value {
+		if l.own.Document.Node.Kubelet.Labels[key] == value {
 			wrong(path, "contradicts what else the claim says")
 		} else {
 			wrong(path, fmt.Sprintf(reason, value))
 		}
 	}
-	labels, d := t.document.Node.Kubelet.Labels, &t.document
+	labels, d := l.document.Node.Kubelet.Labels, &l.document
 	for i := range c.Spec.Requirements {
-		requirement := &c.Spec.Requirements[i]
-		key := requirement.label()
-		zoned := key == labelZone && d.Machine.Zone == "" && requirement.Operator != "DoesNotExist"
-		if _, reason := requirement.malformed(); reason != "" || zoned || t.base.isForeign(key) {
+		wanted := &c.Spec.Requirements[i]
+		key := wanted.label()
+		zoned := key == labelZone && d.Machine.Zone == "" && wanted.Operator != "DoesNotExist"
+		if _, reason := wanted.malformed(); reason != "" || zoned || l.base.isForeign(key) {
 			continue // said already
 		}
 		value, has := labels[key]
-		if !has && t.base.mayPoolLabel(key) {
-			if value, has = later(c, requirement); !has && r.Claim == nil {
+		if !has && l.base.mayPoolLabel(key) {
+			if value, has = later(c, wanted); !has && r.Claim == nil {
 				continue // a pool leaves the value of a label of its own to its claims
 			}
 		}
 		switch {
-		case requirement.fulfilled(value, has):
+		case wanted.fulfilled(value, has):
 		case has:
 			differs(document.IndexPath(prefix+".spec.requirements", i), key, value, "is not fulfilled: the node would have %q")
 		default:
 			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would not have the label")
 		}
 	}
-	for key, wanted := range c.Metadata.Labels {
+	for key, said := range c.Metadata.Labels {
 		switch value, has := labels[key]; {
-		case has && value != wanted:
+		case has && value != said:
 			differs(document.FieldPath(prefix+".metadata.labels", key), key, value, "is not what the node would have, which is %q")
-		case !has && !t.base.mayPoolLabel(key):
+		case !has && !l.base.mayPoolLabel(key):
 			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which has no such label")
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 }
 
 // later is the value of a label that no kubelet may set, and that Karpenter sets when the node has registered.
-func later(c *NodeClaim, r *Requirement) (string, bool) {
+func later(c *NodeClaim, r *requirement) (string, bool) {
 	if value, said := c.Metadata.Labels[r.Key]; said {
 		return value, true
 	}

@@ -48,15 +48,16 @@ func TestZones(t *testing.T) {
 	} {
 		cloud, request, _ := base(t).decode(t)
 		cloud.Type.Zones, request.Claim.Spec.Requirements = c.known, c.requirements
-		tpl, problems := launch.Render(cloud, request)
+		made := launch.Render(cloud, request)
+		problems := made.Problems()
 		fatal := nodeconfig.Fatal(problems)
-		if got := tpl.Document().Machine.Zone; got != c.zone || (len(fatal) > 0) != (c.wrong != "") {
+		if got := made.Document().Machine.Zone; got != c.zone || (len(fatal) > 0) != (c.wrong != "") {
 			t.Errorf("%v of %v: zone %q, %v", c.requirements, c.known, got, fatal)
 		}
 		if c.wrong != "" && (len(fatal) == 0 || !strings.Contains(fatal[0].Reason, c.wrong)) {
 			t.Errorf("%v of %v: %v, want %q", c.requirements, c.known, fatal, c.wrong)
 		}
-		if label := tpl.Document().Node.Kubelet.Labels[zone]; label != cmp.Or(tpl.Document().Machine.Zone, "0") || tpl.Document().Node.Kubelet.Labels[formerZone] != "" {
+		if label := made.Document().Node.Kubelet.Labels[zone]; label != cmp.Or(made.Document().Machine.Zone, "0") || made.Document().Node.Kubelet.Labels[formerZone] != "" {
 			t.Errorf("%v of %v: the label is %q", c.requirements, c.known, label)
 		}
 	}
@@ -79,7 +80,7 @@ func TestFulfilled(t *testing.T) {
 		for key, want := range map[string]bool{with: c.has, without: c.lack} {
 			cloud, request, _ := base(t).decode(t)
 			request.Claim.Spec.Requirements = []launch.Requirement{{Key: key, Operator: c.operator, Values: c.values}}
-			_, problems := launch.Render(cloud, request)
+			problems := launch.Render(cloud, request).Problems()
 			if fatal := nodeconfig.Fatal(problems); (len(fatal) == 0) != want {
 				t.Errorf("%s %s %v: %v, want %t", key, c.operator, c.values, fatal, want)
 			}

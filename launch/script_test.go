@@ -51,26 +51,26 @@ func assigned(t *testing.T, userData string) map[string]string {
 // TestScript: bash reads from the script of each template what the template says, and every variable of the report.
 func TestScript(t *testing.T) {
 	_, _, templates := rendered(t)
-	for _, tpl := range templates {
-		userData, report, err := azure.Script(tpl, nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+	for _, made := range templates {
+		userData, report, err := azure.Script(made, nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 		if _, isRefused := errors.AsType[launch.Problems](err); isRefused {
 			continue // no node is made of it
 		}
-		if parts := tpl.Document().Machine.UserData; len(parts) > 0 {
+		if parts := made.Document().Machine.UserData; len(parts) > 0 {
 			if err == nil || !strings.Contains(err.Error(), "$.machine.userData: ") {
 				t.Errorf("%d parts have no place in the script, and the error is %v", len(parts), err)
 			}
 			continue
 		}
-		if own := tpl.Document().Machine.Image.Wanted == "Custom"; own != (err != nil) {
+		if own := made.Document().Machine.Image.Wanted == "Custom"; own != (err != nil) {
 			t.Fatal(err)
 		} else if own {
 			continue
 		}
 		values := assigned(t, userData)
-		n := &tpl.Document().Node
+		n := &made.Document().Node
 		token := "abcdef.0123456789abcdef"
-		if !tpl.NeedsToken() {
+		if !made.NeedsToken() {
 			token = ""
 		}
 		for name, want := range map[string]string{
@@ -134,7 +134,7 @@ func FuzzScript(f *testing.F) {
 		set := func(name string, put func(*nodeconfig.NodeConfig)) {
 			tried := launch.Copied(d)
 			put(&tried.Node)
-			if _, _, err := azure.Script(launch.TemplateOf(tried), token); err == nil {
+			if _, _, err := azure.Script(launch.Of(tried), token); err == nil {
 				d, taken[name] = tried, true
 			}
 		}
@@ -146,8 +146,8 @@ func FuzzScript(f *testing.F) {
 		set("KUBELET_NODE_LABELS", func(n *nodeconfig.NodeConfig) { n.Kubelet.Labels[fuzzedLabel] = text })
 		set("SYSCTL_CONTENT", func(n *nodeconfig.NodeConfig) { n.System.Sysctls["kernel.fuzzed"] = text })
 
-		tpl := launch.TemplateOf(d)
-		userData, _, err := azure.Script(tpl, token)
+		made := launch.Of(d)
+		userData, _, err := azure.Script(made, token)
 		if err != nil {
 			t.Fatal(err) // what is not refused alone is not refused together
 		}
@@ -160,11 +160,11 @@ func FuzzScript(f *testing.F) {
 		if label := "," + fuzzedLabel + "=" + text + ","; taken["KUBELET_NODE_LABELS"] && !strings.Contains(","+got["KUBELET_NODE_LABELS"]+",", label) {
 			t.Errorf("the labels are read back as %q, without %q", got["KUBELET_NODE_LABELS"], label)
 		}
-		contract, err := tpl.Contract(token)
+		contract, err := made.Contract(token)
 		if err != nil {
 			t.Fatal(err)
 		}
-		variables, _ := cse.Variables(compile.ReadOne("contract", contract.Document), facts.Facts{Architecture: tpl.Document().Machine.Type.Architecture})
+		variables, _ := cse.Variables(compile.ReadOne("contract", contract.Document), facts.Facts{Architecture: made.Document().Machine.Type.Architecture})
 		for _, v := range cse.Assigned(variables) {
 			if value, ok := got[v.Name]; !ok || value != v.Value {
 				t.Errorf("%s is read back as %q, want %q", v.Name, value, v.Value)

@@ -191,7 +191,7 @@ func TestSpellings(t *testing.T) {
 		cloud   launch.Cloud
 		request launch.Request
 		kept    *launch.Record
-		before  *launch.Template
+		before  *launch.Launch
 		path    string
 		source  launch.Source
 		write   func(reflect.Value) bool
@@ -207,11 +207,12 @@ func TestSpellings(t *testing.T) {
 		if cloud.Settings == nil || request.Claim == nil && request.Pool == nil {
 			continue
 		}
-		tpl, found := launch.Render(cloud, request)
+		made := launch.Render(cloud, request)
+		found := made.Problems()
 		if len(nodeconfig.Fatal(append(problems, found...))) > 0 {
 			continue
 		}
-		kept, err := launch.ParseRecord([]byte(tpl.Record().Text()))
+		kept, err := launch.ParseRecord([]byte(made.Record().Text()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,16 +221,16 @@ func TestSpellings(t *testing.T) {
 			if l.Source == launch.Hardcoded || l.Document == nil {
 				continue
 			}
-			launch.Walk(l.Document, func(at []byte, v reflect.Value) {
-				if strings.HasPrefix(string(at), "$.machine.type.") && string(at) != "$.machine.type.name" {
+			launch.Walk(l.Document, func(at string, v reflect.Value) {
+				if strings.HasPrefix(at, "$.machine.type.") && at != "$.machine.type.name" {
 					return // it is looked up
 				}
-				writes := respelled(string(at), v)
-				if name, _, _ := launch.MeaningOf(string(at)); len(writes) > 0 {
+				writes := respelled(at, v)
+				if name, _, _ := launch.MeaningOf(at); len(writes) > 0 {
 					meant[name] = max(meant[name], len(writes))
 				}
 				for _, write := range writes {
-					trials = append(trials, trial{cloud, request, kept, tpl, string(at), l.Source, write})
+					trials = append(trials, trial{cloud, request, kept, made, at, l.Source, write})
 				}
 			})
 		}
@@ -244,20 +245,20 @@ func TestSpellings(t *testing.T) {
 	for n := range *respellings {
 		try := trials[n%len(trials)]
 		cloud := &respellingCloud{Cloud: try.cloud, source: try.source, path: try.path, write: try.write}
-		tpl, _ := launch.Render(cloud, try.request)
+		made := launch.Render(cloud, try.request)
 		if !cloud.done {
 			t.Fatalf("%s was not written", try.path)
 		}
 		for _, both := range []struct {
 			running *launch.Record
-			wanted  *launch.Template
-		}{{try.kept, tpl}, {tpl.Record(), try.before}} {
+			wanted  *launch.Launch
+		}{{try.kept, launch.Unrefused(made)}, {made.Record(), try.before}} {
 			c, err := launch.Compare(both.running, both.wanted)
 			if err != nil || len(c.Changes) > 0 {
 				t.Errorf("%s, respelled: %v, %+v", try.path, err, c)
 			}
 		}
-		if tpl.Key() == try.before.Key() {
+		if made.Key() == try.before.Key() {
 			keys++
 		}
 	}
@@ -300,7 +301,7 @@ func TestStandards(t *testing.T) {
 			*field = &value
 		}
 		for _, both := range [][2]*launch.Document{{without, with}, {with, without}} {
-			running, wanted := launch.TemplateOf(launch.Copied(both[0])), launch.TemplateOf(launch.Copied(both[1]))
+			running, wanted := launch.Of(launch.Copied(both[0])), launch.Of(launch.Copied(both[1]))
 			if c := comparedWith(t, running, wanted); len(c.Changes) > 0 || running.Key() != wanted.Key() {
 				t.Errorf("%s, written out: %+v", path, c)
 			}
@@ -314,7 +315,7 @@ func TestEveryTextHasAMeaning(t *testing.T) {
 		d := new(launch.Document)
 		set(d)
 		isText := false
-		launch.Walk(d, func(at []byte, v reflect.Value) {
+		launch.Walk(d, func(at string, v reflect.Value) {
 			isText = isText || v.Kind() == reflect.String || v.Kind() == reflect.Slice
 		})
 		if name, _, _ := launch.MeaningOf(path); isText && name == "" {

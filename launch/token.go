@@ -21,7 +21,7 @@ type Token struct {
 	Authentication bool
 	// Groups are what it is a member of, beside system:bootstrappers.
 	Groups []string
-	// Description says what it is for: [TokenPolicy.Description].
+	// Description says what it is for: ours begin with "Slipway, for ".
 	Description string
 }
 
@@ -87,32 +87,32 @@ func (p TokenPolicy) Check() error {
 	return errors.Join(wrong...)
 }
 
-// TokenReason is why there is no token for a launch, in the form of a condition's reason.
-type TokenReason string
+// Reason is why there is no token for a launch, or what came of a machine, in the form of the reason of a condition in Kubernetes.
+type Reason string
 
-// The reasons.
+// The reasons of a [TokenError].
 const (
 	// TokenMalformed: it is no token.
-	TokenMalformed TokenReason = "TokenMalformed"
+	TokenMalformed Reason = "TokenMalformed"
 	// TokenExpired: the cluster refuses it.
-	TokenExpired TokenReason = "TokenExpired"
+	TokenExpired Reason = "TokenExpired"
 	// TokenExpiring: the cluster would refuse it before the node has joined.
-	TokenExpiring TokenReason = "TokenExpiring"
+	TokenExpiring Reason = "TokenExpiring"
 	// TokenWithoutUsage: no node can authenticate with it.
-	TokenWithoutUsage TokenReason = "TokenWithoutUsage"
+	TokenWithoutUsage Reason = "TokenWithoutUsage"
 	// TokenWithoutGroup: it lacks a group of the policy.
-	TokenWithoutGroup TokenReason = "TokenWithoutGroup"
+	TokenWithoutGroup Reason = "TokenWithoutGroup"
 	// TokensUnavailable: the cluster does not say which tokens there are.
-	TokensUnavailable TokenReason = "TokensUnavailable"
+	TokensUnavailable Reason = "TokensUnavailable"
 	// TokenNotCreated: the cluster does not make one.
-	TokenNotCreated TokenReason = "TokenNotCreated"
+	TokenNotCreated Reason = "TokenNotCreated"
 	// TokenPolicyInvalid: the policy is wrong.
-	TokenPolicyInvalid TokenReason = "TokenPolicyInvalid"
+	TokenPolicyInvalid Reason = "TokenPolicyInvalid"
 )
 
 // TokenError says why there is no token for a launch. No machine is to be started. It holds nothing of a token but its ID.
 type TokenError struct {
-	Reason TokenReason
+	Reason Reason
 	// ID is the token's; empty for none.
 	ID string
 	// Expires is when the token ends; zero where that is not the matter.
@@ -122,7 +122,7 @@ type TokenError struct {
 }
 
 // tokenTexts say the reasons for people.
-var tokenTexts = map[TokenReason]string{
+var tokenTexts = map[Reason]string{
 	TokenMalformed:     "is not of the form abcdef.0123456789abcdef",
 	TokenExpired:       "has expired",
 	TokenExpiring:      "expires before the node would have joined",
@@ -190,15 +190,12 @@ func (p TokenPolicy) Key(r Request) string {
 	return "NodeClaim " + c.Metadata.Name
 }
 
-// Description is that of a token for a key.
-func (p TokenPolicy) Description(key string) string { return described + key }
-
-// Choose returns the token for a key that can be used and lasts longest; nil for none.
-func (p TokenPolicy) Choose(all []Token, key string, now time.Time) *Token {
+// choose returns the token for a key that can be used and lasts longest; nil for none.
+func (p TokenPolicy) choose(all []Token, key string, now time.Time) *Token {
 	var best *Token
 	for i := range all {
 		t := &all[i]
-		if t.Description != p.Description(key) || p.Usable(t, now) != nil {
+		if t.Description != described+key || p.Usable(t, now) != nil {
 			continue
 		}
 		if best == nil || cmp.Or(lasts(t, best), strings.Compare(best.ID(), t.ID())) > 0 {
@@ -219,15 +216,15 @@ func lasts(a, b *Token) int {
 	return -1
 }
 
-// New is the token that is to be created for a key. Its value is whoever creates it to choose, by chance.
-func (p TokenPolicy) New(key string, now time.Time) Token {
+// newToken is the token that is to be created for a key. [Tokens] chooses its value, by chance.
+func (p TokenPolicy) newToken(key string, now time.Time) Token {
 	p = p.withDefaults()
-	return Token{Expires: now.Add(p.Lifetime), Authentication: true, Groups: slices.Clone(p.Groups), Description: p.Description(key)}
+	return Token{Expires: now.Add(p.Lifetime), Authentication: true, Groups: slices.Clone(p.Groups), Description: described + key}
 }
 
-// Leftover are the IDs of tokens of ours that nobody needs, sorted: those that have expired, and those of keys that are not live.
+// leftover are the IDs of tokens of ours that no launch needs, sorted: those that have expired, and those of keys that are not live.
 // A claim's key is live until its node is Ready or the claim is gone.
-func (p TokenPolicy) Leftover(all []Token, live func(key string) bool, now time.Time) []string {
+func leftover(all []Token, live func(key string) bool, now time.Time) []string {
 	var ids []string
 	for i := range all {
 		key, ours := strings.CutPrefix(all[i].Description, described)

@@ -68,7 +68,7 @@ func (c *cluster) Delete(_ context.Context, id string) error {
 }
 
 // reasonOf is why there is no token; empty for a token.
-func reasonOf(t *testing.T, err error) launch.TokenReason {
+func reasonOf(t *testing.T, err error) launch.Reason {
 	t.Helper()
 	if err == nil {
 		return ""
@@ -88,7 +88,7 @@ func TestTokenUsable(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy launch.TokenPolicy
 		token  launch.Token
-		want   launch.TokenReason
+		want   launch.Reason
 		text   string
 	}{
 		"for ever":         {token: aToken("abcdef", 0)},
@@ -132,7 +132,7 @@ func TestTokenPolicyCheck(t *testing.T) {
 }
 
 // templateOf is the template of a case, with its request.
-func templateOf(t testing.TB, name string) (*launch.Template, launch.Request) {
+func templateOf(t testing.TB, name string) (*launch.Launch, launch.Request) {
 	t.Helper()
 	_, requests, templates := rendered(t, name)
 	return templates[0], requests[0]
@@ -144,45 +144,39 @@ func TestTokenKeeper(t *testing.T) {
 		template string
 		cluster  cluster
 		policy   launch.TokenPolicy
-		now      launch.Now
 		want     string // the token's ID, or a reason
 		created  int
 	}{
-		"none there":           {want: "made01", created: 1},
-		"reused":               {cluster: cluster{all: []launch.Token{aToken("abcdef", time.Hour)}}, want: "abcdef"},
-		"the one that lasts":   {cluster: cluster{all: []launch.Token{aToken("aaaaaa", time.Hour), aToken("cccccc", 2*time.Hour), aToken("bbbbbb", 2*time.Hour)}}, want: "bbbbbb"},
-		"for ever lasts":       {cluster: cluster{all: []launch.Token{aToken("aaaaaa", 900*time.Hour), aToken("bbbbbb", 0)}}, want: "bbbbbb"},
-		"expired":              {cluster: cluster{all: []launch.Token{aToken("abcdef", -time.Second)}}, want: "made01", created: 1},
-		"expiring":             {cluster: cluster{all: []launch.Token{aToken("abcdef", 10*time.Minute)}}, want: "made01", created: 1},
-		"somebody else's":      {cluster: cluster{all: []launch.Token{{Value: nodeconfig.NewSecret("abcdef.0123456789canary"), Authentication: true}}}, want: "made01", created: 1},
-		"one for each node":    {policy: launch.TokenPolicy{PerNode: true}, cluster: cluster{all: []launch.Token{aToken("abcdef", time.Hour)}}, want: "made01", created: 1},
-		"API server away":      {cluster: cluster{listErr: away}, want: "TokensUnavailable"},
-		"creation refused":     {cluster: cluster{makeErr: away}, want: "TokenNotCreated"},
-		"created too short":    {cluster: cluster{lives: time.Minute}, want: "TokenNotCreated", created: 1},
-		"policy":               {policy: launch.TokenPolicy{Lifetime: time.Second}, want: "TokenPolicyInvalid"},
-		"none needed":          {template: "attested", cluster: cluster{listErr: away}},
-		"a clock that is slow": {now: launch.Now{Program: noon.Add(-3 * time.Hour), Server: noon}, cluster: cluster{all: []launch.Token{aToken("abcdef", -time.Hour)}}, want: "made01", created: 1},
-		"a clock that is fast": {now: launch.Now{Program: noon.Add(3 * time.Hour), Server: noon}, cluster: cluster{all: []launch.Token{aToken("abcdef", time.Hour)}}, want: "abcdef"},
+		"none there":         {want: "made01", created: 1},
+		"reused":             {cluster: cluster{all: []launch.Token{aToken("abcdef", time.Hour)}}, want: "abcdef"},
+		"the one that lasts": {cluster: cluster{all: []launch.Token{aToken("aaaaaa", time.Hour), aToken("cccccc", 2*time.Hour), aToken("bbbbbb", 2*time.Hour)}}, want: "bbbbbb"},
+		"for ever lasts":     {cluster: cluster{all: []launch.Token{aToken("aaaaaa", 900*time.Hour), aToken("bbbbbb", 0)}}, want: "bbbbbb"},
+		"expired":            {cluster: cluster{all: []launch.Token{aToken("abcdef", -time.Second)}}, want: "made01", created: 1},
+		"expiring":           {cluster: cluster{all: []launch.Token{aToken("abcdef", 10*time.Minute)}}, want: "made01", created: 1},
+		"somebody else's":    {cluster: cluster{all: []launch.Token{{Value: nodeconfig.NewSecret("abcdef.0123456789canary"), Authentication: true}}}, want: "made01", created: 1},
+		"one for each node":  {policy: launch.TokenPolicy{PerNode: true}, cluster: cluster{all: []launch.Token{aToken("abcdef", time.Hour)}}, want: "made01", created: 1},
+		"API server away":    {cluster: cluster{listErr: away}, want: "TokensUnavailable"},
+		"creation refused":   {cluster: cluster{makeErr: away}, want: "TokenNotCreated"},
+		"created too short":  {cluster: cluster{lives: time.Minute}, want: "TokenNotCreated", created: 1},
+		"policy":             {policy: launch.TokenPolicy{Lifetime: time.Second}, want: "TokenPolicyInvalid"},
+		"none needed":        {template: "attested", cluster: cluster{listErr: away}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.template == "" {
 				c.template = "example"
 			}
-			if c.now.Program.IsZero() {
-				c.now.Program = noon
-			}
 			template, request := templateOf(t, c.template)
 			k := launch.TokenKeeper{Tokens: &c.cluster, Policy: c.policy}
-			g, err := k.Grant(t.Context(), template, request, c.now)
+			granted, err := k.Grant(t.Context(), template, request, noon)
 			got := string(reasonOf(t, err))
-			if g.Token != nil {
-				got = g.Token.ID()
+			if granted != nil {
+				got = granted.ID()
 			}
-			if got != c.want || c.cluster.created != c.created || g.Created != (c.created == 1 && err == nil) || g.Skew != c.now.Skew() {
-				t.Errorf("%s, %d created, %+v, %v", got, c.cluster.created, g, err)
+			if got != c.want || c.cluster.created != c.created {
+				t.Errorf("%s, %d created, %+v, %v", got, c.cluster.created, granted, err)
 			}
-			if g.Created && (!g.Token.Expires.Equal(noon.Add(time.Hour)) || !strings.HasPrefix(g.Token.Description, "Slipway, for Node")) {
-				t.Errorf("%+v", g.Token)
+			if c.created == 1 && err == nil && (!granted.Expires.Equal(noon.Add(time.Hour)) || !strings.HasPrefix(granted.Description, "Slipway, for Node")) {
+				t.Errorf("%+v", granted)
 			}
 			if !template.NeedsToken() {
 				if contract, err := template.Contract(nodeconfig.NewSecret("abcdef.0123456789canary")); err != nil || strings.Contains(string(contract.Document), "canary") || c.cluster.listed > 0 {
@@ -203,12 +197,12 @@ func TestTokenFlight(t *testing.T) {
 		results := make(chan string, 51)
 		start := func(ctx context.Context) {
 			go func() {
-				g, err := k.Grant(ctx, template, request, launch.Now{Program: noon})
+				granted, err := k.Grant(ctx, template, request, noon)
 				if err != nil {
 					results <- err.Error()
 					return
 				}
-				results <- fmt.Sprint(g.Token.ID(), " ", g.Created)
+				results <- granted.ID()
 			}()
 		}
 		start(first)
@@ -224,7 +218,7 @@ func TestTokenFlight(t *testing.T) {
 		for range 51 {
 			count[<-results]++
 		}
-		if c.created != 1 || count["made01 true"] != 1 || count["made01 false"] != 49 || count["no bootstrap token could be created: context canceled"] != 1 {
+		if c.created != 1 || count["made01"] != 50 || count["no bootstrap token could be created: context canceled"] != 1 {
 			t.Errorf("%d created, %v", c.created, count)
 		}
 	})
@@ -239,12 +233,12 @@ func TestTokenClean(t *testing.T) {
 	}}
 	k := launch.TokenKeeper{Tokens: c}
 	live := func(key string) bool { return key == "NodePool general" }
-	err := k.Clean(t.Context(), live, launch.Now{Program: noon})
+	err := k.Clean(t.Context(), live, noon)
 	if got := strings.Join(c.deleted, " "); got != "cccccc dddddd" || err == nil || strings.Count(err.Error(), "forbidden") != 2 {
 		t.Errorf("%s, %v", got, err)
 	}
 	c.listErr = errors.New("away")
-	if got := reasonOf(t, k.Clean(t.Context(), live, launch.Now{Program: noon})); got != launch.TokensUnavailable {
+	if got := reasonOf(t, k.Clean(t.Context(), live, noon)); got != launch.TokensUnavailable {
 		t.Error(got)
 	}
 }

@@ -34,65 +34,35 @@ type flight struct {
 	err   error
 }
 
-// Now is the time: that of the program, and that of the API server where it is known, from its answers (RFC 9110: Date).
-type Now struct{ Program, Server time.Time }
-
-// at is the time by which tokens expire.
-func (n Now) at() time.Time {
-	if n.Server.IsZero() {
-		return n.Program
-	}
-	return n.Server
-}
-
-// Skew is how far the program's clock is before the API server's; 0 where that is not known.
-func (n Now) Skew() time.Duration {
-	if n.Server.IsZero() {
-		return 0
-	}
-	return n.Program.Sub(n.Server)
-}
-
-// Grant is what a launch gets.
-type Grant struct {
-	// Token is nil where the template needs none.
-	Token *Token
-	// Created says that it is a new one.
-	Created bool
-	// Skew is how far the program's clock is before the API server's. Whoever launches tells people of one that is more than
-	// the policy's margin: the tokens are right, and other things are not.
-	Skew time.Duration
-}
-
-// Grant returns a token for a launch: one that there is, or a new one. Where the template's node joins without one, none is asked
-// for. The error is a [*TokenError]; then no machine is to be started.
-func (k *TokenKeeper) Grant(ctx context.Context, t *Template, r Request, now Now) (Grant, error) {
-	g := Grant{Skew: now.Skew()}
-	if !t.NeedsToken() {
-		return g, nil
+// Grant returns a token for a launch: one that there is, or a new one; nil if the node joins without one. The time is the API server's,
+// which decides when a token expires. The error is a [*TokenError], or of a launch that is nil; then no machine is to be started.
+func (k *TokenKeeper) Grant(ctx context.Context, l *Launch, r Request, now time.Time) (*Token, error) {
+	switch {
+	case l == nil:
+		return nil, errNoLaunch
+	case !l.NeedsToken():
+		return nil, nil
 	}
 	if err := k.Policy.Check(); err != nil {
-		return g, &TokenError{Reason: TokenPolicyInvalid, Err: err}
+		return nil, &TokenError{Reason: TokenPolicyInvalid, Err: err}
 	}
 	key := k.Policy.Key(r)
 	for {
 		f, own := k.board(key)
 		if own {
 			defer k.leave(key, f)
-			f.token, g.Created, f.err = k.find(ctx, key, now.at())
-			g.Token = f.token
-			return g, f.err
+			f.token, f.err = k.find(ctx, key, now)
+			return f.token, f.err
 		}
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			return g, &TokenError{Reason: TokensUnavailable, Err: context.Cause(ctx)}
+			return nil, &TokenError{Reason: TokensUnavailable, Err: context.Cause(ctx)}
 		}
 		if errors.Is(f.err, context.Canceled) || errors.Is(f.err, context.DeadlineExceeded) {
-			continue // whoever was first has given up; that says nothing of this launch
+			continue // the first caller has given up; that says nothing of this launch
 		}
-		g.Token = f.token
-		return g, f.err
+		return f.token, f.err
 	}
 }
 
@@ -119,33 +89,33 @@ func (k *TokenKeeper) leave(key string, f *flight) {
 	close(f.done)
 }
 
-// find looks for a token that can be used, and creates one where there is none.
-func (k *TokenKeeper) find(ctx context.Context, key string, now time.Time) (t *Token, created bool, err error) {
+// find looks for a token that can be used, and creates one if there is none.
+func (k *TokenKeeper) find(ctx context.Context, key string, now time.Time) (*Token, error) {
 	all, err := k.Tokens.List(ctx)
 	if err != nil {
-		return nil, false, &TokenError{Reason: TokensUnavailable, Err: err}
+		return nil, &TokenError{Reason: TokensUnavailable, Err: err}
 	}
-	if t := k.Policy.Choose(all, key, now); t != nil {
-		return t, false, nil
+	if t := k.Policy.choose(all, key, now); t != nil {
+		return t, nil
 	}
-	fresh, err := k.Tokens.Create(ctx, k.Policy.New(key, now))
+	fresh, err := k.Tokens.Create(ctx, k.Policy.newToken(key, now))
 	if err != nil {
-		return nil, false, &TokenError{Reason: TokenNotCreated, Err: err}
+		return nil, &TokenError{Reason: TokenNotCreated, Err: err}
 	}
 	if err := k.Policy.Usable(&fresh, now); err != nil {
-		return nil, false, &TokenError{Reason: TokenNotCreated, ID: fresh.ID(), Err: err}
+		return nil, &TokenError{Reason: TokenNotCreated, ID: fresh.ID(), Err: err}
 	}
-	return &fresh, true, nil
+	return &fresh, nil
 }
 
-// Clean removes the tokens of ours that nobody needs. It tries all, and returns every error.
-func (k *TokenKeeper) Clean(ctx context.Context, live func(key string) bool, now Now) error {
+// Clean removes the tokens of ours that no launch needs, by the API server's time. It tries all, and returns every error.
+func (k *TokenKeeper) Clean(ctx context.Context, live func(key string) bool, now time.Time) error {
 	all, err := k.Tokens.List(ctx)
 	if err != nil {
 		return &TokenError{Reason: TokensUnavailable, Err: err}
 	}
 	var failed []error
-	for _, id := range k.Policy.Leftover(all, live, now.at()) {
+	for _, id := range leftover(all, live, now) {
 		if err := k.Tokens.Delete(ctx, id); err != nil {
 			failed = append(failed, err)
 		}

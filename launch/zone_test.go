@@ -22,9 +22,10 @@ func TestZoneOfALabel(t *testing.T) {
 		if c.label != "" {
 			request.Claim.Metadata.Labels[zone] = c.label
 		}
-		tpl, problems := launch.Render(cloud, request)
-		if fatal := nodeconfig.Fatal(problems); tpl.Document().Machine.Zone != c.zone || (len(fatal) > 0) != c.refused {
-			t.Errorf("the label %q: zone %q, %v", c.label, tpl.Document().Machine.Zone, fatal)
+		made := launch.Render(cloud, request)
+		problems := made.Problems()
+		if fatal := nodeconfig.Fatal(problems); made.Document().Machine.Zone != c.zone || (len(fatal) > 0) != c.refused {
+			t.Errorf("the label %q: zone %q, %v", c.label, made.Document().Machine.Zone, fatal)
 		}
 	}
 }

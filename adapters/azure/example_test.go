@@ -119,12 +119,13 @@ func ExampleMachine() {
 	in.Type, _ = azure.KnownInstanceType("Standard_D4ds_v5")
 	claim := new(launch.NodeClaim)
 	problems := launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
-	template, found := launch.Render(&in, launch.Request{Claim: claim})
+	template := launch.Render(&in, launch.Request{Claim: claim})
+	found := template.Problems()
 	if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
 		fmt.Println(fatal)
 		return
 	}
-	m := sdk.Machine{Template: template, Token: nodeconfig.NewSecret("abcdef.0123456789abcdef"), Name: "aks-" + claim.Metadata.Name}
+	m := sdk.Machine{Launch: template, Token: nodeconfig.NewSecret("abcdef.0123456789abcdef"), Name: "aks-" + claim.Metadata.Name}
 	nic, err := m.Interface()
 	if err != nil {
 		fmt.Println(err)

@@ -70,7 +70,7 @@ func (a altered) Rules() []launch.Rule {
 }
 
 // template renders a case of package launch, with more decisions.
-func template(t testing.TB, name string, alter ...func(*launch.Document)) *launch.Template {
+func template(t testing.TB, name string, alter ...func(*launch.Document)) *launch.Launch {
 	t.Helper()
 	c := parse(t, read(t, filepath.Join(cases, name+".yaml")))
 	var problems, found []nodeconfig.Problem
@@ -106,7 +106,8 @@ func template(t testing.TB, name string, alter ...func(*launch.Document)) *launc
 	for _, a := range alter {
 		cloud = altered{cloud, a}
 	}
-	tpl, found := launch.Render(cloud, request)
+	tpl := launch.Render(cloud, request)
+	found = tpl.Problems()
 	if alter == nil {
 		add(found)
 	}
@@ -120,7 +121,7 @@ func template(t testing.TB, name string, alter ...func(*launch.Document)) *launc
 func machineOf(t testing.TB, name string, alter ...func(*launch.Document)) *sdk.Machine {
 	t.Helper()
 	return &sdk.Machine{
-		Template: template(t, name, alter...), Token: nodeconfig.NewSecret(token), Name: "aks-general-abcde",
+		Launch: template(t, name, alter...), Token: nodeconfig.NewSecret(token), Name: "aks-general-abcde",
 		BackendPools: []string{pool("kubernetes"), pool("aksOutboundBackendPool")},
 	}
 }

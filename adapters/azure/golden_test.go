@@ -24,7 +24,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) {
 			m := machineOf(t, name)
-			userData, err := m.Template.UserData(m.Token)
+			userData, err := m.Launch.UserData(m.Token)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestSameBytes(t *testing.T) {
 // A model is its caller's: whoever changes one changes neither the template nor the next model.
 func TestNothingIsShared(t *testing.T) {
 	m := machineOf(t, "linux")
-	key, want := m.Template.Key(), marshal(t, modelsOf(t, m))
+	key, want := m.Launch.Key(), marshal(t, modelsOf(t, m))
 	machine, err := m.VirtualMachine()
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestNothingIsShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	*nic.Properties.EnableAcceleratedNetworking = false
-	if got := marshal(t, modelsOf(t, m)); !bytes.Equal(got, want) || m.Template.Key() != key {
+	if got := marshal(t, modelsOf(t, m)); !bytes.Equal(got, want) || m.Launch.Key() != key {
 		t.Error("a change of a model has changed the template, or the next model")
 	}
 }

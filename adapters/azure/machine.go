@@ -15,12 +15,12 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Machine is one machine of a template, or the machines of a scale set. Each method checks it first, and the error names all that
+// Machine is one machine of a launch, or the machines of a scale set. Each method checks it first, and the error names all that
 // is wrong.
 type Machine struct {
-	// Template is what package launch has decided, without a fatal problem.
-	Template *launch.Template
-	// Token is what the node joins with; none is needed where [launch.Template.NeedsToken] says so.
+	// Launch is what package launch has decided, without a fatal problem.
+	Launch *launch.Launch
+	// Token is what the node joins with; none is needed where [launch.Launch.NeedsToken] says so.
 	Token nodeconfig.Secret
 	// Name is that of the machine, its interface and its disk, and of the node: "aks-general-abcde". Of a scale set it is the
 	// beginning of its machines' names.
@@ -42,7 +42,7 @@ const (
 // nodeName is what Azure and Kubernetes both take: the node has the machine's name (Kubernetes: object names, RFC 1123).
 var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// checked is a machine that can be written: what its models need and the template has.
+// checked is a machine that can be written: what its models need and the launch has.
 type checked struct {
 	*Machine
 	document *launch.Document
@@ -54,7 +54,7 @@ type checked struct {
 	command string
 }
 
-// needs are the values of a template that every machine on Azure has.
+// needs are the values of a launch that every machine on Azure has.
 var needs = []struct {
 	path  string
 	value func(*launch.Document) string
@@ -67,17 +67,17 @@ var needs = []struct {
 	{"$.node.cloud.azure.resourceGroup", func(d *launch.Document) string { return cloud(d).ResourceGroup }},
 }
 
-// cloud is what the template says of Azure.
+// cloud is what the launch says of Azure.
 func cloud(d *launch.Document) *nodeconfig.Azure {
 	return cmp.Or(d.Node.Cloud.Azure, new(nodeconfig.Azure))
 }
 
 // check returns the machine as it can be written, with a name of at most so many characters.
 func (m *Machine) check(longest int) (*checked, error) {
-	if m.Template == nil {
-		return nil, errors.New("there is no template; launch.Render makes one")
+	if m.Launch == nil {
+		return nil, errors.New("there is no launch; launch.Render returns one")
 	}
-	c := &checked{Machine: m, document: m.Template.Document()}
+	c := &checked{Machine: m, document: m.Launch.Document()}
 	var wrong []error
 	add := func(err error) {
 		if err != nil {
@@ -94,7 +94,7 @@ func (m *Machine) check(longest int) (*checked, error) {
 	}
 	for _, need := range needs {
 		if need.value(c.document) == "" {
-			add(fmt.Errorf("%s: is missing; the template has a fatal problem", need.path))
+			add(fmt.Errorf("%s: is missing; the launch has a fatal problem", need.path))
 		}
 	}
 	if _, err := azure.ParseSubnet(c.document.Machine.Network.Subnet); err != nil {
@@ -115,22 +115,22 @@ func (m *Machine) check(longest int) (*checked, error) {
 // render makes the user data and the extension's command. No error of it has the token.
 func (c *checked) render() error {
 	if c.Script {
-		data, _, err := azure.Script(c.Template, c.Token)
+		data, _, err := azure.Script(c.Launch, c.Token)
 		if err != nil {
 			return fmt.Errorf("user data: %w", err)
 		}
 		c.userData = data
 		return nil
 	}
-	data, err := c.Template.UserData(c.Token)
+	data, err := c.Launch.UserData(c.Token)
 	if err != nil {
 		return fmt.Errorf("user data: %w", err)
 	}
-	c.userData, c.command = data, c.Template.ExtensionCommand()
+	c.userData, c.command = data, c.Launch.ExtensionCommand()
 	return nil
 }
 
-// zoneOf is the number of the zone: the template has it as nodes are labelled, with the region before it.
+// zoneOf is the number of the zone: the launch has it as nodes are labelled, with the region before it.
 func zoneOf(d *launch.Document) (string, error) {
 	if d.Machine.Zone == "" {
 		return "", nil
@@ -167,7 +167,7 @@ func (c *checked) id(kind, name string) *string {
 	return new("/subscriptions/" + a.SubscriptionID + "/resourceGroups/" + a.ResourceGroup + "/providers/" + kind + "/" + name)
 }
 
-// copied is a value of the template for a model: whoever changes the model does not change the template.
+// copied is a value of the launch for a model: a change of the model does not change the launch.
 func copied[T any](p *T) *T {
 	if p == nil {
 		return nil

@@ -24,7 +24,7 @@ func TestBadMachines(t *testing.T) {
 		want  []string
 		alter func(*launch.Document)
 	}{
-		{"no template", func(m *sdk.Machine) { m.Template = nil }, []string{"there is no template"}, nil},
+		{"no launch", func(m *sdk.Machine) { m.Launch = nil }, []string{"there is no launch"}, nil},
 		{"no name", func(m *sdk.Machine) { m.Name = "" }, []string{`the name ""`}, nil},
 		{"capital letters", func(m *sdk.Machine) { m.Name = "aks-General" }, []string{`the name "aks-General"`}, nil},
 		{"a name that is too long", func(m *sdk.Machine) { m.Name = strings.Repeat("a", 65) }, []string{"at most 64"}, nil},
@@ -101,7 +101,7 @@ func TestTooLarge(t *testing.T) {
 func TestScript(t *testing.T) {
 	m := machineOf(t, "linux")
 	m.Script = true
-	want, _, err := azure.Script(m.Template, m.Token)
+	want, _, err := azure.Script(m.Launch, m.Token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,11 +179,11 @@ var secretPlaces = map[string]string{
 // Token, key and command are where Azure wants them, and nowhere else.
 func TestSecretsHaveTheirPlaces(t *testing.T) {
 	m := machineOf(t, "linux")
-	userData, err := m.Template.UserData(m.Token)
+	userData, err := m.Launch.UserData(m.Token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract, err := m.Template.Contract(m.Token)
+	contract, err := m.Launch.Contract(m.Token)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
 )
 
-// ScaleSet is a scale set of so many machines of the template. All have the same user data, and so the same token: with one that
+// ScaleSet is a scale set of so many machines of the launch. All have the same user data, and so the same token: with one that
 // expires the scale set cannot grow later. Its machines are made as they are wanted, not more of them first, and keep their
 // model until somebody upgrades them, as with AKS's own scale sets.
 func (m *Machine) ScaleSet(capacity int64) (*armcompute.VirtualMachineScaleSet, error) {

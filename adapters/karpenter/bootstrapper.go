@@ -9,37 +9,30 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// Bootstrapper makes the user data of a machine in the shape that image families of Karpenter's providers have. The template and the
+// Bootstrapper makes the user data of a machine in the shapes that image families of Karpenter's providers have. The launch and the
 // token are from package launch ([launch.Render], [launch.TokenKeeper]).
 type Bootstrapper struct {
-	Template *launch.Template
-	// Token is what the node joins with; the zero value where it needs none.
+	Launch *launch.Launch
+	// Token is what the node joins with; the zero value if it needs none.
 	Token nodeconfig.Secret
-	// Scripts is for an image that has AKS's own scripts and no Slipway: they get their variables.
+	// Scripts is for an image that has AKS's own scripts and no Slipway: Script gives them their variables.
 	Scripts bool
 }
 
-// Script is the user data in base64. It is as secret as the token. The error is one of [launch.Template.UserData] or
+// Script is the user data in base64. It is as secret as the token. The error is one of [launch.Launch.UserData] or
 // [azure.Script].
 func (b Bootstrapper) Script() (string, error) {
 	if b.Scripts {
-		script, _, err := azure.Script(b.Template, b.Token)
+		script, _, err := azure.Script(b.Launch, b.Token)
 		return script, err
 	}
-	return b.Template.UserData(b.Token)
+	return b.Launch.UserData(b.Token)
 }
 
-// CustomData makes custom data and the command of Azure's custom script extension that waits for the node, in the shape that
-// Karpenter's provider for Azure has for nodes that are made with both.
-type CustomData struct {
-	Template *launch.Template
-	// Token is what the node joins with; the zero value where it needs none.
-	Token nodeconfig.Secret
-}
-
-// GetCustomDataAndCSE returns the custom data in base64, which is as secret as the token, and the command, which is not secret.
-func (c CustomData) GetCustomDataAndCSE(context.Context) (customData, cse string, err error) {
-	contract, err := c.Template.Contract(c.Token)
+// GetCustomDataAndCSE is for nodes that Karpenter's provider for Azure makes with both: it returns the custom data in base64, which is as
+// secret as the token, and the command of Azure's custom script extension that waits for the node, which is not secret.
+func (b Bootstrapper) GetCustomDataAndCSE(context.Context) (customData, cse string, err error) {
+	contract, err := b.Launch.Contract(b.Token)
 	if err != nil {
 		return "", "", err
 	}

@@ -14,17 +14,17 @@ import (
 func TestBootstrapper(t *testing.T) {
 	f := newFixture(t, nil, claimOf(t, "general-abcde", ""))
 	f.lifecycle("general-abcde")
-	template := f.cloud.started[0].Template
+	template := f.cloud.started[0].Launch
 	token := nodeconfig.NewSecret("abcdef.0123456789canary")
 	forms := map[string]func(nodeconfig.Secret) (string, error){
 		"native": func(s nodeconfig.Secret) (string, error) {
-			return karpenter.Bootstrapper{Template: template, Token: s}.Script()
+			return karpenter.Bootstrapper{Launch: template, Token: s}.Script()
 		},
 		"scripts": func(s nodeconfig.Secret) (string, error) {
-			return karpenter.Bootstrapper{Template: template, Token: s, Scripts: true}.Script()
+			return karpenter.Bootstrapper{Launch: template, Token: s, Scripts: true}.Script()
 		},
 		"both": func(s nodeconfig.Secret) (string, error) {
-			data, cse, err := karpenter.CustomData{Template: template, Token: s}.GetCustomDataAndCSE(f.ctx)
+			data, cse, err := karpenter.Bootstrapper{Launch: template, Token: s}.GetCustomDataAndCSE(f.ctx)
 			if err == nil && !strings.HasSuffix(cse, " provision-wait") {
 				t.Errorf("the command is %s", cse)
 			}
@@ -60,8 +60,8 @@ func TestCustomDataTooLarge(t *testing.T) {
 		labels["example.com/"+strings.Repeat("a", 40)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))] = strings.Repeat("x", 60)
 	}
 	in := inputs(t, "")
-	template, _ := launch.Render(azureInput(t, in), launch.Request{Claim: &launch.NodeClaim{Metadata: launch.Meta{Name: "general-abcde", Labels: labels}}})
-	if _, _, err := (karpenter.CustomData{Template: template, Token: nodeconfig.NewSecret("abcdef.0123456789abcdef")}).GetCustomDataAndCSE(t.Context()); err == nil {
+	template := launch.Render(azureInput(t, in), launch.Request{Claim: &launch.NodeClaim{Metadata: launch.Meta{Name: "general-abcde", Labels: labels}}})
+	if _, _, err := (karpenter.Bootstrapper{Launch: template, Token: nodeconfig.NewSecret("abcdef.0123456789abcdef")}).GetCustomDataAndCSE(t.Context()); err == nil {
 		t.Error("3000 labels have room")
 	}
 }

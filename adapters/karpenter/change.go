@@ -84,7 +84,7 @@ func (p *Provider) begin(ctx context.Context, d drifting, before change) (verdic
 	}
 	toldBefore := before.Told && !before.done
 	next := change{Key: d.wanted.Key(), Since: p.clock.Now().UTC(), Told: toldBefore || slices.ContainsFunc(d.changes, ofContract)}
-	l := Launch{Name: d.claim.Name, Template: d.wanted}
+	l := Launch{Name: d.claim.Name, Launch: d.wanted}
 	if next.Told {
 		userData, err := d.wanted.UserData(spent)
 		if err != nil {
@@ -196,8 +196,8 @@ func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict,
 	return waits, nil
 }
 
-// outcomeOfChange is what a machine has reported of the change to a template; nil for nothing yet.
-func outcomeOfChange(report []byte, wanted *launch.Template) (*launch.Outcome, error) {
+// outcomeOfChange is what a machine has reported of the change to a launch; nil for nothing yet.
+func outcomeOfChange(report []byte, wanted *launch.Launch) (*launch.Outcome, error) {
 	said, err := agentstatus.Parse(report)
 	if err != nil {
 		return nil, nil // no other report says which contract it is about

@@ -27,10 +27,10 @@ type class struct {
 	problems []nodeconfig.Problem
 
 	mu sync.Mutex
-	// bases are what all claims of an instance type have in common, by its name.
-	bases map[string]*launch.Base
-	// templates are what was rendered, by what it depends on.
-	templates map[digest]*rendered
+	// renderers render claims of an instance type, by its name.
+	renderers map[string]func(launch.Request) *launch.Launch
+	// launches are what was rendered, by what it depends on.
+	launches map[digest]*rendered
 	// sizes are the instance types with what nodes of the class have on them; nil until somebody asks. offered are they for
 	// Karpenter's scheduler, with the offerings that there were in a state of the cloud's capacity.
 	sizes   []*size
@@ -51,7 +51,7 @@ func (p *Provider) classOf(object *NodeClass) (*class, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the %s %s: %w", azure.ClassKind, object.Name, err)
 	}
-	c := &class{uid: object.UID, generation: object.Generation, inputs: inputs, bases: make(map[string]*launch.Base)}
+	c := &class{uid: object.UID, generation: object.Generation, inputs: inputs, renderers: make(map[string]func(launch.Request) *launch.Launch)}
 	c.decoded, c.problems = azure.ReadNodeClass(data)
 	p.classes[object.Name] = c
 	return c, nil
@@ -121,16 +121,16 @@ func (in *Inputs) instanceType(name string) *launch.InstanceType {
 	return &all[i]
 }
 
-// render decides what a request makes on an instance type. The problems are the fatal ones and the others.
-func (c *class) render(t *launch.InstanceType, request launch.Request) (*launch.Template, []nodeconfig.Problem) {
+// render decides what a request makes on an instance type.
+func (c *class) render(t *launch.InstanceType, request launch.Request) *launch.Launch {
 	c.mu.Lock()
-	base := c.bases[t.Name]
-	if base == nil {
-		base = launch.Prepare(&azure.Input{
+	render := c.renderers[t.Name]
+	if render == nil {
+		render = launch.Prepare(&azure.Input{
 			Settings: c.inputs.Settings, Class: c.decoded, Type: t, Images: c.inputs.Images, Detected: c.inputs.Detected,
 		})
-		c.bases[t.Name] = base
+		c.renderers[t.Name] = render
 	}
 	c.mu.Unlock()
-	return base.Render(request)
+	return render(request)
 }

@@ -42,9 +42,9 @@ func (c *cloud) Start(_ context.Context, l karpenter.Launch) (*karpenter.Machine
 		return new(c.machines[i]), nil
 	}
 	c.started = append(c.started, l)
-	m := &l.Template.Document().Machine
+	m := &l.Launch.Document().Machine
 	c.machines = append(c.machines, karpenter.Machine{
-		ID: "test://" + l.Name, Name: l.Name, Key: l.Template.Key(), Created: c.clock.Now(),
+		ID: "test://" + l.Name, Name: l.Name, Key: l.Launch.Key(), Created: c.clock.Now(),
 		Type: m.Type.Name, Zone: m.Zone, CapacityType: m.CapacityType, Image: m.Image.ID,
 	})
 	return new(c.machines[len(c.machines)-1]), nil

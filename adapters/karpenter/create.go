@@ -36,7 +36,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 	if err != nil {
 		return nil, err
 	}
-	userData, err := chosen.template.UserData(token)
+	userData, err := chosen.launch.UserData(token)
 	if err != nil {
 		return nil, refused(UserDataImpossible, without(err, token.Reveal()))
 	}
@@ -55,9 +55,9 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 // choice is what is launched for a claim.
 type choice struct {
 	offering
-	class    *class
-	template *launch.Template
-	request  launch.Request
+	class   *class
+	launch  *launch.Launch
+	request launch.Request
 }
 
 // choose takes the cheapest offering on which the claim's node is possible. Package launch decides that; where it is possible on
@@ -79,13 +79,12 @@ func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*
 	for _, candidate := range candidates(claim, offered, p.exhausted.has) {
 		chosen := &choice{offering: candidate.offering, class: c}
 		chosen.request = requestOf(object, pool, chosen.labels())
-		template, problems := c.render(c.inputs.instanceType(chosen.size), chosen.request)
-		problems = nodeconfig.Fatal(problems)
+		chosen.launch = c.render(c.inputs.instanceType(chosen.size), chosen.request)
+		problems := nodeconfig.Fatal(chosen.launch.Problems())
 		if len(problems) == 0 {
-			problems = p.lacking(c, template)
+			problems = p.lacking(c, chosen.launch)
 		}
 		if len(problems) == 0 {
-			chosen.template = template
 			return chosen, nil
 		}
 		if first == nil {
@@ -106,11 +105,11 @@ func (c *choice) labels() map[string]string {
 }
 
 // lacking is what a node needs and its image cannot do. An image of which nothing is known lacks nothing that is known.
-func (p *Provider) lacking(c *class, template *launch.Template) []nodeconfig.Problem {
+func (p *Provider) lacking(c *class, made *launch.Launch) []nodeconfig.Problem {
 	if p.skipCheck {
 		return nil
 	}
-	return nodeconfig.Fatal(launch.Check(template, c.inputs.Manifests[template.Document().Machine.Image.ID], p.unapplied...))
+	return nodeconfig.Fatal(launch.Check(made, c.inputs.Manifests[made.Document().Machine.Image.ID], p.unapplied...))
 }
 
 // noOffering says why there is no offering for a claim.
@@ -156,30 +155,29 @@ func contradictory(claim *v1.NodeClaim) []string {
 
 // token is the one that the node joins with; none where it needs none.
 func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choice) (nodeconfig.Secret, error) {
-	if given := p.inputs.Load().Settings.BootstrapToken; !given.IsZero() && chosen.template.NeedsToken() {
+	if given := p.inputs.Load().Settings.BootstrapToken; !given.IsZero() && chosen.launch.NeedsToken() {
 		if err := p.usable(ctx, given); err != nil {
 			return nodeconfig.Secret{}, refusedToken(err)
 		}
 		return given, nil
 	}
-	grant, err := p.keeper.Grant(ctx, chosen.template, chosen.request, p.server.now(ctx))
+	now, _ := p.server.now(ctx)
+	token, err := p.keeper.Grant(ctx, chosen.launch, chosen.request, now)
 	if err != nil {
 		return nodeconfig.Secret{}, refusedToken(err)
 	}
-	if grant.Token == nil {
+	if token == nil {
 		return nodeconfig.Secret{}, nil
 	}
-	now := p.server.now(ctx) // a new token may have told how late it is
-	if margin := cmp.Or(p.keeper.Policy.Margin, launch.DefaultTokenMargin); now.Skew().Abs() > margin {
+	now, ahead := p.server.now(ctx) // a new token may have shown how late it is
+	if margin := cmp.Or(p.keeper.Policy.Margin, launch.DefaultTokenMargin); ahead.Abs() > margin {
 		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; "+
-			"the API server's decides when tokens expire", now.Skew().Abs()))
+			"the API server's decides when tokens expire", ahead.Abs()))
 	}
-	if !now.Server.IsZero() {
-		if err := p.keeper.Policy.Usable(grant.Token, now.Server); err != nil {
-			return nodeconfig.Secret{}, refusedToken(err)
-		}
+	if err := p.keeper.Policy.Usable(token, now); err != nil {
+		return nodeconfig.Secret{}, refusedToken(err)
 	}
-	return grant.Token.Value, nil
+	return token.Value, nil
 }
 
 // usable reports why the token of the settings cannot be used, as a [*launch.TokenError].
@@ -196,11 +194,8 @@ func (p *Provider) usable(ctx context.Context, given nodeconfig.Secret) error {
 			Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own"),
 		}
 	}
-	now := p.server.now(ctx)
-	if now.Server.IsZero() {
-		now.Server = now.Program
-	}
-	return p.keeper.Policy.Usable(&all[i], now.Server)
+	now, _ := p.server.now(ctx)
+	return p.keeper.Policy.Usable(&all[i], now)
 }
 
 // refusedToken is the error of a launch for which there is no token.
@@ -214,7 +209,7 @@ func refusedToken(err error) error {
 
 // start starts the machine.
 func (p *Provider) start(ctx context.Context, name string, chosen *choice, userData string, token nodeconfig.Secret) (*Machine, error) {
-	l := Launch{Name: name, Template: chosen.template, UserData: nodeconfig.NewSecret(userData)}
+	l := Launch{Name: name, Launch: chosen.launch, UserData: nodeconfig.NewSecret(userData)}
 	machine, err := p.machines.Start(ctx, l)
 	if refusal := p.refusal(ctx, chosen, err, token.Reveal(), userData); refusal != nil {
 		return nil, refusal
@@ -222,7 +217,7 @@ func (p *Provider) start(ctx context.Context, name string, chosen *choice, userD
 	switch {
 	case err != nil:
 		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
-	case machine.Key != "" && machine.Key != chosen.template.Key():
+	case machine.Key != "" && machine.Key != chosen.launch.Key():
 		// An earlier try has started it, and nobody has written down what it was made from. It is no node yet.
 		differs := fmt.Errorf("the machine %s was started from something else, and is stopped", machine.ID)
 		if err := p.machines.Stop(ctx, machine.ID); err != nil && !errors.Is(err, ErrNotFound) {
@@ -230,13 +225,13 @@ func (p *Provider) start(ctx context.Context, name string, chosen *choice, userD
 		}
 		return nil, refused(MachineDiffers, differs)
 	}
-	log.FromContext(ctx).Info("started a machine", "machine", machine.ID, "template", chosen.template.Key())
+	log.FromContext(ctx).Info("started a machine", "machine", machine.ID, "launch", chosen.launch.Key())
 	return machine, nil
 }
 
 // fulfil is the claim as a machine fulfils it, but for the machine's ID.
 func fulfil(claim *v1.NodeClaim, chosen *choice) (*v1.NodeClaim, error) {
-	document := chosen.template.Document()
+	document := chosen.launch.Document()
 	labels := chosen.labels()
 	maps.Copy(labels, document.Node.Kubelet.Labels)
 	capacity, err := quantities(document.Machine.Capacity)
@@ -248,7 +243,7 @@ func fulfil(claim *v1.NodeClaim, chosen *choice) (*v1.NodeClaim, error) {
 		return nil, err
 	}
 	return &v1.NodeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels, Annotations: recordOf(chosen.template)},
+		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels, Annotations: recordOf(chosen.launch)},
 		Status:     v1.NodeClaimStatus{ImageID: document.Machine.Image.ID, Capacity: capacity, Allocatable: allocatable},
 	}, nil
 }

@@ -241,7 +241,7 @@ func TestLaunch(t *testing.T) {
 func TestLaunched(t *testing.T) {
 	f := newFixture(t, nil, claimOf(t, "general-abcde", ""))
 	claim := f.lifecycle("general-abcde")
-	template := f.cloud.started[0].Template
+	template := f.cloud.started[0].Launch
 	for label, want := range map[string]string{
 		corev1.LabelInstanceTypeStable: "Standard_D4ds_v5", corev1.LabelTopologyZone: "eastus-2", corev1.LabelTopologyRegion: "eastus",
 		v1.CapacityTypeLabelKey: "on-demand", corev1.LabelArchStable: "amd64", "karpenter.azure.com/sku-cpu": "4", "team": "blue",
@@ -285,7 +285,7 @@ func TestLaunched(t *testing.T) {
 func TestExhausted(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.cloud.startErr = func(l karpenter.Launch) error {
-			if m := &l.Template.Document().Machine; m.Type.Name == "Standard_D4ds_v5" && m.Zone == "eastus-2" {
+			if m := &l.Launch.Document().Machine; m.Type.Name == "Standard_D4ds_v5" && m.Zone == "eastus-2" {
 				return &karpenter.LaunchError{Class: karpenter.NoCapacity}
 			}
 			return nil

@@ -36,7 +36,7 @@ func (p *Provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudpro
 // drifting is a node that differs from what is wanted.
 type drifting struct {
 	claim  *v1.NodeClaim
-	wanted *launch.Template
+	wanted *launch.Launch
 	// changes are the differences, those that take most first.
 	changes []launch.Change
 }
@@ -49,7 +49,7 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, err
 	if r == nil {
 		return verdict{}, err
 	}
-	wanted := r.template
+	wanted := r.launch
 	now := p.current(claim)
 	if now == (change{}) && claim.Annotations[AnnotationKey] == wanted.Key() {
 		return verdict{}, nil
@@ -115,7 +115,7 @@ func (p *Provider) replaced(d drifting, class launch.Drift, why string) cloudpro
 			names = append(names, name)
 		}
 	}
-	reason, message := Replaced, "the node is replaced by one of the template "+d.wanted.Key()
+	reason, message := Replaced, "the node is replaced by one of the launch "+d.wanted.Key()
 	if why != "" {
 		reason, message = NotChangedInPlace, "the node is replaced, because it could not be changed while it runs ("+why+")"
 	}

@@ -196,7 +196,7 @@ func (f *fixture) changed(name string) bool {
 	f.t.Helper()
 	claim := f.claim(name)
 	_, pending := claim.Annotations[karpenter.AnnotationChange]
-	return !pending && claim.Annotations[karpenter.AnnotationRecord] == f.cloud.updated[len(f.cloud.updated)-1].Template.Record().Text()
+	return !pending && claim.Annotations[karpenter.AnnotationRecord] == f.cloud.updated[len(f.cloud.updated)-1].Launch.Record().Text()
 }
 
 // TestInPlace: the machine gets the new contract, without a token that is valid, and the claim says it when the agent has.
@@ -490,7 +490,7 @@ func TestInPlaceUnregistered(t *testing.T) {
 // TestInPlaceRollout: so many at a time, in windows.
 func TestInPlaceRollout(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
-		f.options.Rollout = karpenter.Rollout{AtMost: 2, Windows: []launch.Window{{Start: noon.Add(time.Hour), End: noon.Add(3 * time.Hour)}}}
+		f.options.Rollout = karpenter.Rollout{AtMost: 2, Windows: []karpenter.Window{{Start: noon.Add(time.Hour), End: noon.Add(3 * time.Hour)}}}
 	})
 	names := []string{"general-a", "general-b", "general-c"}
 	for _, name := range names {

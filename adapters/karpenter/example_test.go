@@ -107,24 +107,25 @@ type (
 // azureImageFamily is an image family of Karpenter's provider for Azure, whose images have Slipway. The provider calls both methods
 // where it has resolved class, claim and instance type; the template and the token are from package launch.
 type azureImageFamily struct {
-	template *launch.Template
+	template *launch.Launch
 	token    nodeconfig.Secret
 }
 
 // ScriptlessCustomData is for the mode aksscriptless.
 func (f azureImageFamily) ScriptlessCustomData() azureBootstrapper {
-	return karpenter.Bootstrapper{Template: f.template, Token: f.token}
+	return karpenter.Bootstrapper{Launch: f.template, Token: f.token}
 }
 
 // CustomScriptsNodeBootstrapping is for the mode bootstrappingclient.
 func (f azureImageFamily) CustomScriptsNodeBootstrapping() azureCustomScripts {
-	return karpenter.CustomData{Template: f.template, Token: f.token}
+	return karpenter.Bootstrapper{Launch: f.template, Token: f.token}
 }
 
 // In Karpenter's provider for Azure, Slipway takes the place of its own bootstrappers, and nothing else of the provider changes.
 func ExampleBootstrapper() {
 	in, claim := exampleLaunch()
-	template, problems := launch.Render(in, launch.Request{Claim: claim})
+	template := launch.Render(in, launch.Request{Claim: claim})
+	problems := template.Problems()
 	for _, p := range nodeconfig.Fatal(problems) {
 		fmt.Println(p)
 	}

@@ -319,7 +319,7 @@ func (f *fixture) running(name string) *v1.NodeClaim {
 // join has the Node of a claim appear, as its kubelet registers it.
 func (f *fixture) join(name string) {
 	f.t.Helper()
-	template := f.cloud.started[slices.IndexFunc(f.cloud.started, func(l karpenter.Launch) bool { return l.Name == name })].Template
+	template := f.cloud.started[slices.IndexFunc(f.cloud.started, func(l karpenter.Launch) bool { return l.Name == name })].Launch
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: template.Document().Node.Kubelet.Labels}, Spec: corev1.NodeSpec{ProviderID: "test://" + name}}
 	for _, taint := range template.Document().Node.Kubelet.Taints {
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffect(taint.Effect)})

@@ -76,7 +76,8 @@ func (j *janitor) cleanTokens(ctx context.Context) error {
 		keys := waiting()
 		return keys == nil || keys[key] // what is not known stays
 	}
-	return errors.Join(p.keeper.Clean(ctx, live, p.server.now(ctx)), failed)
+	now, _ := p.server.now(ctx)
+	return errors.Join(p.keeper.Clean(ctx, live, now), failed)
 }
 
 // stopOrphans stops the machines whose claim is gone.

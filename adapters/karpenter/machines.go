@@ -38,8 +38,8 @@ var (
 type Launch struct {
 	// Name is the claim's. It names the machine.
 	Name string
-	// Template has the machine's image, size, disk, network and tags ([launch.Machine]), and the key.
-	Template *launch.Template
+	// Launch has the machine's image, size, disk, network and tags ([launch.Machine]), and the key.
+	Launch *launch.Launch
 	// UserData is in base64, as clouds take it. It holds the bootstrap token. In an update it is empty where the node's
 	// contract stays as it is, and it never holds a token that is valid: the node has joined.
 	UserData nodeconfig.Secret
@@ -51,7 +51,7 @@ type Machine struct {
 	ID string
 	// Name is the claim's that it was started for.
 	Name string
-	// Key is that of the template it was started with; empty where that is not known.
+	// Key is that of the launch it was started from; empty where that is not known.
 	Key string
 	// Type, Zone, CapacityType and Image are what it was started with; empty where that is not known.
 	Type, Zone, CapacityType, Image string

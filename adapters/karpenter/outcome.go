@@ -16,7 +16,7 @@ import (
 )
 
 // ConditionTypeProvisioned is a claim's condition: what the machine itself has said of its provisioning. Its reason is a
-// [launch.OutcomeReason]. It is beside Karpenter's own conditions, which it does not change.
+// [launch.Reason]. It is beside Karpenter's own conditions, which it does not change.
 const ConditionTypeProvisioned = "Provisioned"
 
 // OutcomeUnreadable is the reason of the condition where the machine has reported something that does not say what came of it.
@@ -82,7 +82,7 @@ func conditionOf(report []byte) status.Condition {
 		c.Message += "; " + outcome.Action
 	}
 	if !outcome.Retry {
-		c.Message += "; another machine of the same template would fail as well"
+		c.Message += "; another machine of the same launch would fail as well"
 	}
 	c.Message = short(c.Message)
 	return c

@@ -104,7 +104,7 @@ type Provider struct {
 	classes map[string]*class
 	// changes are the changes in place that this process has begun, by the claims' UIDs: a claim may not show them yet.
 	changes map[types.UID]change
-	// compared are comparisons of records with templates, by a digest of both.
+	// compared are comparisons of records with launches, by a digest of both.
 	compared map[digest]*launch.Comparison
 }
 

@@ -65,7 +65,8 @@ func nodeOf(t testing.TB, class *azure.NodeClass) string {
 	t.Helper()
 	in := inputs(t, "")
 	input := &azure.Input{Settings: in.Settings, Class: class, Type: &in.Types[0], Images: in.Images, Detected: in.Detected}
-	template, problems := launch.Render(input, launch.Request{Claim: new(launch.NodeClaim)})
+	template := launch.Render(input, launch.Request{Claim: new(launch.NodeClaim)})
+	problems := template.Problems()
 	contract := make(map[string]any)
 	if err := yaml.Unmarshal(nodeconfig.Encode(&template.Document().Node), &contract); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // The annotations of a claim. All of them together have less than 9 KB of the 256 KB that an object's annotations may have.
 const (
-	// AnnotationKey has the key of the template that the node was made from ([launch.Template.Key]).
+	// AnnotationKey has the key of the launch that the node was made from ([launch.Launch.Key]).
 	AnnotationKey = "slipway.dev/launch-key"
 	// AnnotationRecord says what it was made from ([launch.Record.Text]).
 	AnnotationRecord = "slipway.dev/launch-record"
@@ -27,13 +27,13 @@ const (
 var ownAnnotations = []string{AnnotationKey, AnnotationRecord, AnnotationChange}
 
 // recordOf are the annotations that say what a node was made from.
-func recordOf(t *launch.Template) map[string]string {
-	return map[string]string{AnnotationKey: t.Key(), AnnotationRecord: t.Record().Text()}
+func recordOf(l *launch.Launch) map[string]string {
+	return map[string]string{AnnotationKey: l.Key(), AnnotationRecord: l.Record().Text()}
 }
 
 // change is a change in place of one node.
 type change struct {
-	// Key is that of the template that the node changes to.
+	// Key is that of the launch that the node changes to.
 	Key string `json:"key"`
 	// Since is when it began.
 	Since time.Time `json:"since"`

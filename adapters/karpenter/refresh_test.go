@@ -101,12 +101,12 @@ func (f *fixture) set(data map[string]string) {
 }
 
 // launched launches a claim, and returns its template.
-func (f *fixture) launched(name string) *launch.Template {
+func (f *fixture) launched(name string) *launch.Launch {
 	f.t.Helper()
 	if _, err := f.provider.Create(f.ctx, claimOf(f.t, name, "")); err != nil {
 		f.t.Fatal(err)
 	}
-	return f.cloud.started[len(f.cloud.started)-1].Template
+	return f.cloud.started[len(f.cloud.started)-1].Launch
 }
 
 // TestSettingsAreRefreshed: a setting that changes in the ConfigMap is used by the next launch, and the class shows it. What is wrong with

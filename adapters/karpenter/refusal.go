@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The reasons of the claim's condition Launched, beside those of [launch.TokenReason] and [launch.ImageIncomplete].
+// The reasons of the claim's condition Launched, beside those of [launch.Reason] and [launch.ImageIncomplete].
 const (
 	// LaunchRefused: package launch has found a fatal problem.
 	LaunchRefused = "LaunchRefused"

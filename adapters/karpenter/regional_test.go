@@ -16,7 +16,7 @@ import (
 
 // placed is where the last machine was started: its zone, and the labels of its node.
 func (f *fixture) placed() (zone, label, scope string) {
-	d := f.cloud.started[len(f.cloud.started)-1].Template.Document()
+	d := f.cloud.started[len(f.cloud.started)-1].Launch.Document()
 	return d.Machine.Zone, d.Node.Kubelet.Labels[corev1.LabelTopologyZone], d.Node.Kubelet.Labels["karpenter.azure.com/placement-scope"]
 }
 
@@ -45,7 +45,7 @@ func TestRegional(t *testing.T) {
 			claim := zoneClaim(t, c.zones, c.more)
 			f := newFixture(t, func(f *fixture) {
 				f.cloud.startErr = func(l karpenter.Launch) error {
-					if slices.Contains(c.full, l.Template.Document().Machine.Zone) {
+					if slices.Contains(c.full, l.Launch.Document().Machine.Zone) {
 						return &karpenter.LaunchError{Class: karpenter.ZonalAllocationFailed, Err: errors.New("no room")}
 					}
 					return nil
@@ -110,7 +110,7 @@ func TestPlacements(t *testing.T) {
 	if _, err := f.provider.Create(f.ctx, claim); err != nil {
 		t.Fatal(err)
 	}
-	m := &f.cloud.started[0].Template.Document().Machine
+	m := &f.cloud.started[0].Launch.Document().Machine
 	if m.Zone != "eastus-1" || m.UltraSSD == nil || !*m.UltraSSD {
 		t.Errorf("zone %q, %v", m.Zone, m.UltraSSD)
 	}

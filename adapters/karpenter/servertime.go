@@ -10,8 +10,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-
-	"github.com/slipway-dev/slipway/launch"
 )
 
 // askEvery is how often the API server is asked for its time.
@@ -25,26 +23,22 @@ type serverClock struct {
 
 	mu    sync.Mutex
 	asked time.Time
-	known bool
-	// ahead is how far the server's clock is before the program's.
+	// ahead is how far the server's clock is before the program's; 0 if that is not known.
 	ahead time.Duration
 }
 
-// now is the time of both. A server that does not answer changes nothing of what is known.
-func (s *serverClock) now(ctx context.Context) launch.Now {
+// now is the time of the API server, or of the program if the server's is not known, and how far the server's clock is ahead of the
+// program's. A server that does not answer changes nothing of what is known.
+func (s *serverClock) now(ctx context.Context) (now time.Time, ahead time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ask != nil && (s.asked.IsZero() || s.clock.Since(s.asked) >= askEvery) {
 		s.asked = s.clock.Now()
 		if server, err := s.ask(ctx); err == nil {
-			s.known, s.ahead = true, server.Sub(s.clock.Now())
+			s.ahead = server.Sub(s.clock.Now())
 		}
 	}
-	now := launch.Now{Program: s.clock.Now()}
-	if s.known {
-		now.Server = now.Program.Add(s.ahead)
-	}
-	return now
+	return s.clock.Now().Add(s.ahead), s.ahead
 }
 
 // created takes the time at which the server says that it has just created something, where nobody asks it.
@@ -52,7 +46,7 @@ func (s *serverClock) created(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ask == nil && !at.IsZero() {
-		s.known, s.ahead = true, at.Sub(s.clock.Now())
+		s.ahead = at.Sub(s.clock.Now())
 	}
 }
 

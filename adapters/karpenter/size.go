@@ -86,11 +86,11 @@ func (c *class) size(t *launch.InstanceType) (*size, error) {
 	s := &size{machine: t, labels: make(map[string][]string)}
 	for i, kind := range kindsOf(t) {
 		probe := requestOf(new(launch.NodeClaim), nil, offering{zone: zonesOf(t)[0], kind: kind}.labels())
-		template, problems := c.render(t, probe)
+		made := c.render(t, probe)
 		if i == 0 {
-			s.problems = problems // they are the same for the others
+			s.problems = made.Problems() // they are the same for the others
 		}
-		document := template.Document()
+		document := made.Document()
 		for label, value := range document.Node.Kubelet.Labels {
 			if !slices.Contains(s.labels[label], value) {
 				s.labels[label] = append(s.labels[label], value)

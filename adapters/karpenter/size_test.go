@@ -57,7 +57,8 @@ func TestSizes(t *testing.T) {
 					t.Fatal(err)
 				}
 				in.Class, _ = azure.ReadNodeClass(document)
-				template, problems := launch.Render(in, launch.Request{Claim: new(launch.NodeClaim)})
+				template := launch.Render(in, launch.Request{Claim: new(launch.NodeClaim)})
+				problems := template.Problems()
 				compare(t, offered[types[i].Name], template, len(nodeconfig.Fatal(problems)) == 0)
 			}
 		})
@@ -65,7 +66,7 @@ func TestSizes(t *testing.T) {
 }
 
 // compare compares an instance type with a template for it.
-func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Template, possible bool) {
+func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Launch, possible bool) {
 	t.Helper()
 	machine := &template.Document().Machine
 	for i, pair := range []struct {

@@ -19,14 +19,14 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// mostKept is how many templates of a class, and how many comparisons, are kept. Claims of a pool have few different ones.
+// mostKept is how many launches of a class, and how many comparisons, are kept. Claims of a pool have few different ones.
 const mostKept = 4096
 
-// rendered is a template with what keeps a node from being made of it: fatal problems, and what its image lacks.
+// rendered is a launch with what keeps a node from being made of it: fatal problems, and what its image lacks.
 type rendered struct {
-	template *launch.Template
-	fatal    []nodeconfig.Problem
-	lacking  func() []nodeconfig.Problem
+	launch  *launch.Launch
+	fatal   []nodeconfig.Problem
+	lacking func() []nodeconfig.Problem
 }
 
 // wanted is what the claim's node would be made from now; nil, with or without an error, where that is not known.
@@ -49,7 +49,7 @@ func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*rendered, 
 		if r, err = c.wanted(claim, pool, t); err != nil {
 			return nil, unlessRefused(err)
 		}
-		r.lacking = sync.OnceValue(func() []nodeconfig.Problem { return p.lacking(c, r.template) })
+		r.lacking = sync.OnceValue(func() []nodeconfig.Problem { return p.lacking(c, r.launch) })
 		c.keep(key, r)
 	}
 	if len(r.fatal) > 0 {
@@ -70,14 +70,14 @@ func (c *class) wanted(claim *v1.NodeClaim, pool *v1.NodePool, t *launch.Instanc
 			delete(object.Metadata.Labels, label)
 		}
 	}
-	template, problems := c.render(t, requestOf(object, poolObject, nil))
-	return &rendered{template: template, fatal: nodeconfig.Fatal(problems)}, nil
+	made := c.render(t, requestOf(object, poolObject, nil))
+	return &rendered{launch: made, fatal: nodeconfig.Fatal(made.Problems())}, nil
 }
 
-// digest names what a template or a comparison was made of.
+// digest names what a launch or a comparison was made of.
 type digest [sha256.Size]byte
 
-// requestKey names all of a claim and its pool that a template depends on. The API server takes no zero byte in any of it.
+// requestKey names all of a claim and its pool that a launch depends on. The API server takes no zero byte in any of it.
 func requestKey(claim *v1.NodeClaim, pool *v1.NodePool) digest {
 	var room [4 << 10]byte
 	key := room[:0]
@@ -121,21 +121,21 @@ func requestKey(claim *v1.NodeClaim, pool *v1.NodePool) digest {
 func (c *class) kept(key digest) *rendered {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.templates[key]
+	return c.launches[key]
 }
 
 // keep keeps what was rendered for a key.
 func (c *class) keep(key digest, r *rendered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.templates) >= mostKept || c.templates == nil {
-		c.templates = make(map[digest]*rendered)
+	if len(c.launches) >= mostKept || c.launches == nil {
+		c.launches = make(map[digest]*rendered)
 	}
-	c.templates[key] = r
+	c.launches[key] = r
 }
 
-// compare compares the record of a claim with a template. Most claims of a pool have the same record.
-func (p *Provider) compare(text string, wanted *launch.Template) (*launch.Comparison, error) {
+// compare compares the record of a claim with a launch. Most claims of a pool have the same record.
+func (p *Provider) compare(text string, wanted *launch.Launch) (*launch.Comparison, error) {
 	key := digest(sha256.Sum256([]byte(wanted.Key() + " " + text)))
 	p.mu.Lock()
 	known := p.compared[key]

@@ -123,17 +123,17 @@ func (l *launching) run(s cli.Streams, field string) error {
 	if unread {
 		return l.refuse(s, []azure.Reason{})
 	}
-	template, problems := launch.Render(&l.cloud, l.request)
-	l.problems = launch.Join(l.problems, l.inClass(problems)...)
-	l.problems = launch.Join(l.problems, l.inClass(launch.Check(template, l.image, l.allowed...))...)
+	made := launch.Render(&l.cloud, l.request)
+	l.problems = launch.Join(l.problems, l.inClass(made.Problems())...)
+	l.problems = launch.Join(l.problems, l.inClass(launch.Check(made, l.image, l.allowed...))...)
 	if len(nodeconfig.Fatal(l.problems)) > 0 {
 		against := []azure.Reason{}
-		if template.Document().Machine.Image.ID == "" {
-			against = l.notTaken(template)
+		if made.Document().Machine.Image.ID == "" {
+			against = l.notTaken(made)
 		}
 		return l.refuse(s, against)
 	}
-	explanation := template.Explain(field)
+	explanation := made.Explain(field)
 	if field != "" && len(explanation) == 0 {
 		return command.Failed("the launch has no value %q", field)
 	}
@@ -143,19 +143,19 @@ func (l *launching) run(s cli.Streams, field string) error {
 	}
 	nodeconfig.SortProblems(l.problems)
 	if l.output.Value == command.AsJSON {
-		err = command.WriteJSON(s, l.json(template, explanation))
+		err = command.WriteJSON(s, l.json(made, explanation))
 	} else {
-		err = command.Write(s, l.text(template, explanation, cli.StyleOf(s.Out)))
+		err = command.Write(s, l.text(made, explanation, cli.StyleOf(s.Out)))
 	}
 	if err != nil {
 		return err
 	}
 	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
-	return l.write(s, template, token)
+	return l.write(s, made, token)
 }
 
 // refuse prints the problems, of which some are fatal, and what speaks against the images where that is one of them. Nothing of the
-// template is printed: what is wrong with it may be a value that does harm where somebody uses it.
+// launch is printed: what is wrong with it may be a value that does harm where somebody uses it.
 func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 	nodeconfig.SortProblems(l.problems)
 	if l.output.Value == command.AsJSON {
@@ -272,16 +272,16 @@ func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
 }
 
 // write writes the user data, where it is wanted.
-func (l *launching) write(s cli.Streams, t *launch.Template, token nodeconfig.Secret) error {
+func (l *launching) write(s cli.Streams, made *launch.Launch, token nodeconfig.Secret) error {
 	if l.userData == "" {
 		return nil
 	}
-	if token.IsZero() && t.NeedsToken() {
+	if token.IsZero() && made.NeedsToken() {
 		return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("no bootstrap token is given"), Hint: "name one with --token-file FILE"}
 	}
-	data, err := t.UserData(token)
+	data, err := made.UserData(token)
 	if l.script {
-		data, _, err = azure.Script(t, token)
+		data, _, err = azure.Script(made, token)
 	}
 	if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
 		_, _ = io.WriteString(s.Err, sizeTable("what the user data is made of, in bytes", large.Parts)+sizeTable(largestSettings, large.Settings))

@@ -64,12 +64,12 @@ func (l *launching) compare(s cli.Streams, name string) (*launch.Comparison, err
 	if err != nil {
 		return nil, command.Failed("%s: %w", title(name), err)
 	}
-	template, problems := launch.Render(&l.cloud, l.request)
-	l.problems = launch.Join(append(l.problems, l.inClass(l.ofClass)...), l.inClass(problems)...)
+	wanted := launch.Render(&l.cloud, l.request)
+	l.problems = launch.Join(append(l.problems, l.inClass(l.ofClass)...), l.inClass(wanted.Problems())...)
 	if len(nodeconfig.Fatal(l.problems)) > 0 {
 		return nil, l.refuse(s, nil)
 	}
-	c, err := launch.Compare(record, template)
+	c, err := launch.Compare(record, wanted)
 	if err != nil {
 		return nil, command.Failed("%s: %w", title(name), err)
 	}

@@ -18,7 +18,7 @@ type launchResult struct {
 	// Document is the node's contract and the machine, as the record has them.
 	Document json.RawMessage `json:"document,omitempty"`
 	// Explanation says where the values are from; with --explain alone.
-	Explanation launch.Explanation `json:"explanation,omitempty"`
+	Explanation []launch.Value `json:"explanation,omitempty"`
 	// NotTaken are the images that were not taken, and why.
 	NotTaken []azure.Reason       `json:"imagesNotTaken"`
 	Problems []nodeconfig.Problem `json:"problems"`
@@ -26,13 +26,13 @@ type launchResult struct {
 	Variables []azure.ScriptVariable `json:"scriptVariables,omitempty"`
 }
 
-func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
-	record := l.record(t)
+func (l *launching) json(made *launch.Launch, explanation []launch.Value) launchResult {
+	record := l.record(made)
 	whole, _ := record.Whole() // of a record that was made here
-	result := launchResult{Record: record, Document: whole, NotTaken: l.notTaken(t), Problems: append([]nodeconfig.Problem{}, l.problems...)}
+	result := launchResult{Record: record, Document: whole, NotTaken: l.notTaken(made), Problems: append([]nodeconfig.Problem{}, l.problems...)}
 	if l.script {
 		// A token of the right form; the report has no values.
-		_, result.Variables, _ = azure.Script(t, nodeconfig.NewSecret("000000.0000000000000000"))
+		_, result.Variables, _ = azure.Script(made, nodeconfig.NewSecret("000000.0000000000000000"))
 	}
 	if l.explain {
 		result.Explanation = explanation
@@ -40,9 +40,9 @@ func (l *launching) json(t *launch.Template, explanation launch.Explanation) lau
 	return result
 }
 
-// record is the template's. A machine that is made with a script of variables has no extension.
-func (l *launching) record(t *launch.Template) *launch.Record {
-	r := *t.Record()
+// record is the launch's. A machine that is made with a script of variables has no extension.
+func (l *launching) record(made *launch.Launch) *launch.Record {
+	r := *made.Record()
 	if l.script {
 		r.ExtensionCommand = ""
 	}
@@ -50,11 +50,11 @@ func (l *launching) record(t *launch.Template) *launch.Record {
 }
 
 // notTaken are the reasons against images.
-func (l *launching) notTaken(t *launch.Template) []azure.Reason {
+func (l *launching) notTaken(made *launch.Launch) []azure.Reason {
 	if l.cloud.Images == nil {
 		return []azure.Reason{}
 	}
-	_, against, _ := l.cloud.Images.Choose(&t.Document().Machine, l.cloud.Settings)
+	_, against, _ := l.cloud.Images.Choose(&made.Document().Machine, l.cloud.Settings)
 	return append([]azure.Reason{}, against...)
 }
 
@@ -84,7 +84,7 @@ var shown = []struct{ title, path string }{
 }
 
 // text is the result for people: what would be launched, or with --explain where each value is from.
-func (l *launching) text(t *launch.Template, explanation launch.Explanation, style cli.Style) string {
+func (l *launching) text(made *launch.Launch, explanation []launch.Value, style cli.Style) string {
 	table := cli.Table{Widest: shownValue}
 	if l.explain {
 		for _, v := range explanation {
@@ -95,7 +95,7 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		}
 		return table.String()
 	}
-	record := l.record(t)
+	record := l.record(made)
 	table.Row(cli.Cell{Text: "key", Paint: style.Dim}, cli.Cell{Text: record.Key, Paint: style.Bold})
 	values := make(map[string]string, len(explanation))
 	for _, v := range explanation {
@@ -107,11 +107,11 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		}
 	}
 	table.Row(cli.Cell{Text: "extension", Paint: style.Dim}, cli.Cell{Text: cmp.Or(record.ExtensionCommand, "none")})
-	for _, taint := range t.Document().Node.Kubelet.Taints {
+	for _, taint := range made.Document().Node.Kubelet.Taints {
 		table.Row(cli.Cell{Text: "taint", Paint: style.Dim}, cli.Cell{Text: taint.String()})
 	}
 	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {
-		for _, v := range explanation.Below(prefix.path) {
+		for _, v := range made.Explain(prefix.path) {
 			name := strings.Trim(strings.TrimPrefix(v.Path, prefix.path), `.[]"`)
 			table.Row(cli.Cell{Text: prefix.title, Paint: style.Dim}, cli.Cell{Text: name + "=" + v.Value})
 		}
@@ -119,7 +119,7 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 	for _, name := range record.Annotations {
 		table.Row(cli.Cell{Text: "annotation", Paint: style.Dim}, cli.Cell{Text: name + " (the controller sets it)"})
 	}
-	return table.String() + notTakenText(l.notTaken(t), style)
+	return table.String() + notTakenText(l.notTaken(made), style)
 }
 
 // notTakenText are the reasons against images for people.

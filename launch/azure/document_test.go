@@ -122,17 +122,18 @@ func exampleInput(t *testing.T) *Input {
 }
 
 // rendered is the template of the example's claim.
-func rendered(t *testing.T, in *Input) *launch.Template {
+func rendered(t *testing.T, in *Input) *launch.Launch {
 	t.Helper()
 	claim := new(launch.NodeClaim)
 	if problems := launch.Read(example(t, "nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	tpl, problems := launch.Render(in, launch.Request{Claim: claim})
+	made := launch.Render(in, launch.Request{Claim: claim})
+	problems := made.Problems()
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
 		t.Fatal(fatal)
 	}
-	return tpl
+	return made
 }
 
 // followed is what each source says of the machine's disk.
@@ -158,10 +159,10 @@ func followed(t *testing.T, in *Input) string {
 			t.Fatalf("%s is not explained", row.path)
 		}
 		value := explanation[i]
-		said := value.Said
+		said := value
 		for _, o := range value.Overrode {
 			if o.Source == row.source {
-				said = o.Said
+				said = o
 			}
 		}
 		if said.Source != row.source {

@@ -138,8 +138,8 @@ func (i *Images) isOpen() bool {
 	if i.Maintenance == nil {
 		return true
 	}
-	w := launch.Window{Start: timeOf(i.Maintenance.Start), End: timeOf(i.Maintenance.End)}
-	return w.Contains(timeOf(i.Time))
+	now := timeOf(i.Time)
+	return !now.Before(timeOf(i.Maintenance.Start)) && now.Before(timeOf(i.Maintenance.End))
 }
 
 func (p *problems) time(path, text string) {

@@ -44,7 +44,7 @@ var flagRows = []flagRow{
 // sinceCredentialProvider is the minor from which on the kubelet gets credentials for registries by a plug-in.
 const sinceCredentialProvider = 30
 
-// credentialProviders is that plug-in's configuration. All templates share it. Any argument may be a credential.
+// credentialProviders is that plug-in's configuration. All launches share it. Any argument may be a credential.
 var credentialProviders = akstext.CredentialProvider(akstext.Registries(), []any{nodeconfig.NewSecret(aksPaths.CloudConfig)}, false)
 
 // kubeletConfig is what all kubelets are told (Karpenter for Azure: bootstrap/aksbootstrap.go, the base flags, in the terms of the

@@ -128,7 +128,7 @@ func (c *NodeClass) layer() launch.Layer {
 	if s.LocalDNS != nil && value(s.LocalDNS.Mode) == dnsRequired {
 		n.Network.LocalDNS, _ = s.LocalDNS.cache()
 	}
-	if own, found := c.userData(); own != nil && len(nodeconfig.Fatal(found)) == 0 { // what is refused is in no template
+	if own, found := c.userData(); own != nil && len(nodeconfig.Fatal(found)) == 0 { // what is refused is in no launch
 		said := new(launch.Document)
 		own.lay(said)
 		l.AddLines(said, pathUserData)

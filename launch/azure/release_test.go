@@ -3,6 +3,7 @@ package azure
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -93,11 +94,12 @@ func TestReleaseRollsNoFleet(t *testing.T) {
 			t.Fatal(err)
 		}
 		claim := new(launch.NodeClaim)
-		launch.Read(example(t, "nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
-		render := func() (tpl *launch.Template) {
+		document := strings.ReplaceAll(string(example(t, "nodeclaim.yaml")), "Standard_D4ds_v5", size)
+		launch.Read([]byte(document), launch.KarpenterVersion, "NodeClaim", claim)
+		render := func() (made *launch.Launch) {
 			defer func() { _ = recover() }() // a table that decides of every node cannot do without its last row
-			tpl, _ = launch.Render(in, launch.Request{Claim: claim})
-			return tpl
+			made = launch.Render(in, launch.Request{Claim: claim})
+			return made
 		}
 		before := render()
 		kept, mutations, other := before.Record().Text(), 0, 0
@@ -108,7 +110,7 @@ func TestReleaseRollsNoFleet(t *testing.T) {
 					t.Fatal(err)
 				}
 				wanted := render()
-				if wanted == nil {
+				if wanted == nil || wanted.Problems().Err() != nil { // no node is compared with what cannot be launched
 					return
 				}
 				compared, err := launch.Compare(record, wanted)

@@ -32,21 +32,22 @@ var errScript = errors.New("the script of variables is for images of AKS's; an i
 
 // Script is the user data for an image of AKS's without Slipway, in base64: a script that gives the image's own scripts their
 // variables. They are sorted, and quoted so that a shell gives any value back as it is. The report lists them by name. The error
-// is one of [launch.Template.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold, or
+// is one of [launch.Launch.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold, or
 // says that the image is none of AKS's.
-func Script(t *launch.Template, token nodeconfig.Secret) (userData string, report []ScriptVariable, err error) {
-	if isOwn(t.Document()) {
-		return "", nil, errScript
-	}
-	contract, err := t.Contract(token)
+func Script(l *launch.Launch, token nodeconfig.Secret) (userData string, report []ScriptVariable, err error) {
+	contract, err := l.Contract(token)
 	if err != nil {
 		return "", nil, err
+	}
+	made := l.Document()
+	if isOwn(made) {
+		return "", nil, errScript
 	}
 	if len(contract.Parts) > 0 {
 		return "", nil, errors.New("$.machine.userData: the script of variables has no place for it; use an image with Slipway, or leave it out")
 	}
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
-	variables, problems := cse.Variables(read, facts.Facts{Architecture: t.Document().Machine.Type.Architecture})
+	variables, problems := cse.Variables(read, facts.Facts{Architecture: made.Machine.Type.Architecture})
 	var wrong []error
 	for _, p := range nodeconfig.Fatal(problems) {
 		wrong = append(wrong, fmt.Errorf("%s: %s", p.Path, p.Reason))

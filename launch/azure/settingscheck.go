@@ -142,7 +142,7 @@ func among(allowed ...string) func(string) string {
 	}
 }
 
-// provisionMode takes the one mode that a template is for.
+// provisionMode takes the one mode that a launch is for.
 func provisionMode(v string) string {
 	switch {
 	case v == provisionModes[0]:

@@ -61,7 +61,7 @@ func text(field func(*Settings) *string) func(*Settings, string) {
 	return func(s *Settings, v string) { *field(s) = v }
 }
 
-// provisionModes are Karpenter's. A template is for the first of them.
+// provisionModes are Karpenter's. A launch is for the first of them.
 var provisionModes = []string{"aksscriptless", "bootstrappingclient", "aksmachineapi", "aksmachineapiheaderbatch"}
 
 // Why Slipway has no use for an option, and what to do.

@@ -295,7 +295,8 @@ func TestLaunchTakesThem(t *testing.T) {
 	if in.Type, err = azure.KnownInstanceType("Standard_D4ds_v5"); err != nil {
 		t.Fatal(err)
 	}
-	template, found := launch.Render(&in, launch.Request{Pool: pool})
+	template := launch.Render(&in, launch.Request{Pool: pool})
+	found = template.Problems()
 	if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
 		t.Fatal(fatal)
 	}

@@ -72,10 +72,10 @@ type launchRequest struct {
 }
 
 func requestOf(l karpenter.Launch) launchRequest {
-	m := l.Template.Document().Machine
+	m := l.Launch.Document().Machine
 	return launchRequest{
 		Machine: karpenter.Machine{
-			Name: l.Name, Key: l.Template.Key(), Type: m.Type.Name, Zone: m.Zone, CapacityType: m.CapacityType, Image: m.Image.ID,
+			Name: l.Name, Key: l.Launch.Key(), Type: m.Type.Name, Zone: m.Zone, CapacityType: m.CapacityType, Image: m.Image.ID,
 		},
 		UserData: l.UserData.Reveal(),
 	}
