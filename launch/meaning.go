@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -81,36 +80,14 @@ func oneLineFeed(s string) string {
 	return strings.TrimRight(s, "\r\n") + "\n"
 }
 
-// units are the suffixes of quantities, the greatest first.
-var units = []struct {
-	suffix string
-	size   int64
-}{
-	{"Ei", 1 << 60}, {"Pi", 1 << 50}, {"Ti", 1 << 40}, {"Gi", 1 << 30}, {"Mi", 1 << 20}, {"Ki", 1 << 10},
-	{"E", 1e18}, {"P", 1e15}, {"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3},
-}
-
-// canonicalAmount has the greatest unit of which it is a whole number: powers of 1024 before those of 1000. What is no quantity, such as
-// a percentage, stays as it is.
+// canonicalAmount leaves what is not a quantity, such as a percentage, as it is.
 func canonicalAmount(s string) string {
-	q, ok := quantity.Parse(s)
-	if !ok {
-		return s
-	}
-	thousandths, back := q.Milli(), quantity.NewMilli(q.Milli())
-	if q.Cmp(&back) != 0 {
-		return s // finer than a thousandth, or too large
-	}
-	if thousandths%1000 != 0 {
-		return strconv.FormatInt(thousandths, 10) + "m"
-	}
-	whole := thousandths / 1000
-	for _, u := range units {
-		if whole != 0 && whole%u.size == 0 {
-			return strconv.FormatInt(whole/u.size, 10) + u.suffix
+	if q, ok := quantity.Parse(s); ok {
+		if text, exact := q.Text(); exact {
+			return text
 		}
 	}
-	return strconv.FormatInt(whole, 10)
+	return s
 }
 
 func canonicalSpan(s string) string {

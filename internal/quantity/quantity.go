@@ -196,3 +196,39 @@ func (q *Quantity) Add(other *Quantity) {
 
 // Cmp is -1, 0 or 1 where the amount is less than another, the same or more.
 func (q *Quantity) Cmp(other *Quantity) int { return q.nano().Cmp(other.nano()) }
+
+// units are the suffixes of texts, the greatest first: powers of 1024 before those of 1000.
+var units = []string{"Ei", "Pi", "Ti", "Gi", "Mi", "Ki", "E", "P", "T", "G", "M", "k"}
+
+// Text is the one text of all that are the same amount: a whole number of the greatest unit that there is, or else of thousandths. It is
+// not exact if the amount is finer than that, or does not have room in 64 bits.
+func (q *Quantity) Text() (text string, exact bool) {
+	whole, exact := q.Whole()
+	if !exact {
+		whole = q.Value()
+		back := New(whole)
+		exact = q.Cmp(&back) == 0
+	}
+	if !exact {
+		thousandths := NewMilli(q.Milli())
+		return strconv.FormatInt(thousandths.number, 10) + "m", q.Cmp(&thousandths) == 0
+	}
+	for _, suffix := range units {
+		if size := unitSize(suffix); whole != 0 && whole%size == 0 {
+			return strconv.FormatInt(whole/size, 10) + suffix, true
+		}
+	}
+	return strconv.FormatInt(whole, 10), true
+}
+
+// unitSize is how much a unit is.
+func unitSize(suffix string) int64 {
+	f, size := suffixes[suffix], int64(1)
+	if f.base == 2 {
+		return size << f.exponent
+	}
+	for range f.exponent {
+		size *= 10
+	}
+	return size
+}

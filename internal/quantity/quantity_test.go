@@ -59,7 +59,24 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes the parser fail, and what is rounded up is not less.
+// TestText: all texts of an amount have one, and what is finer or larger than a text can say has none.
+func TestText(t *testing.T) {
+	for want, texts := range map[string][]string{
+		"0": {"0", "0Ki", "-0", "m"}, "1Gi": {"1Gi", "1024Mi", "1048576Ki", "1073741824", "1073741824000m"}, "1536Mi": {"1.5Gi", "1610612736"},
+		"1G": {"1G", "1e9", "1000M", "1000000000"}, "100k": {"100k", "100000", "1e5"}, "250m": {"250m", ".25", "0.250", "250000u"}, "1500m": {"1.5", "1500m"},
+		"-1Ki": {"-1024", "-1Ki"}, "1Ei": {"1Ei", "1152921504606846976"},
+		"9223372036854775807": {"9Ei"}, "": {"1n", "1500u", "1e99"},
+	} {
+		for _, text := range texts {
+			q, ok := Parse(text)
+			if got, exact := q.Text(); !ok || exact != (want != "") || exact && got != want {
+				t.Errorf("%q: %q, %t, want %q", text, got, exact, want)
+			}
+		}
+	}
+}
+
+// FuzzParse: no text makes the parser fail, what is rounded up is not less, and Text is the same amount.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"1.5Gi", "1e2147483647", "1e-2147483648", "0.000000000000000001Ei", "999999999999999999999999n", "-1e4294967297"} {
 		f.Add(text)
@@ -68,6 +85,11 @@ func FuzzParse(f *testing.F) {
 		q, ok := Parse(text)
 		if value := New(q.Value()); ok && q.Value() != math.MaxInt64 && value.Cmp(&q) < 0 {
 			t.Errorf("%q is rounded to %d", text, q.Value())
+		}
+		if written, exact := q.Text(); ok && exact {
+			if back, ok := Parse(written); !ok || back.Cmp(&q) != 0 {
+				t.Errorf("%q is written as %q, which is another amount", text, written)
+			}
 		}
 	})
 }
