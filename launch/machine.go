@@ -49,6 +49,8 @@ type Machine struct {
 type InstanceType struct {
 	// Name is the cloud's: "Standard_D4s_v5".
 	Name string `json:"name,omitempty"`
+	// Family is the cloud's name for the types that share a quota: "standardDDSv5Family".
+	Family string `json:"family,omitempty"`
 	// VCPUs are its virtual processors, MemoryBytes its memory.
 	VCPUs       int   `json:"vcpus,omitempty"`
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`

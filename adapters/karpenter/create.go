@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -54,7 +55,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 
 // choice is what is launched for a claim.
 type choice struct {
-	offering
+	azure.Offering
 	class   *class
 	launch  *launch.Launch
 	request launch.Request
@@ -77,9 +78,9 @@ func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*
 	}
 	var first []nodeconfig.Problem
 	for _, candidate := range candidates(claim, offered, p.exhausted.has) {
-		chosen := &choice{offering: candidate.offering, class: c}
+		chosen := &choice{Offering: candidate.Offering, class: c}
 		chosen.request = requestOf(object, pool, chosen.labels())
-		chosen.launch = c.render(c.inputs.instanceType(chosen.size), chosen.request)
+		chosen.launch = c.render(c.inputs.instanceType(chosen.Type), chosen.request)
 		problems := nodeconfig.Fatal(chosen.launch.Problems())
 		if len(problems) == 0 {
 			problems = p.lacking(c, chosen.launch)
@@ -99,7 +100,7 @@ func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*
 
 // labels are those of the offering and the region.
 func (c *choice) labels() map[string]string {
-	labels := c.offering.labels()
+	labels := labelsOf(c.Offering)
 	labels[corev1.LabelTopologyRegion] = c.class.inputs.Settings.Location
 	return labels
 }

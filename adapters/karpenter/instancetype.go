@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
 )
 
 // typeLabel is a label that says something of an instance type, by the values that its nodes have; none where no node has the label.
@@ -28,7 +29,7 @@ var typeLabels = []typeLabel{
 	{"karpenter.azure.com/sku-memory", one(number(func(t *launch.InstanceType, n int) { t.MemoryBytes = int64(n) << 20 }))},
 	{"karpenter.azure.com/sku-hyperv-generation", func(t *launch.InstanceType, values []string) error { t.Generations = values; return nil }},
 	{corev1.LabelTopologyZone, func(t *launch.InstanceType, values []string) error {
-		t.Zones = slices.DeleteFunc(values, func(zone string) bool { return !isZone(zone) })
+		t.Zones = slices.DeleteFunc(values, func(zone string) bool { return !azure.IsZone(zone) })
 		return nil
 	}},
 	{v1.CapacityTypeLabelKey, func(t *launch.InstanceType, values []string) error {

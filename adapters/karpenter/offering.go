@@ -17,85 +17,29 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// offering is an instance type in a zone as a capacity type.
-type offering struct{ size, zone, kind string }
-
-// regional is the zone of a machine in no zone, as its node's label has it.
-var regional = new(azure.Input).Regional()
-
-// isZone reports whether a machine is put into the zone; else the cloud chooses a place for it.
-func isZone(zone string) bool { return zone != regional }
-
-// zonesOf are the zones of an instance type. Each type is also offered in no zone: where a zone has no room, the region may have some
-// (Karpenter for Azure v1.7: instanceTypeZones).
-func zonesOf(t *launch.InstanceType) []string { return append(slices.Clone(t.Zones), regional) }
-
-// kindsOf are the capacity types of an instance type: spot unless it is known that it cannot be a spot machine.
-func kindsOf(t *launch.InstanceType) []string {
-	if t.Spot != nil && !*t.Spot {
-		return []string{v1.CapacityTypeOnDemand}
-	}
-	return []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
-}
-
-// The labels of a node that follow from where its machine is.
-const (
-	labelScope    = "karpenter.azure.com/placement-scope"
-	labelUltraSSD = "karpenter.azure.com/sku-storage-ultra-ssd"
-)
-
-// scope is the value of the label.
-func scope(zone string) string {
-	if isZone(zone) {
-		return "zonal"
-	}
-	return "regional"
-}
-
-// ultraSSD are the values that the label can have in a zone.
-func ultraSSD(t *launch.InstanceType, zone string) []string {
-	if slices.Contains(t.UltraSSDZones, zone) {
-		return []string{"false", "true"}
-	}
-	return []string{"false"}
-}
-
-// labels are those that a node has for the offering.
-func (o offering) labels() map[string]string {
-	return map[string]string{v1.CapacityTypeLabelKey: o.kind, corev1.LabelTopologyZone: o.zone}
+// labelsOf are the labels by which a claim has the offering.
+func labelsOf(o azure.Offering) map[string]string {
+	return map[string]string{v1.CapacityTypeLabelKey: o.CapacityType, corev1.LabelTopologyZone: o.Zone}
 }
 
 // requirements are the offering for the scheduler.
-func (o offering) requirements(t *launch.InstanceType) scheduling.Requirements {
-	in := func(label string, values ...string) *scheduling.Requirement {
-		return scheduling.NewRequirement(label, corev1.NodeSelectorOpIn, values...)
-	}
-	return scheduling.NewRequirements(
-		in(corev1.LabelTopologyZone, o.zone), in(labelScope, scope(o.zone)), in(v1.CapacityTypeLabelKey, o.kind),
-		in(labelUltraSSD, ultraSSD(t, o.zone)...),
-	)
-}
-
-// offerings are all of the size.
-func (s *size) offerings() []offering {
-	var all []offering
-	for _, zone := range zonesOf(s.machine) {
-		for _, kind := range kindsOf(s.machine) {
-			all = append(all, offering{s.machine.Name, zone, kind})
-		}
+func requirements(t *launch.InstanceType, o azure.Offering) scheduling.Requirements {
+	all := scheduling.NewRequirements()
+	for label, values := range o.Labels(t) {
+		all.Add(scheduling.NewRequirement(label, corev1.NodeSelectorOpIn, values...))
 	}
 	return all
 }
 
 // price is what an offering costs.
-func (in *Inputs) price(t *launch.InstanceType, zone, kind string) float64 {
-	if !isZone(zone) {
-		zone = ""
+func (in *Inputs) price(t *launch.InstanceType, o azure.Offering) float64 {
+	if !azure.IsZone(o.Zone) {
+		o.Zone = ""
 	}
 	if in.Price == nil {
-		return RelativePrice(t, zone, kind)
+		return RelativePrice(t, o.Zone, o.CapacityType)
 	}
-	return in.Price(t, zone, kind)
+	return in.Price(t, o.Zone, o.CapacityType)
 }
 
 // The numbers of [RelativePrice].
@@ -121,16 +65,16 @@ func RelativePrice(t *launch.InstanceType, _, capacityType string) float64 {
 // exhausted are the offerings that the cloud has refused. Without it, a claim that failed would be tried in the same place.
 type exhausted struct {
 	mu      sync.Mutex
-	until   map[offering]time.Time
+	until   map[azure.Offering]time.Time
 	changes uint64
 }
 
 // add keeps offerings from being offered until a time. One that is to stay away for longer does so.
-func (e *exhausted) add(taken []offering, until time.Time) {
+func (e *exhausted) add(taken []azure.Offering, until time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.until == nil {
-		e.until = make(map[offering]time.Time)
+		e.until = make(map[azure.Offering]time.Time)
 	}
 	for _, o := range taken {
 		if e.until[o].Before(until) {
@@ -154,7 +98,7 @@ func (e *exhausted) state(now time.Time) uint64 {
 }
 
 // has reports whether an offering is exhausted in the state that was looked at last.
-func (e *exhausted) has(o offering) bool {
+func (e *exhausted) has(o azure.Offering) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, ok := e.until[o]
@@ -163,13 +107,13 @@ func (e *exhausted) has(o offering) bool {
 
 // candidate is an offering that a claim allows.
 type candidate struct {
-	offering
+	azure.Offering
 	price float64
 }
 
 // candidates are the offerings that a claim allows and that the cloud has room for, the cheapest first. Of the same price a spot machine goes
 // first, and one in a zone (Karpenter for Azure v1.7: compareOfferings).
-func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhausted func(offering) bool) []candidate {
+func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhausted func(azure.Offering) bool) []candidate {
 	wanted := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
 	var found []candidate
 	for _, it := range all {
@@ -178,7 +122,7 @@ func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhauste
 			continue
 		}
 		for _, o := range it.Offerings.Compatible(wanted) {
-			if c := (candidate{offering{it.Name, o.Zone(), o.CapacityType()}, o.Price}); !exhausted(c.offering) {
+			if c := (candidate{azure.Offering{Type: it.Name, Zone: o.Zone(), CapacityType: o.CapacityType()}, o.Price}); !exhausted(c.Offering) {
 				found = append(found, c)
 			}
 		}
@@ -186,9 +130,17 @@ func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhauste
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(
 			cmp.Compare(a.price, b.price),
-			strings.Compare(b.kind, a.kind), strings.Compare(scope(b.zone), scope(a.zone)),
-			strings.Compare(a.size, b.size), strings.Compare(a.zone, b.zone),
+			strings.Compare(b.CapacityType, a.CapacityType), regionalLast(a.Zone)-regionalLast(b.Zone),
+			strings.Compare(a.Type, b.Type), strings.Compare(a.Zone, b.Zone),
 		)
 	})
 	return found
+}
+
+// regionalLast orders zones before no zone.
+func regionalLast(zone string) int {
+	if azure.IsZone(zone) {
+		return 0
+	}
+	return 1
 }

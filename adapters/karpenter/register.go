@@ -2,12 +2,15 @@ package karpenter
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 
+	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
@@ -32,7 +35,8 @@ func Register(s *runtime.Scheme) {
 	s.AddKnownTypeWithName(groupVersion.WithKind(azure.ClassKind), &NodeClass{})
 	s.AddKnownTypeWithName(groupVersion.WithKind(azure.ClassKind+"List"), &NodeClassList{})
 	metav1.AddToGroupVersion(s, groupVersion)
-	for _, label := range append(new(azure.Input).Labels(), labelUltraSSD) { // a pool sets the last, and no rule of launch does
+	ofOfferings := azure.Offering{}.Labels(new(launch.InstanceType)) // a pool may set one of them, and no rule of launch does
+	for _, label := range slices.AppendSeq(new(azure.Input).Labels(), maps.Keys(ofOfferings)) {
 		if v1.IsRestrictedLabel(label) == nil { // those of Karpenter's own domain are Karpenter's to register
 			v1.WellKnownLabels.Insert(label)
 		}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+
+	"github.com/slipway-dev/slipway/launch/azure"
 )
 
 // LaunchClass says why a cloud starts no machine. It decides which offerings are not offered for a while.
@@ -87,14 +90,14 @@ const (
 // takes nothing away where the quota of a region is reached, so its core asks for the same at once; here the sizes that are as large wait.
 var shortages = []shortage{
 	{class: NoCapacity, sizes: thisSize, zones: same, kinds: same, lasts: soon, deletes: true},
-	{class: ZonalAllocationFailed, sizes: asLargeOfSeries, zones: same, kinds: every, lasts: longer},
-	{class: AllocationFailed, sizes: asLargeOfSeries, zones: placement, kinds: every, lasts: longer},
-	{class: OverconstrainedZonal, sizes: asLargeOfSeries, zones: same, kinds: same, lasts: longer},
-	{class: Overconstrained, sizes: asLargeOfSeries, zones: placement, kinds: same, lasts: longer},
-	{class: SKUNotAvailable, sizes: asLargeOfSeries, zones: placement, kinds: same, lasts: longer, onDemand: aDay},
-	{class: SKURestricted, sizes: asLargeOfSeries, zones: every, kinds: every, lasts: aDay},
-	{class: FamilyQuotaReached, sizes: asLargeOfSeries, zones: every, kinds: same, lasts: someQuota},
-	{class: FamilyWithoutQuota, sizes: ofSeries, zones: every, kinds: same, lasts: longer},
+	{class: ZonalAllocationFailed, sizes: asLargeOfFamily, zones: same, kinds: every, lasts: longer},
+	{class: AllocationFailed, sizes: asLargeOfFamily, zones: placement, kinds: every, lasts: longer},
+	{class: OverconstrainedZonal, sizes: asLargeOfFamily, zones: same, kinds: same, lasts: longer},
+	{class: Overconstrained, sizes: asLargeOfFamily, zones: placement, kinds: same, lasts: longer},
+	{class: SKUNotAvailable, sizes: asLargeOfFamily, zones: placement, kinds: same, lasts: longer, onDemand: aDay},
+	{class: SKURestricted, sizes: asLargeOfFamily, zones: every, kinds: every, lasts: aDay},
+	{class: FamilyQuotaReached, sizes: asLargeOfFamily, zones: every, kinds: same, lasts: someQuota},
+	{class: FamilyWithoutQuota, sizes: ofFamily, zones: every, kinds: same, lasts: longer},
 	{class: SpotQuotaReached, sizes: anySize, zones: every, kinds: ofSpot, lasts: longer},
 	{class: RegionalQuotaReached, sizes: asLarge, zones: every, kinds: same, lasts: soon, deletes: true},
 	{class: Throttled, sizes: noSize, zones: every, kinds: every},
@@ -106,21 +109,25 @@ func noSize(_, _ *size) bool             { return false }
 func anySize(_, _ *size) bool            { return true }
 func thisSize(refused, other *size) bool { return refused.machine.Name == other.machine.Name }
 func asLarge(refused, other *size) bool  { return other.machine.VCPUs >= refused.machine.VCPUs }
-func asLargeOfSeries(refused, other *size) bool {
-	return ofSeries(refused, other) && asLarge(refused, other)
+func asLargeOfFamily(refused, other *size) bool {
+	return ofFamily(refused, other) && asLarge(refused, other)
 }
 func every(_, _ string) bool          { return true }
 func same(refused, other string) bool { return refused == other }
 func ofSpot(_, other string) bool     { return other == v1.CapacityTypeSpot }
 
 // placement is the same where both are zones, or neither is.
-func placement(refused, other string) bool { return isZone(refused) == isZone(other) }
+func placement(refused, other string) bool { return azure.IsZone(refused) == azure.IsZone(other) }
 
-// labelSeries is a node's label of its size's series. The sizes of a series share a quota.
+// labelSeries is a node's label of its size's series.
 const labelSeries = "karpenter.azure.com/sku-series"
 
-// ofSeries reports whether a size is of the same series. A size whose series is not known is of no other's.
-func ofSeries(refused, other *size) bool {
+// ofFamily reports whether a size is of the same family, which shares a quota and hardware. If a list does not say the families, the sizes of
+// a series are one. A size of which neither is known is of no other's.
+func ofFamily(refused, other *size) bool {
+	if a, b := refused.machine.Family, other.machine.Family; a != "" && b != "" {
+		return strings.EqualFold(a, b)
+	}
 	series := refused.labels[labelSeries]
 	return thisSize(refused, other) || len(series) > 0 && slices.Equal(series, other.labels[labelSeries])
 }
@@ -142,14 +149,14 @@ func (p *Provider) refusal(ctx context.Context, chosen *choice, err error, secre
 		return measureErr // the sizes were measured for the choice
 	}
 	lasts := row.lasts
-	if chosen.kind == v1.CapacityTypeOnDemand {
+	if chosen.CapacityType == v1.CapacityTypeOnDemand {
 		lasts = max(lasts, row.onDemand)
 	}
-	taken := row.offerings(chosen.offering, sizes)
+	taken := row.offerings(chosen.Offering, sizes)
 	p.exhausted.add(taken, p.clock.Now().Add(lasts))
-	log.FromContext(ctx).Info("the cloud has refused a launch", "class", row.class, "type", chosen.size, "zone", chosen.zone,
-		"capacityType", chosen.kind, "offerings", len(taken), "for", lasts)
-	err = fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, secrets...))
+	log.FromContext(ctx).Info("the cloud has refused a launch", "class", row.class, "type", chosen.Type, "zone", chosen.Zone,
+		"capacityType", chosen.CapacityType, "offerings", len(taken), "for", lasts)
+	err = fmt.Errorf("%s in %q as %s: %w", chosen.Type, chosen.Zone, chosen.CapacityType, without(err, secrets...))
 	if row.deletes {
 		return cloudprovider.NewInsufficientCapacityError(err)
 	}
@@ -157,15 +164,15 @@ func (p *Provider) refusal(ctx context.Context, chosen *choice, err error, secre
 }
 
 // offerings are those that a refusal takes away.
-func (s *shortage) offerings(refused offering, sizes []*size) []offering {
-	i := slices.IndexFunc(sizes, func(one *size) bool { return one.machine.Name == refused.size })
-	var taken []offering
+func (s *shortage) offerings(refused azure.Offering, sizes []*size) []azure.Offering {
+	i := slices.IndexFunc(sizes, func(one *size) bool { return one.machine.Name == refused.Type })
+	var taken []azure.Offering
 	for _, other := range sizes {
 		if !s.sizes(sizes[i], other) {
 			continue
 		}
-		for _, o := range other.offerings() {
-			if s.zones(refused.zone, o.zone) && s.kinds(refused.kind, o.kind) {
+		for _, o := range azure.Offerings(other.machine) {
+			if s.zones(refused.Zone, o.Zone) && s.kinds(refused.CapacityType, o.CapacityType) {
 				taken = append(taken, o)
 			}
 		}

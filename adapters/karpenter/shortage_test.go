@@ -117,6 +117,28 @@ func TestShortages(t *testing.T) {
 	}
 }
 
+// TestShortagesOfFamilies: the family is the cloud's own if the list of sizes says it, whatever the series of the names are.
+func TestShortagesOfFamilies(t *testing.T) {
+	f := newFixture(t, func(f *fixture) {
+		types := shortageTypes(t)
+		for i := range types {
+			types[i].Family = map[string]string{"Standard_D4s_v5": "standardOneFamily", "Standard_E4s_v5": "StandardOneFamily"}[types[i].Name]
+			if types[i].Name == "Standard_D8s_v5" {
+				types[i].Family = "standardOtherFamily"
+			}
+		}
+		f.options.Inputs.Types = types
+		f.cloud.startErr = func(karpenter.Launch) error { return &karpenter.LaunchError{Class: karpenter.FamilyWithoutQuota} }
+	})
+	if _, err := f.provider.Create(f.ctx, shortageClaim(t, "on-demand")); err == nil {
+		t.Error("it is launched")
+	}
+	// Of D2 the list says no family, so its series counts; D8 has another family, and E4 the same one.
+	if got, want := f.missing(), product("D2 D4 E4", "0 1 2", "on-demand"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // shortageClaim wants Standard_D4s_v5 in the first zone.
 func shortageClaim(t testing.TB, kind string) *v1.NodeClaim {
 	t.Helper()

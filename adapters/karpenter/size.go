@@ -13,6 +13,7 @@ import (
 
 	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -84,9 +85,12 @@ func (c *class) measure() ([]*size, error) {
 // size is what nodes have on an instance type: what is rendered for claims that want nothing else.
 func (c *class) size(t *launch.InstanceType) (*size, error) {
 	s := &size{machine: t, labels: make(map[string][]string)}
-	for i, kind := range kindsOf(t) {
-		probe := requestOf(new(launch.NodeClaim), nil, offering{zone: zonesOf(t)[0], kind: kind}.labels())
-		made := c.render(t, probe)
+	offerings := azure.Offerings(t)
+	for i, o := range offerings {
+		if o.Zone != offerings[0].Zone {
+			break // the same problems and labels, but for those of the zone
+		}
+		made := c.render(t, requestOf(new(launch.NodeClaim), nil, labelsOf(o)))
 		if i == 0 {
 			s.problems = made.Problems() // they are the same for the others
 		}
@@ -151,12 +155,12 @@ func quantities(texts map[string]string) (corev1.ResourceList, error) {
 }
 
 // instanceType is the size for the scheduler.
-func (s *size) instanceType(in *Inputs, exhausted func(offering) bool) *cloudprovider.InstanceType {
+func (s *size) instanceType(in *Inputs, exhausted func(azure.Offering) bool) *cloudprovider.InstanceType {
 	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead}
 	possible := len(nodeconfig.Fatal(s.problems)) == 0
-	for _, o := range s.offerings() {
+	for _, o := range azure.Offerings(s.machine) {
 		it.Offerings = append(it.Offerings, &cloudprovider.Offering{
-			Price: in.price(s.machine, o.zone, o.kind), Available: possible && !exhausted(o), Requirements: o.requirements(s.machine),
+			Price: in.price(s.machine, o), Available: possible && !exhausted(o), Requirements: requirements(s.machine, o),
 		})
 	}
 	it.Requirements = s.requirements(it.Offerings)
@@ -168,11 +172,11 @@ func (s *size) instanceType(in *Inputs, exhausted func(offering) bool) *cloudpro
 func (s *size) requirements(offerings cloudprovider.Offerings) scheduling.Requirements {
 	requirements := scheduling.NewRequirements()
 	for label := range v1.WellKnownLabels {
-		values := s.labels[label]
-		switch label {
-		case v1.NodePoolLabelKey: // the pool's own
+		if label == v1.NodePoolLabelKey { // the pool's own
 			continue
-		case corev1.LabelTopologyZone, labelScope, v1.CapacityTypeLabelKey, labelUltraSSD: // they follow from the offering
+		}
+		values := s.labels[label]
+		if offerings[0].Requirements.Has(label) { // it follows from the offering
 			values = nil
 			for _, o := range offerings {
 				values = append(values, o.Requirements.Get(label).Values()...)

@@ -61,17 +61,12 @@ var labelRows = []labelRow{
 	{"kubernetes.azure.com/ebpf-dataplane", func(d *launch.Document) string { return when(d.Machine.Network.Dataplane == cilium, cilium) }},
 	{"kubernetes.azure.com/localdns-state", func(d *launch.Document) string { return state(d.Node.Network.LocalDNS != nil) }},
 	{"kubernetes.azure.com/artifactstreaming-enabled", func(d *launch.Document) string { return when(d.Node.Runtime.LazyPull != "", "true") }},
-	{"karpenter.sh/capacity-type", func(d *launch.Document) string { return d.Machine.CapacityType }},
+	{labelCapacityType, func(d *launch.Document) string { return d.Machine.CapacityType }},
 	{"kubernetes.azure.com/scalesetpriority", priority},
 	{"kubernetes.azure.com/priority", priority},
-	{"karpenter.azure.com/placement-scope", func(d *launch.Document) string {
-		if d.Machine.Zone != "" {
-			return "zonal"
-		}
-		return "regional"
-	}},
+	{labelScope, func(d *launch.Document) string { return scope(d.Machine.Zone) }},
 	{"topology.kubernetes.io/region", func(d *launch.Document) string { return strings.ToLower(azureOf(d).Location) }},
-	{"topology.kubernetes.io/zone", func(d *launch.Document) string { return cmp.Or(d.Machine.Zone, regional) }},
+	{labelZone, func(d *launch.Document) string { return cmp.Or(d.Machine.Zone, regional) }},
 	{"kubernetes.io/os", func(*launch.Document) string { return "linux" }},
 	{"kubernetes.io/arch", func(d *launch.Document) string { return d.Machine.Type.Architecture }},
 	{"node.kubernetes.io/instance-type", func(d *launch.Document) string { return d.Machine.Type.Name }},
@@ -106,8 +101,13 @@ const labelDomain = "karpenter.azure.com"
 // the rules of its CRD nodepools).
 var ownDomains = []string{labelDomain, strings.TrimSuffix(aksDomain, "/"), "agentpool", "storageprofile", "storagetier", "accelerator"}
 
-// labelUltraSSD is the label with which a pool wants machines that can have disks of the kind Ultra SSD.
-const labelUltraSSD = labelDomain + "/sku-storage-ultra-ssd"
+// The labels that follow from an offering. With the last one a pool wants machines that can have disks of the kind Ultra SSD.
+const (
+	labelZone         = "topology.kubernetes.io/zone"
+	labelCapacityType = "karpenter.sh/capacity-type"
+	labelScope        = labelDomain + "/placement-scope"
+	labelUltraSSD     = labelDomain + "/sku-storage-ultra-ssd"
+)
 
 // poolLabels are those of the domains that a pool may set. The first is the class's, which Karpenter sets on claims
 // (sigs.k8s.io/karpenter v1: NodeClassLabelKey).

@@ -14,6 +14,43 @@ import (
 // azure_standard.go, GetZoneByNodeName).
 const regional = "0"
 
+// Offering is an instance type in a zone as a capacity type.
+type Offering struct{ Type, Zone, CapacityType string }
+
+// Offerings are all of an instance type: as a spot machine unless it is known that it cannot be one, in each of its zones, and in no zone,
+// because the region may have room if a zone has none (Karpenter for Azure v1.7: instanceTypeZones).
+func Offerings(t *launch.InstanceType) []Offering {
+	var all []Offering
+	for _, zone := range append(slices.Clip(t.Zones), regional) {
+		for _, kind := range capacityTypes {
+			if kind == onDemand || t.Spot == nil || *t.Spot {
+				all = append(all, Offering{t.Name, zone, kind})
+			}
+		}
+	}
+	return all
+}
+
+// Labels are the labels of a node that follow from the offering, each with the values that it can have.
+func (o Offering) Labels(t *launch.InstanceType) map[string][]string {
+	ultraSSD := []string{"false"}
+	if slices.Contains(t.UltraSSDZones, o.Zone) {
+		ultraSSD = append(ultraSSD, "true")
+	}
+	return map[string][]string{labelZone: {o.Zone}, labelScope: {scope(o.Zone)}, labelCapacityType: {o.CapacityType}, labelUltraSSD: ultraSSD}
+}
+
+// IsZone reports whether the value of a zone's label names a zone; else the cloud chooses a place in the region.
+func IsZone(zone string) bool { return zone != "" && zone != regional }
+
+// scope is where in a region a machine may be, as a label has it.
+func scope(zone string) string {
+	if IsZone(zone) {
+		return "zonal"
+	}
+	return "regional"
+}
+
 // zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
 // nodes with both: "eastus-1".
 var zoneRule = launch.Rule{

@@ -18,6 +18,7 @@ const mostTypes = 100_000
 // sku is an entry of Azure's list of resource SKUs.
 type sku struct {
 	Name         string `json:"name"`
+	Family       string `json:"family"`
 	ResourceType string `json:"resourceType"`
 	// Locations are the regions that the entry is of. A list of several regions has an entry for each.
 	Locations    []string `json:"locations"`
@@ -159,7 +160,7 @@ func readSKUs(data []byte) ([]sku, error) {
 
 // instanceType is what the entry says (Azure: Resource SKUs, capabilities).
 func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
-	t := &launch.InstanceType{Name: s.Name, Addresses: addressesEach}
+	t := &launch.InstanceType{Name: s.Name, Family: s.Family, Addresses: addressesEach}
 	if location != "" {
 		s.place(t, location)
 	}

@@ -104,7 +104,7 @@ func TestReadInstanceTypes(t *testing.T) {
 // Whether a type can be a spot machine, and where it has Ultra SSD, is in a list in four ways (Azure: Resource SKUs).
 func TestOfferings(t *testing.T) {
 	const list = `[
-  {"name": "Standard_A", "locationInfo": [{"location": "EastUS", "zones": ["1", "2", "3"], "zoneDetails": [
+  {"name": "Standard_A", "family": "standardAFamily", "locationInfo": [{"location": "EastUS", "zones": ["1", "2", "3"], "zoneDetails": [
     {"name": ["3", "1"], "capabilities": [{"name": "UltraSSDAvailable", "value": "True"}]}, {"name": ["2"], "capabilities": [{"name": "UltraSSDAvailable", "value": "False"}]}]},
     {"location": "westus", "zones": ["1"], "zoneDetails": [{"name": ["1"], "capabilities": [{"name": "UltraSSDAvailable", "value": "True"}]}]}],
    "capabilities": [{"name": "LowPriorityCapable", "value": "True"}]},
@@ -122,6 +122,9 @@ func TestOfferings(t *testing.T) {
 		one, err := ReadInstanceType([]byte(list), c.name, "eastus")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if want := map[bool]string{true: "standardAFamily"}[c.name == "Standard_A"]; one.Family != want {
+			t.Errorf("%s: the family is %q", c.name, one.Family)
 		}
 		spotAble := notKnown
 		if one.Spot != nil {
