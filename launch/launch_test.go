@@ -30,6 +30,7 @@ func isUnknown(err error) bool { return errors.Is(err, launch.ErrUnknown) }
 type inputs struct {
 	Settings, NodePool, NodeClass, NodeClaim, Detected, Images string
 	Type                                                       string
+	Types                                                      []byte
 }
 
 // names are the documents of inputs, by the names of the examples.
@@ -61,7 +62,7 @@ func parse(t testing.TB, data []byte) *document.Node {
 // base are the examples.
 func base(t testing.TB) *inputs {
 	t.Helper()
-	in := &inputs{Type: "Standard_D4ds_v5"}
+	in := &inputs{Type: "Standard_D4ds_v5", Types: read(t, filepath.Join(examples, "skus.json"))}
 	for name, at := range in.names() {
 		*at = string(read(t, filepath.Join(examples, name+".yaml")))
 	}
@@ -124,7 +125,7 @@ func (in *inputs) decode(t testing.TB) (cloud *azure.Input, request launch.Reque
 	}
 	if in.Type != "" {
 		var err error
-		if cloud.Type, err = azure.ReadInstanceType(read(t, filepath.Join(examples, "skus.json")), in.Type, "eastus"); err != nil {
+		if cloud.Type, err = azure.ReadInstanceType(in.Types, in.Type, "eastus"); err != nil {
 			add("skus", []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: err.Error(), Fatal: true}})
 		}
 	}

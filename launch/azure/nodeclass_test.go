@@ -101,6 +101,12 @@ func TestClassFIPS(t *testing.T) {
 		"{fipsMode: FIPS, imageFamily: AzureLinux}":                                                          "",
 		"{fipsMode: FIPS, imageFamily: AzureLinux, security: {trustedLaunch: {vtpm: true}}}":                 "$.spec.fipsMode",
 		"{fipsMode: Disabled, imageFamily: Ubuntu2404, security: {trustedLaunch: {vtpm: true}}, maxPods: 5}": "$.spec.maxPods",
+		"{}": "", "{security: {trustedLaunch: {vtpm: true}}}": "",
+		"{imageFamily: Ubuntu}": "", "{fipsMode: Disabled, imageFamily: Ubuntu}": "", "{imageFamily: Ubuntu, security: {trustedLaunch: {vtpm: true}}}": "",
+		"{imageFamily: Ubuntu2204}": "", "{fipsMode: Disabled, imageFamily: Ubuntu2204}": "", "{imageFamily: Ubuntu2204, security: {trustedLaunch: {vtpm: true}}}": "",
+		"{imageFamily: Ubuntu2404}": "", "{fipsMode: Disabled, imageFamily: Ubuntu2404}": "", "{imageFamily: Ubuntu2404, security: {trustedLaunch: {vtpm: true}}}": "",
+		"{fipsMode: FIPS, imageFamily: Ubuntu2404, security: {trustedLaunch: {vtpm: true}}}": "$.spec.fipsMode",
+		"{imageFamily: AzureLinux}": "", "{fipsMode: Disabled, imageFamily: AzureLinux}": "", "{imageFamily: AzureLinux, security: {trustedLaunch: {vtpm: true}}}": "",
 	} {
 		_, problems := ReadNodeClass([]byte("apiVersion: " + ClassVersion + "\nkind: " + ClassKind + "\nmetadata: {name: a}\nspec: " + spec))
 		if len(problems) > 1 || (want == "") != (len(problems) == 0) || want != "" && problems[0].Path != want {
@@ -129,6 +135,13 @@ func TestClassAsTheAPIServer(t *testing.T) {
 		"{maxPods: 10}": "", "{maxPods: 251}": "$.spec.maxPods", "{imageFamily: Ubuntu2004}": "$.spec.imageFamily", `{imageFamily: ""}`: "$.spec.imageFamily",
 		"{gpu: {}}": "", "{gpu: {mode: Install}}": "$.spec.gpu.mode", "{artifactStreaming: {enabled: true}}": "",
 		"{kubelet: {}}": "", "{kubelet: {imageGCHighThresholdPercent: 101}}": "$.spec.kubelet.imageGCHighThresholdPercent",
+		subnet("g"): "", subnet("MyGroup"): "", subnet(strings.Repeat("a", 90)): "", subnet(strings.Repeat("a", 91)): "$.spec.vnetSubnetID", subnet("a.b-c.d"): "", subnet("a@b*c&d"): "$.spec.vnetSubnetID",
+		strings.Replace(subnet("g"), "/subnets/s", "/subnets/S-1", 1): "", strings.Replace(subnet("g"), "virtualNetworks/v", "virtualNetworks/MyNetwork", 1): "",
+		strings.Replace(subnet("g"), "/resourceGroups/g", "/g", 1): "$.spec.vnetSubnetID", strings.Replace(subnet("g"), "Microsoft.Network", "Microsoft.Storage", 1): "$.spec.vnetSubnetID",
+		strings.Replace(subnet("g"), "/virtualNetworks/v", "", 1): "$.spec.vnetSubnetID",
+		"{osDiskSizeGB: 128}": "", "{osDiskSizeGB: 1024}": "", "{osDiskSizeGB: 2048}": "", "{osDiskSizeGB: 4096}": "$.spec.osDiskSizeGB",
+		"{gpu: {mode: Driver}}": "", "{gpu: {mode: None}}": "", "{artifactStreaming: {enabled: false}}": "", "{artifactStreaming: {}}": "",
+		"{tags: {" + strings.Repeat("a", 513) + ": b}}": "$.spec.tags." + strings.Repeat("a", 513), `{tags: {"a\\b": c}}`: `$.spec.tags["a\\b"]`,
 		subnet("a-b_c"): "", subnet(".a"): "", subnet("a-"): "", subnet("a.(b)"): "", subnet("a."): "$.spec.vnetSubnetID", subnet("a#b"): "$.spec.vnetSubnetID",
 		"{linuxOSConfig: {swapFileSize: 1500Mi}, kubelet: {failSwapOn: false}}":        "",
 		"{linuxOSConfig: {swapFileSize: 1500Mi}}":                                      "$.spec.linuxOSConfig.swapFileSize",
@@ -176,7 +189,11 @@ func TestClassDefaults(t *testing.T) {
 // A zone that cannot be served is an error at its place in the class; the contract of the node never has it.
 func TestClassZones(t *testing.T) {
 	long := strings.Repeat("a", 63)
-	for _, c := range []struct{ field, value, want string }{
+	for _, c := range []struct {
+		field string
+		value any
+		want  string
+	}{
 		{"zone", "example.com", ""}, {"zone", "example.com.", ""}, {"zone", "Example-1_a.com", ""}, {"zone", "svc.cluster.local", ".forwardDestination"}, {"zone", long + ".com", ""},
 		{"zone", "x {\n}\nevil.example", ".zone"}, {"zone", "a b", ".zone"}, {"zone", "-bad..example", ".zone"}, {"zone", "a-.com", ".zone"}, {"zone", "_tcp.example", ".zone"},
 		{"zone", "..", ".zone"}, {"zone", "*.example", ".zone"}, {"zone", "a" + long + ".com", ".zone"}, {"zone", "", ".zone"}, {"zone", "bücher.example", ".zone"},
@@ -186,6 +203,13 @@ func TestClassZones(t *testing.T) {
 		{"cacheDuration", "1.5h", ".cacheDuration"}, {"cacheDuration", "500ms", ".cacheDuration"}, {"cacheDuration", "0", ".cacheDuration"}, {"cacheDuration", "+1h", ".cacheDuration"},
 		{"cacheDuration", "-1h", ".cacheDuration"}, {"cacheDuration", "1d", ".cacheDuration"}, {"cacheDuration", "9999999h", ".cacheDuration"}, {"cacheDuration", "99999999999999999999h", ".cacheDuration"},
 		{"serveStaleDuration", "0s", ""}, {"serveStaleDuration", "1h ", ".serveStaleDuration"},
+		{"cacheDuration", "1h", ""}, {"cacheDuration", "30m", ""}, {"cacheDuration", "1h30m", ""}, {"serveStaleDuration", "1h", ""}, {"serveStaleDuration", "30m", ""},
+		{"serveStaleDuration", "60s", ""}, {"serveStaleDuration", "1h30m", ""}, {"serveStaleDuration", "2h15m30s", ""},
+		{"queryLogging", "Error", ""}, {"queryLogging", "Log", ""}, {"queryLogging", "", ".queryLogging"}, {"protocol", "PreferUDP", ""}, {"protocol", "UDP", ".protocol"},
+		{"forwardDestination", "VnetDNS", ""}, {"forwardDestination", "Internet", ".forwardDestination"}, {"forwardDestination", "", ".forwardDestination"},
+		{"forwardPolicy", "Sequential", ""}, {"forwardPolicy", "RoundRobin", ""}, {"forwardPolicy", "Random", ""}, {"forwardPolicy", "First", ".forwardPolicy"}, {"forwardPolicy", "", ".forwardPolicy"},
+		{"serveStale", "Immediate", ""}, {"serveStale", "Disable", ""}, {"serveStale", "Never", ".serveStale"}, {"serveStale", "", ".serveStale"},
+		{"maxConcurrent", 0, ""}, {"maxConcurrent", 1, ""}, {"maxConcurrent", 1000, ""}, {"maxConcurrent", -1, ".maxConcurrent"}, {"maxConcurrent", -100, ".maxConcurrent"},
 		{"protocol", "ForceTCP", ""}, {"protocol", "", ".protocol"}, {"serveStale", "Verify", ""}, {"queryLogging", "log", ".queryLogging"}, {"forwardDestination", "ClusterCoreDNS", ".forwardDestination"},
 	} {
 		zone := map[string]any{
@@ -214,11 +238,50 @@ func TestClassZones(t *testing.T) {
 			want = "$.spec.localDNS.vnetDNSOverrides[3]" + c.want
 		}
 		if len(problems) > 1 || (want == "") != (len(problems) == 0) || want != "" && (problems[0].Path != want || !problems[0].Fatal) {
-			t.Errorf("%s %q: %v, want %q", c.field, c.value, problems, want)
+			t.Errorf("%s %v: %v, want %q", c.field, c.value, problems, want)
 		}
 		layer := got.layer().Document.Node
 		if found := nodeconfig.Repair(&nodeconfig.NodeConfig{Network: layer.Network}); slices.ContainsFunc(found, func(p nodeconfig.Problem) bool { return strings.Contains(p.Path, "localDNS") }) {
-			t.Errorf("%s %q: the contract has it: %v", c.field, c.value, found)
+			t.Errorf("%s %v: the contract has it: %v", c.field, c.value, found)
+		}
+	}
+}
+
+// Which zones the overrides have, each once; the DNS of the cluster serves the cluster's own names, and the network's all others (CRD
+// aksnodeclasses: CEL rules).
+func TestClassZonesTogether(t *testing.T) {
+	zone := func(name, destination, more string) string {
+		return "{zone: " + name + ", queryLogging: Error, forwardDestination: " + destination + ", forwardPolicy: Random, maxConcurrent: 100, cacheDuration: 1h, serveStaleDuration: 1h" + more + "}"
+	}
+	const usual, vnet, core = ", protocol: PreferUDP, serveStale: Immediate", "VnetDNS", "ClusterCoreDNS"
+	root, cluster := zone(".", vnet, usual), zone("cluster.local", core, usual)
+	for _, c := range []struct{ mode, vnetDNS, kubeDNS, want string }{
+		{"Required", root + ", " + cluster, root + ", " + cluster, ""},
+		{"Preferred", root + ", " + cluster, root + ", " + cluster, ""},
+		{"Disabled", root + ", " + cluster, root + ", " + cluster, ""},
+		{"Always", root + ", " + cluster, root + ", " + cluster, ".mode"},
+		{`""`, root + ", " + cluster, root + ", " + cluster, ".mode"},
+		{"Required", cluster, root + ", " + cluster, ".vnetDNSOverrides"},
+		{"Required", root, root + ", " + cluster, ".vnetDNSOverrides"},
+		{"Required", root + ", " + cluster, cluster, ".kubeDNSOverrides"},
+		{"Required", root + ", " + cluster, root, ".kubeDNSOverrides"},
+		{"Required", root + ", " + cluster + ", " + root, root + ", " + cluster, ".vnetDNSOverrides[2].zone"},
+		{"Required", root + ", " + cluster, root + ", " + cluster + ", " + cluster, ".kubeDNSOverrides[2].zone"},
+		{"Required", zone(".", core, usual) + ", " + cluster, root + ", " + cluster, ".vnetDNSOverrides[0].forwardDestination"},
+		{"Required", root + ", " + zone("cluster.local", vnet, usual), root + ", " + cluster, ".vnetDNSOverrides[1].forwardDestination"},
+		{"Required", root + ", " + cluster + ", " + zone("svc.cluster.local", vnet, usual), root + ", " + cluster, ".vnetDNSOverrides[2].forwardDestination"},
+		{"Required", root + ", " + cluster + ", " + zone("a.example", vnet, ", protocol: ForceTCP, serveStale: Verify"), root + ", " + cluster, ".vnetDNSOverrides[2].serveStale"},
+		{"Required", root + ", " + cluster + ", " + zone("a.example", vnet, ", protocol: ForceTCP, serveStale: Immediate"), root + ", " + cluster, ""},
+		{"Required", root + ", " + cluster + ", " + zone("a.example", vnet, ", protocol: ForceTCP, serveStale: Disable"), root + ", " + cluster, ""},
+		{"Required", root + ", " + cluster + ", " + zone("a.example", vnet, ", protocol: PreferUDP, serveStale: Verify"), root + ", " + cluster, ""},
+	} {
+		_, problems := class(t, "{localDNS: {mode: "+c.mode+", vnetDNSOverrides: ["+c.vnetDNS+"], kubeDNSOverrides: ["+c.kubeDNS+"]}}")
+		want := ""
+		if c.want != "" {
+			want = "$.spec.localDNS" + c.want
+		}
+		if problems = nodeconfig.Fatal(problems); len(problems) > 1 || (want == "") != (len(problems) == 0) || want != "" && problems[0].Path != want {
+			t.Errorf("%+v: %v", c, problems)
 		}
 	}
 }
