@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
@@ -148,8 +149,8 @@ func (v *validator) aws(a *AWSIdentity) {
 		path, value, want string
 		valid             func(string) bool
 	}{
-		{"$.join.aws.clusterName", a.ClusterName, "1 to 100 letters, digits, dashes and underscores that begin with a letter or digit", isEKSCluster},
-		{"$.join.aws.region", a.Region, `a region, such as "us-east-1"`, isAWSRegion},
+		{"$.join.aws.clusterName", a.ClusterName, "1 to 100 letters, digits, dashes and underscores that begin with a letter or digit", awsname.IsCluster},
+		{"$.join.aws.region", a.Region, `a region, such as "us-east-1"`, awsname.IsRegion},
 	} {
 		switch {
 		case part.value == "":
@@ -158,27 +159,6 @@ func (v *validator) aws(a *AWSIdentity) {
 			v.vital(part.path, "want "+part.want)
 		}
 	}
-}
-
-// isEKSCluster reports whether a cluster of EKS can have the name (Amazon EKS API Reference, CreateCluster).
-func isEKSCluster(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	return name != "" && len(name) <= 100 && strings.Trim(name, letters+"-_") == "" && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "_")
-}
-
-// isAWSRegion reports whether a region of AWS can have the name: words of small letters, and a number.
-func isAWSRegion(name string) bool {
-	words := strings.Split(name, "-")
-	if len(words) < 3 || len(words) > 5 || len(name) > 32 {
-		return false
-	}
-	number := words[len(words)-1]
-	if number == "" || strings.Trim(number, "0123456789") != "" {
-		return false
-	}
-	return !slices.ContainsFunc(words[:len(words)-1], func(word string) bool {
-		return word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != ""
-	})
 }
 
 // AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in the order in which it does them.

@@ -56,7 +56,7 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	a.levelGiven = func() bool { return flags.Changed("log-level") }
 	flags.Var(&a.logLevel, "log-level", "log messages of `LEVEL` and above: "+cli.List(a.logLevel.Allowed, "or"))
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
-	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.localDNS(), a.status(), a.facts(), a.reset())
+	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.localDNS(), a.status(), a.facts(), a.eksToken(), a.reset())
 	root.AddCommand(a.hotfixes()...)
 	command.Prepare(root, a.Streams)
 	return root

@@ -17,6 +17,8 @@ func TestWrongFlagsAreReportedInOrder(t *testing.T) {
 		{[]string{"watch", "--drift-interval", "1s", "--interval", "1s"}, "--interval must be at least"},
 		{[]string{"watch", "--metrics-textfile", "b", "--metrics-socket", "a"}, "--metrics-socket must be an absolute path"},
 		{[]string{"local-dns"}, "--coredns must be an absolute path"},
+		{[]string{"eks-token", "--region", "eu"}, "--cluster-name must be the name of a cluster"},
+		{[]string{"eks-token", "--cluster-name", "prod", "--region", "eu"}, "--region must be a region"},
 	} {
 		for range 20 {
 			var messages bytes.Buffer

@@ -29,6 +29,8 @@ type cloud struct {
 	lifecycle document
 	// hostname is a document of its own where the instance's has none.
 	hostname document
+	// role has the name of the machine's role, and below it the role's credentials, where the cloud has such.
+	role document
 	// identities says that it gives tokens of the machine's identities.
 	identities bool
 }

@@ -24,4 +24,5 @@ var _ = register(facts.EC2, cloud{
 	describe:  describeEC2,
 	lifecycle: document{"/latest/meta-data/instance-life-cycle", maxHostname, []string{htmlType, jsonType}},
 	hostname:  document{"/latest/meta-data/local-hostname", maxHostname, []string{htmlType, jsonType}},
+	role:      document{"/latest/meta-data/iam/security-credentials/", maxHostname, []string{htmlType, jsonType}},
 })

@@ -1,8 +1,7 @@
 package concern
 
 import (
-	"strings"
-
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -57,16 +56,6 @@ var awsRegistries = []struct{ region, account string }{
 	{"us-west-2", "602401143452"},
 }
 
-// awsDomains are the domains of partitions other than the first, by how their regions' names begin (AWS General Reference,
-// service endpoints).
-var awsDomains = []struct{ region, domain string }{
-	{"cn-", "amazonaws.com.cn"},
-	{"us-isob-", "sc2s.sgov.gov"},
-	{"us-isof-", "csp.hci.ic.gov"},
-	{"us-iso-", "c2s.ic.gov"},
-	{"eu-isoe-", "cloud.adc-e.uk"},
-}
-
 // Region is the cluster's, in AWS; empty if neither the contract nor the cloud names it.
 func (in *Input) Region() string {
 	if a := in.Config.Cloud.AWS; a != nil && a.Region != "" {
@@ -82,15 +71,10 @@ func (in *Input) Region() string {
 // and the contract names none.
 func (in *Input) Registry() (registry awsRegistry, own bool) {
 	region := in.Region()
-	registry.Domain = "amazonaws.com"
+	registry.Domain = awsname.PartitionOf(region).Domain
 	for _, r := range awsRegistries {
 		if r.region == region {
 			registry.Account = r.account
-		}
-	}
-	for _, d := range awsDomains {
-		if strings.HasPrefix(region, d.region) {
-			registry.Domain = d.domain
 		}
 	}
 	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage

@@ -1,0 +1,68 @@
+// Package awsname has the names of AWS: of its partitions, regions, domains and clusters, and of a machine in its network. It decides
+// nothing about a node. Validation, the planner and the credential plug-in for EKS (internal/ekstoken) read it.
+package awsname
+
+import (
+	"slices"
+	"strings"
+)
+
+// Partition is a part of AWS with accounts, regions and a domain that no other part has.
+type Partition struct {
+	// Name is the one in ARNs.
+	Name string
+	// regions is what the names of its regions begin with; empty for those that no other partition has.
+	regions string
+	// Domain is that of its services.
+	Domain string
+	// fips is what the host name of its Security Token Service begins with where that has cryptography validated by FIPS 140.
+	fips string
+}
+
+// partitions are all there are, as of 2026-11 (AWS SDKs: partitions.json; AWS STS: endpoint rules). In us-gov each endpoint is
+// validated, and its name does not say so.
+var partitions = []Partition{
+	{"aws-cn", "cn-", "amazonaws.com.cn", "sts-fips"},
+	{"aws-us-gov", "us-gov-", "amazonaws.com", "sts"},
+	{"aws-iso", "us-iso-", "c2s.ic.gov", "sts-fips"},
+	{"aws-iso-b", "us-isob-", "sc2s.sgov.gov", "sts-fips"},
+	{"aws-iso-e", "eu-isoe-", "cloud.adc-e.uk", "sts-fips"},
+	{"aws-iso-f", "us-isof-", "csp.hci.ic.gov", "sts-fips"},
+	{"aws-eusc", "eusc-", "amazonaws.eu", "sts-fips"},
+	{"aws", "", "amazonaws.com", "sts-fips"},
+}
+
+// PartitionOf is the partition of a region.
+func PartitionOf(region string) *Partition {
+	return &partitions[slices.IndexFunc(partitions, func(p Partition) bool { return strings.HasPrefix(region, p.regions) })]
+}
+
+// STSHost is the host name of a region's Security Token Service; fips asks for the endpoint with validated cryptography.
+func STSHost(region string, fips bool) string {
+	p, name := PartitionOf(region), "sts"
+	if fips {
+		name = p.fips
+	}
+	return name + "." + region + "." + p.Domain
+}
+
+// IsRegion reports whether a region of AWS can have the name: words of small letters, and a number.
+func IsRegion(name string) bool {
+	words := strings.Split(name, "-")
+	if len(words) < 3 || len(words) > 5 || len(name) > 32 {
+		return false
+	}
+	number := words[len(words)-1]
+	if number == "" || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	return !slices.ContainsFunc(words[:len(words)-1], func(word string) bool {
+		return word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != ""
+	})
+}
+
+// IsCluster reports whether a cluster of EKS can have the name (Amazon EKS API Reference, CreateCluster).
+func IsCluster(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= 100 && strings.Trim(name, letters+"-_") == "" && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "_")
+}
