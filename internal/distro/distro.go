@@ -162,6 +162,8 @@ type Programs struct {
 	Containerd, Runc, Kubelet []string
 	// Credentials are image credential providers of the kubelet.
 	Credentials []string
+	// Token is what gets a node of EKS its token on images for EKS, where that is not aws-iam-authenticator.
+	Token string
 }
 
 // Cgroups is the version of the control groups from a release on. An empty From is the first release.

@@ -70,6 +70,8 @@ var (
 		Containerd: packaged.Containerd, Runc: []string{"/usr/sbin/runc"}, Kubelet: packaged.Kubelet,
 		Credentials: []string{"/etc/eks/image-credential-provider/ecr-credential-provider"},
 	}
+	// onAL2023 are the same, without aws-iam-authenticator (amazon-eks-ami: al2023, install-worker.sh).
+	onAL2023 = Programs{Containerd: onEKS.Containerd, Runc: onEKS.Runc, Kubelet: onEKS.Kubelet, Credentials: onEKS.Credentials, Token: "/usr/bin/aws"}
 )
 
 const (
@@ -93,6 +95,7 @@ var usual = map[string]string{
 	"Resolver.NetworkManager": "systemd-resolved does",
 	"Packages":                "no cloud is known to have a copy",
 	"Login":                   "/etc/motd is all there is",
+	"Programs.Token":          "aws-iam-authenticator gets it, where an image is for EKS",
 	"Programs.Credentials":    "each cloud's images have another place",
 	"Weakness":                "its kernels were never vulnerable, or it gets the fix with the image",
 }
@@ -286,7 +289,7 @@ var amazonLinux2023 = Distribution{
 	Resolver: Resolver{Resolved: true}, // AL2023 user guide, networking; amazon-eks-ami: nodeadm, systemd-resolved
 	Network:  Network{Metric: networkdMetric},
 	Clock:    chrony,
-	Programs: onEKS,
+	Programs: onAL2023,
 	Cgroups:  []Cgroups{{"", 2}}, // AL2023 user guide, comparing AL2 and AL2023
 	Empty: map[string]string{
 		"Network.IgnoresDomains": "amazon-ec2-net-utils sets UseDomains=",

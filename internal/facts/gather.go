@@ -187,7 +187,10 @@ var unversioned = []string{"aks-secure-tls-bootstrap-client"}
 // use in a cloud is not looked for in another, and one that is only of use with another program not without that.
 var programs = []struct{ name, path, cloud, with string }{
 	{"aws", "/usr/bin/aws", EC2, ""},
+	{"aws", "/usr/local/bin/aws", EC2, ""}, // AWS CLI User Guide, installing; and its snap
+	{"aws", "/snap/bin/aws", EC2, ""},
 	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2, ""},
+	{"aws-iam-authenticator", "/usr/local/bin/aws-iam-authenticator", EC2, ""},
 	{"coredns", "/opt/azure/containers/localdns/binary/coredns", "", ""},
 	{"nvidia-smi", "/usr/bin/nvidia-smi", "", ""},
 	{"nvidia-modprobe", "/usr/bin/nvidia-modprobe", "", "nvidia-smi"},

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -117,52 +119,69 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
-// The call of the plug-in is that of the image's own.
+// With the agent the call is the agent's own, whatever the image has. Without one it is that of the image's plug-in.
 func TestAWSIdentity(t *testing.T) {
+	agent := map[string]any{
+		"apiVersion": "client.authentication.k8s.io/v1", "command": "/opt/slipway/bin/slipway-node",
+		"args": []any{"eks-token", "--cluster-name=prod", "--region=eu-west-1"},
+	}
+	cli := func(program string) map[string]any {
+		return map[string]any{
+			"apiVersion": "client.authentication.k8s.io/v1beta1", "command": program,
+			"args": []any{"eks", "get-token", "--cluster-name", "prod", "--region", "eu-west-1"},
+		}
+	}
+	authenticator := map[string]any{
+		"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "/usr/bin/aws-iam-authenticator", "args": []any{"token", "-i", "prod"},
+		"env": []any{
+			map[string]any{"name": "AWS_REGION", "value": "eu-west-1"}, map[string]any{"name": "AWS_STS_REGIONAL_ENDPOINTS", "value": "regional"},
+		},
+	}
 	for _, c := range []struct {
-		image string
-		known []string
-		want  map[string]any
+		image, os string
+		known     []string
+		want      map[string]any
 	}{
-		{"nothing is known", nil, map[string]any{
-			"command": "/usr/bin/aws", "args": []any{"eks", "get-token", "--cluster-name", "prod", "--region", "eu-west-1"},
-		}},
-		{"both", []string{"aws-iam-authenticator", "aws"}, map[string]any{
-			"command": "/usr/bin/aws", "args": []any{"eks", "get-token", "--cluster-name", "prod", "--region", "eu-west-1"},
-		}},
-		{"the second", []string{"aws-iam-authenticator"}, map[string]any{
-			"command": "/usr/bin/aws-iam-authenticator", "args": []any{"token", "-i", "prod"},
-			"env": []any{
-				map[string]any{"name": "AWS_REGION", "value": "eu-west-1"}, map[string]any{"name": "AWS_STS_REGIONAL_ENDPOINTS", "value": "regional"},
-			},
-		}},
-		{"neither", []string{}, nil},
+		{"nothing is known", "", nil, authenticator},
+		{"EKS's image of Amazon Linux 2023", "amzn", nil, cli("/usr/bin/aws")},
+		{"both", "", []string{"/usr/bin/aws", "/usr/bin/aws-iam-authenticator"}, authenticator},
+		{"both, of Amazon Linux 2023", "amzn", []string{"/usr/bin/aws", "/usr/bin/aws-iam-authenticator"}, authenticator},
+		{"the AWS CLI as a snap", "ubuntu", []string{"/snap/bin/aws"}, cli("/snap/bin/aws")},
+		{"neither", "", []string{}, nil},
 	} {
 		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Join = nodeconfig.Join{Method: nodeconfig.JoinAWS, AWS: &nodeconfig.AWSIdentity{ClusterName: "prod", Region: "eu-west-1"}}
+			n.Cloud.Provider, n.Kubelet.NodeIPs = "aws", []string{"10.0.0.5"}
 		})
 		var known facts.Facts
+		known.OS.ID = c.os
 		if c.known != nil {
 			known.Components = []components.Component{{Name: "kubelet", Version: config.Cluster.KubernetesVersion, Path: "/usr/bin/kubelet"}}
 		}
-		for _, name := range c.known {
-			known.Components = append(known.Components, components.Component{Name: name, Path: "/usr/bin/" + name})
+		for _, program := range c.known {
+			known.Components = append(known.Components, components.Component{Name: path.Base(program), Path: program})
 		}
-		p, problems := New(config, known)
-		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-			if c.want != nil || fatal[0].Path != "$.join.method" {
-				t.Errorf("%s: %v", c.image, fatal)
+		for name, made := range map[string]struct {
+			want map[string]any
+			make func(*nodeconfig.NodeConfig, facts.Facts) (resource.Plan, []nodeconfig.Problem)
+		}{"agent": {agent, New}, "no agent": {c.want, WithoutAgent}} {
+			p, problems := made.make(config, known)
+			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+				if made.want != nil || fatal[0].Path != "$.join.method" {
+					t.Errorf("%s, %s: %v", c.image, name, fatal)
+				}
+				continue
 			}
-			continue
-		}
-		user, _ := readKubeconfig(t, fileAt(t, p, familyOf(config).Paths.Kubeconfig))
-		if c.want == nil {
-			t.Errorf("%s: it joins with %v", c.image, user)
-			continue
-		}
-		c.want["apiVersion"], c.want["interactiveMode"] = "client.authentication.k8s.io/v1beta1", "Never"
-		if diff := cmp.Diff(map[string]any{"exec": c.want}, user); diff != "" {
-			t.Errorf("%s: the user differs:\n%s", c.image, diff)
+			user, _ := readKubeconfig(t, fileAt(t, p, familyOf(config).Paths.Kubeconfig))
+			if made.want == nil {
+				t.Errorf("%s: it joins with %v", c.image, user)
+				continue
+			}
+			want := maps.Clone(made.want)
+			want["interactiveMode"] = "Never"
+			if diff := cmp.Diff(map[string]any{"exec": want}, user); diff != "" {
+				t.Errorf("%s, %s: the user differs:\n%s", c.image, name, diff)
+			}
 		}
 	}
 }

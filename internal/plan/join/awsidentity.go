@@ -3,31 +3,35 @@ package join
 import (
 	"cmp"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // awsPlugin is a credential plug-in that gets tokens for the machine's AWS identity.
 type awsPlugin struct {
-	program string
+	program, apiVersion string
 	// args ask for a token, env is added to the environment.
 	args func(a *nodeconfig.AWSIdentity) []string
 	env  func(a *nodeconfig.AWSIdentity) []nodeconfig.EnvVar
 }
 
-// awsPlugins are those that images have, in the order in which they are looked for: EKS's images since Amazon Linux 2023 have
-// the first, those before, and Ubuntu's, the second (Amazon EKS AMI: kubeconfig; aws-iam-authenticator, README). The second
-// finds the region in its environment, and asks the region's own STS and not the global one.
+// agentPlugin is the agent's own.
+var agentPlugin = awsPlugin{
+	apiVersion: "client.authentication.k8s.io/v1",
+	args: func(a *nodeconfig.AWSIdentity) []string {
+		return []string{"eks-token", "--cluster-name=" + a.ClusterName, "--region=" + a.Region}
+	},
+}
+
+// awsPlugins are those that images have, for nodes without an agent, in the order in which they are looked for. The first starts in
+// milliseconds; the second loads Python, which eksctl's design avoids (eksctl, docs/current-001-node_bootstrap.md). The first finds the
+// region in its environment, and asks the region's own STS and not the global one (aws-iam-authenticator, README).
 var awsPlugins = []awsPlugin{
 	{
-		program: "/usr/bin/aws",
-		args: func(a *nodeconfig.AWSIdentity) []string {
-			return []string{"eks", "get-token", "--cluster-name", a.ClusterName, "--region", a.Region}
-		},
-	},
-	{
-		program: "/usr/bin/aws-iam-authenticator",
-		args:    func(a *nodeconfig.AWSIdentity) []string { return []string{"token", "-i", a.ClusterName} },
+		program: "/usr/bin/aws-iam-authenticator", apiVersion: pluginVersion,
+		args: func(a *nodeconfig.AWSIdentity) []string { return []string{"token", "-i", a.ClusterName} },
 		env: func(a *nodeconfig.AWSIdentity) []nodeconfig.EnvVar {
 			return []nodeconfig.EnvVar{
 				{Name: "AWS_REGION", Value: nodeconfig.NewSecret(a.Region)},
@@ -35,26 +39,39 @@ var awsPlugins = []awsPlugin{
 			}
 		},
 	},
+	{
+		program: "/usr/bin/aws", apiVersion: pluginVersion,
+		args: func(a *nodeconfig.AWSIdentity) []string {
+			return []string{"eks", "get-token", "--cluster-name", a.ClusterName, "--region", a.Region}
+		},
+	},
 }
 
-// awsAPIVersion is what both plug-ins speak.
-const awsAPIVersion = "client.authentication.k8s.io/v1beta1"
+// pluginVersion is what each release of both plug-ins speaks.
+const pluginVersion = "client.authentication.k8s.io/v1beta1"
 
-// awsCredential is the call of the plug-in that the image has; the first where nothing is known of the image.
+// awsCredential is the call of a plug-in: the agent's own, or one that the image has.
 func awsCredential(in *concern.Input, out *concern.Output) *nodeconfig.ExecCredential {
 	// A config that is not valid may lack it; its other problems are of interest all the same.
 	identity := cmp.Or(in.Config.Join.AWS, &nodeconfig.AWSIdentity{})
+	if !in.Agentless {
+		program := in.Family.Agent.Program
+		out.Join("", &resource.Check{Label: "credential-plug-in", PathExists: program}, exitcode.KubeletStartFailed,
+			"the kubelet would call it again and again, and never join")
+		return agentPlugin.call(program, identity)
+	}
 	for _, plugin := range awsPlugins {
-		if program := concern.ProgramOf(in.Facts, plugin.program); program != "" {
+		usual := in.Distro.Programs.Token // of images of which nothing else is known
+		if program := concern.ProgramOf(in.Facts, plugin.program); program != "" && (program == usual || usual == "" || len(in.Facts.Components) > 0) {
 			return plugin.call(program, identity)
 		}
 	}
-	out.Fatal(nodeconfig.Invalid, "$.join.method", "needs aws or aws-iam-authenticator in /usr/bin, and the image has neither: install one, or name another plug-in with join.exec")
+	out.Fatal(nodeconfig.Invalid, "$.join.method", "needs aws-iam-authenticator or aws, because a node without an agent gets its tokens from one of these, and the image has neither: install one, or name another plug-in with join.exec")
 	return awsPlugins[0].call(awsPlugins[0].program, identity)
 }
 
 func (p *awsPlugin) call(program string, identity *nodeconfig.AWSIdentity) *nodeconfig.ExecCredential {
-	call := &nodeconfig.ExecCredential{APIVersion: awsAPIVersion, Command: program}
+	call := &nodeconfig.ExecCredential{APIVersion: p.apiVersion, Command: program}
 	for _, arg := range p.args(identity) {
 		call.Args = append(call.Args, nodeconfig.NewSecret(arg))
 	}
