@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -50,6 +51,26 @@ type Problem struct {
 	// characters; 0 where that is not known.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
+
+	// setting is the path of a setting that the reason names.
+	setting string
+}
+
+// Naming returns the problem as one whose reason names a setting of the NodeConfig: its path without "$.".
+func (p Problem) Naming(setting string) Problem {
+	p.setting = setting
+	return p
+}
+
+// Translated returns the problem in another dialect's terms: path translates paths of the NodeConfig, and name the path of a setting
+// that the reason names.
+func (p Problem) Translated(path, name func(string) string) Problem {
+	p.Path = path(p.Path)
+	if p.setting != "" {
+		p.Reason = strings.Replace(p.Reason, strings.TrimPrefix(p.setting, "$."), name(p.setting), 1)
+		p.setting = ""
+	}
+	return p
 }
 
 // String is the problem on one line.

@@ -196,7 +196,7 @@ type Kubelet struct {
 	ImageCredentialProvider *ImageCredentialProvider `json:"imageCredentialProvider,omitempty"`
 	// DataDisk is where the kubelet's data lives: "OS" (default) or "Temporary".
 	DataDisk string `json:"dataDisk,omitempty" words:"OS,Temporary"`
-	// Capacity computes what kubelet.config does not say of maxPods, kubeReserved and evictionHard, by a cloud's rule.
+	// Capacity computes maxPods, kubeReserved and evictionHard by a cloud's rule. What kubelet.config sets is merged into them, map by map.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// MachineLabels are labels whose values only the machine knows, by label: "InstanceID", "InstanceType", "Zone" or "Lifecycle".
 	MachineLabels map[string]string `json:"machineLabels,omitempty"`

@@ -81,6 +81,12 @@ func (v *validator) vital(path, reason string) {
 	v.invalid(path, reason, func() { panic("nodeconfig: not in the table of vital fields: " + path) })
 }
 
+// naming has the reason of the last problem name a setting.
+func (v *validator) naming(setting string) {
+	last := &v.problems[len(v.problems)-1]
+	*last = last.Naming(setting)
+}
+
 // shortestTimeout is the shortest that is no slip of the pen.
 const shortestTimeout = Duration(time.Second)
 

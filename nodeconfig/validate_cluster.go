@@ -116,7 +116,7 @@ func (v *validator) join(c *NodeConfig) {
 	case JoinExec:
 		v.exec(j.Exec)
 	case JoinAWS:
-		v.aws(j.AWS)
+		v.aws(c)
 	case JoinAttested:
 		if !j.BootstrapToken.IsZero() {
 			v.bootstrapToken("$.join.bootstrapToken", j.BootstrapToken)
@@ -141,7 +141,8 @@ func (v *validator) join(c *NodeConfig) {
 	}
 }
 
-func (v *validator) aws(a *AWSIdentity) {
+func (v *validator) aws(c *NodeConfig) {
+	a := c.Join.AWS
 	if a == nil {
 		a = new(AWSIdentity)
 	}
@@ -159,6 +160,34 @@ func (v *validator) aws(a *AWSIdentity) {
 			v.vital(part.path, "want "+part.want)
 		}
 	}
+	const at, server = "$.join.aws.region", "$.cluster.server"
+	if region := eksRegion(c.Cluster.Server); region != "" && awsname.IsRegion(a.Region) && region != a.Region {
+		v.vital(at, "is another region than that of cluster.server; correct one of the two")
+		v.naming(server)
+	}
+	if c.Cloud.AWS != nil && c.Cloud.AWS.Region != "" && awsname.IsRegion(a.Region) && c.Cloud.AWS.Region != a.Region {
+		v.vital(at, "is another region than cloud.aws.region; correct one of the two")
+		v.naming("$.cloud.aws.region")
+	}
+}
+
+// eksRegion is the region in the name of an API server of EKS; empty for another server (Amazon EKS User Guide, Cluster API server
+// endpoint: ID.GROUP.REGION.eks.DOMAIN, and with two address families ID.eks-cluster.REGION.DOMAIN).
+func eksRegion(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return ""
+	}
+	words := strings.Split(strings.ToLower(u.Hostname()), ".")
+	for i, word := range words {
+		switch {
+		case word == "eks" && i > 0 && awsname.IsRegion(words[i-1]):
+			return words[i-1]
+		case word == "eks-cluster" && i+1 < len(words) && awsname.IsRegion(words[i+1]):
+			return words[i+1]
+		}
+	}
+	return ""
 }
 
 // AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in the order in which it does them.

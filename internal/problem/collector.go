@@ -5,6 +5,7 @@ package problem
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -25,12 +26,29 @@ func (c *Collector) Report(fatal bool, kind nodeconfig.ProblemKind, path, reason
 	c.Add(nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal, Document: c.Document})
 }
 
+// Setting is an argument of [Collector.Warn] and [Collector.Fatal]: the path of a setting of the NodeConfig. A dialect shows the name
+// that the setting has for its authors. A reason names at most one.
+type Setting string
+
+// String returns the path without "$.".
+func (s Setting) String() string { return strings.TrimPrefix(string(s), "$.") }
+
 // Warn adds a problem that is not fatal.
 func (c *Collector) Warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	c.Report(false, kind, path, fmt.Sprintf(format, args...))
+	c.format(false, kind, path, format, args)
 }
 
 // Fatal adds a problem that no node is made with.
 func (c *Collector) Fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	c.Report(true, kind, path, fmt.Sprintf(format, args...))
+	c.format(true, kind, path, format, args)
+}
+
+func (c *Collector) format(fatal bool, kind nodeconfig.ProblemKind, path, format string, args []any) {
+	c.Report(fatal, kind, path, fmt.Sprintf(format, args...))
+	for _, arg := range args {
+		if setting, ok := arg.(Setting); ok {
+			last := &c.List[len(c.List)-1]
+			*last = last.Naming(string(setting))
+		}
+	}
 }

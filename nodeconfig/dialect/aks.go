@@ -21,7 +21,7 @@ var aksContract = Dialect{
 	},
 	read: func(n *document.Node, _ Reading) translated {
 		r := aks.FromTree(n)
-		return translated{r.NodeConfig, r.Problems, r.Origin, r.Origins, n}
+		return translated{config: r.NodeConfig, problems: r.Problems, origin: r.Origin, origins: r.Origins, document: n}
 	},
 	unplanned: []Reader{
 		{"$.version", false, "says which contract it is"},

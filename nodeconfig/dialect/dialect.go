@@ -62,6 +62,9 @@ type translated struct {
 	// origin maps a path of the config to one of the document; origins to those of all that is at the path or below.
 	origin  func(string) string
 	origins func(string) []string
+	// lacks reports whether the dialect has no field for a setting, so that it is set in a native document that is merged with this one;
+	// nil for a dialect that is merged with none.
+	lacks func(string) bool
 	// document is one that is of this node alone, where the document is of others, too.
 	document *document.Node
 }
@@ -165,6 +168,7 @@ type Decoded struct {
 	document *document.Node
 	origin   func(string) string
 	origins  func(string) []string
+	lacks    func(string) bool
 	values   document.Finder
 }
 
@@ -206,8 +210,15 @@ func (d *Decoded) Origin(path string) string {
 // Place returns a problem that was found later, in terms of Config, as one of the document: under its own path,
 // with the place in its text.
 func (d *Decoded) Place(p nodeconfig.Problem) nodeconfig.Problem {
-	p.Path = d.Origin(p.Path)
-	return d.locate(p)
+	return d.locate(p.Translated(d.Origin, d.nameOf))
+}
+
+// nameOf is what the author of the document calls a setting.
+func (d *Decoded) nameOf(setting string) string {
+	if d.lacks != nil && d.lacks(setting) {
+		return strings.TrimPrefix(setting, "$.") + " (in a native document that is merged with this one)"
+	}
+	return strings.TrimPrefix(d.Origin(setting), "$.")
 }
 
 // PlaceEach is Place for a problem that is about all that the document says at a path of Config, and below: one for
@@ -217,7 +228,9 @@ func (d *Decoded) PlaceEach(p nodeconfig.Problem) []nodeconfig.Problem {
 		return []nodeconfig.Problem{p}
 	}
 	var placed []nodeconfig.Problem
-	for _, path := range d.origins(p.Path) {
+	own := p.Path
+	p = p.Translated(d.Origin, d.nameOf)
+	for _, path := range d.origins(own) {
 		p.Path = path
 		placed = append(placed, d.locate(p))
 	}
@@ -260,7 +273,7 @@ func DecodeAs(data []byte, as Reading) Decoded {
 	}
 	nodeconfig.Default(config)
 	read := Decoded{
-		Dialect: d.Name, Config: config, tree: tree, reading: as, document: result.document, origin: result.origin, origins: result.origins,
+		Dialect: d.Name, Config: config, tree: tree, reading: as, document: result.document, origin: result.origin, origins: result.origins, lacks: result.lacks,
 		values: document.NewFinder(tree),
 	}
 	for i, p := range problems { // they are in the document's terms already

@@ -28,7 +28,7 @@ var clusterConfig = Dialect{
 			}
 			return paths
 		}
-		return translated{r.NodeConfig, r.Problems, origin, origins, r.Document}
+		return translated{config: r.NodeConfig, problems: r.Problems, origin: origin, origins: origins, lacks: r.Lacks, document: r.Document}
 	},
 	chooses: true,
 	unplanned: []Reader{

@@ -20,7 +20,7 @@ var kubeadmJoin = Dialect{
 	detect:   kubeadm.Is,
 	read: func(n *document.Node, _ Reading) translated {
 		r := kubeadm.FromTree(n)
-		return translated{r.NodeConfig, r.Problems, r.Origin, alone(r.Origin), n}
+		return translated{config: r.NodeConfig, problems: r.Problems, origin: r.Origin, origins: alone(r.Origin), document: n}
 	},
 	unplanned: []Reader{
 		{"$.apiVersion", false, "says which document it is"},

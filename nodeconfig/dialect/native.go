@@ -20,7 +20,7 @@ var native = Dialect{
 	read: func(n *document.Node, _ Reading) translated {
 		config, problems := nodeconfig.FromTree(n)
 		origin := placer(problems)
-		return translated{config, problems, origin, alone(origin), n}
+		return translated{config: config, problems: problems, origin: origin, origins: alone(origin), document: n}
 	},
 	unplanned: []Reader{
 		{"$.apiVersion", false, "says which contract it is"},

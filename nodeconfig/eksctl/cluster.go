@@ -12,6 +12,7 @@ import (
 // described is what "aws eks describe-cluster" prints of a cluster (Amazon EKS API Reference, DescribeCluster).
 type described struct {
 	Name     string `json:"name"`
+	ARN      string `json:"arn"`
 	Version  string `json:"version"`
 	Endpoint string `json:"endpoint"`
 
@@ -19,9 +20,9 @@ type described struct {
 		Data string `json:"data"`
 	} `json:"certificateAuthority"`
 	KubernetesNetworkConfig struct {
+		IPFamily        string `json:"ipFamily"`
 		ServiceIPv4CIDR string `json:"serviceIpv4Cidr"`
 		ServiceIPv6CIDR string `json:"serviceIpv6Cidr"`
-		IPFamily        string `json:"ipFamily"`
 	} `json:"kubernetesNetworkConfig"`
 }
 
@@ -59,14 +60,63 @@ func (r *reader) readCluster() *described {
 	return &d
 }
 
-// known is a value of the document, or of what describes the cluster, where the document has none. Two that are not the same are
-// of two clusters.
-func (r *reader) known(own *string, at, other, name string, same func(a, b string) bool) {
+// known is a value of the document, or of another place, where the document has none. Two values that differ are of two clusters.
+func (r *reader) known(own *string, at, other, place string, same func(a, b string) bool) {
 	switch {
 	case *own == "":
 		*own = other
 	case other != "" && !same(*own, other):
-		r.Fatal(nodeconfig.Invalid, at, "differs from cluster.%s of %s: one of the two is of another cluster", name, r.choice.clusterName())
+		r.Fatal(nodeconfig.Invalid, at, "differs from %s: one of the two is of another cluster", place)
+	}
+}
+
+// network takes over what another place knows of the cluster's addresses. place returns the name of a field of it.
+func (r *reader) network(other NetworkConfig, place func(own string) string) {
+	own := &r.in.KubernetesNetworkConfig
+	for _, field := range []struct {
+		name  string
+		own   *string
+		other string
+		same  func(a, b string) bool
+	}{
+		{"serviceIPv4CIDR", &own.ServiceIPv4CIDR, other.ServiceIPv4CIDR, sameRange},
+		{"serviceIPv6CIDR", &own.ServiceIPv6CIDR, other.ServiceIPv6CIDR, sameRange},
+		{"ipFamily", &own.IPFamily, other.IPFamily, strings.EqualFold},
+	} {
+		r.known(field.own, networkPath+field.name, field.other, place(field.name), field.same)
+	}
+}
+
+const networkPath = "$.kubernetesNetworkConfig."
+
+// networkField is where the document has a field of the network, or should have it.
+func (r *reader) networkField(name string) string {
+	own, _ := r.tree.Get("kubernetesNetworkConfig")
+	status, _ := r.tree.Get("status")
+	known, _ := status.Get("kubernetesNetworkConfig")
+	if own.GetText(name) == "" && known.GetText(name) != "" {
+		return "$.status.kubernetesNetworkConfig." + name
+	}
+	return networkPath + name
+}
+
+// arn compares the cluster's ARN with its region and its name (IAM reference, Amazon Resource Names of EKS).
+func (r *reader) arn() {
+	const at = "$.status.arn"
+	if r.in.Status.ARN == "" {
+		return
+	}
+	parts := strings.Split(r.in.Status.ARN, ":")
+	if len(parts) != 6 || parts[0] != "arn" || parts[2] != "eks" || !strings.HasPrefix(parts[5], "cluster/") {
+		r.Warn(nodeconfig.Invalid, at, "is not the ARN of a cluster of EKS, and is not compared with the cluster's name and region")
+		return
+	}
+	for _, part := range []struct{ arn, own, name string }{
+		{parts[3], r.in.Metadata.Region, "region"}, {strings.TrimPrefix(parts[5], "cluster/"), r.in.Metadata.Name, "name"},
+	} {
+		if part.own != "" && part.arn != part.own {
+			r.Fatal(nodeconfig.Invalid, at, "has another %s than metadata.%s; correct one of the two", part.name, part.name)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ func (r *reader) complete(own *document.Node) *document.Node {
 		{"metadata", "version", in.Metadata.Version},
 		{"status", "endpoint", in.Status.Endpoint},
 		{"status", "certificateAuthorityData", in.Status.CertificateAuthorityData},
+		{"status", "arn", in.Status.ARN},
 		{"kubernetesNetworkConfig", "ipFamily", in.KubernetesNetworkConfig.IPFamily},
 		{"kubernetesNetworkConfig", "serviceIPv4CIDR", in.KubernetesNetworkConfig.ServiceIPv4CIDR},
 		{"kubernetesNetworkConfig", "serviceIPv6CIDR", in.KubernetesNetworkConfig.ServiceIPv6CIDR},

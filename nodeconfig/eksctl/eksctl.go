@@ -60,6 +60,11 @@ func (r *Result) Origin(path string) string {
 	})
 }
 
+// Lacks reports whether a ClusterConfig has no field for a setting of the NodeConfig.
+func (r *Result) Lacks(path string) bool {
+	return slices.Contains(lacking, path) || r.Origin(path) == path
+}
+
 // Origins returns the paths in the document that somebody should know of where nobody reads what is at a path of the NodeConfig.
 func (r *Result) Origins(path string) []string {
 	if document.Within(path, "$.cloud") { // the node joins with the region
@@ -70,13 +75,16 @@ func (r *Result) Origins(path string) []string {
 
 // FromTree reads a document, of whose groups the node is of the one that is chosen.
 func FromTree(tree *document.Node, choice Choice) *Result {
-	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, origins: make(map[string]string)}, choice: choice}
+	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, origins: make(map[string]string)}, choice: choice, tree: tree}
 	g, ok := r.choose(tree)
 	r.group = g
 	document.Decode(narrow(tree, r.withTaints(g)), &r.in, document.Options{Names: document.JSONNames, Report: r.fault})
 	r.translate(r.readCluster())
 	if ok {
 		r.Result.Document = r.complete(narrow(tree, g))
+		for _, path := range lacking {
+			r.from(r.group.path(), path)
+		}
 	}
 	r.Problems = r.List
 	return r.Result
@@ -88,6 +96,7 @@ type reader struct {
 	problem.Collector
 	choice Choice
 	in     ClusterConfig
+	tree   *document.Node
 	// group is the one that is chosen; without a node where none is.
 	group group
 }
@@ -210,6 +219,10 @@ func (r *reader) fault(f document.Fault) {
 	}
 	r.Add(nodeconfig.ProblemOf(f, !slices.Contains(lesser, name)))
 }
+
+// lacking are settings for which a ClusterConfig has no field, although the planner may need one. What it reports of them is reported of
+// the group.
+var lacking = []string{"$.cloud.provider", "$.join.exec", "$.kubelet.nodeIPs", "$.kubelet.nodeName"}
 
 // lesser are the fields of which a value of the wrong type is a warning: a node is made without them, and no other.
 var lesser = []string{"metadata.version", anyGroup + "efaEnabled", anyGroup + "spot", anyGroup + "ssh", anyGroup + "ssh.enableSsm"}

@@ -32,7 +32,7 @@ var creators = map[string]string{
 		"controlPlaneScalingConfig deletionProtection fargateProfiles git gitops iam iamIdentityMappings identityProviders karpenter " +
 		"localZones privateCluster remoteNetworkConfig secretsEncryption upgradePolicy vpc zonalShiftConfig",
 	"metadata.": "accountID annotations tags",
-	"status.":   "apiServerUnreachable arn eksctlCreated id kubernetesNetworkConfig stackName",
+	"status.":   "apiServerUnreachable eksctlCreated id stackName",
 	anyGroup: "additionalEncryptedVolume additionalVolumes ami asgMetricsCollection asgSuspendProcesses availabilityZones capacityReservation " +
 		"classicLoadBalancerNames cpuCredits desiredCapacity disableASGTagPropagation disableIMDSv1 disablePodIMDS ebsOptimized " +
 		"enableDetailedMonitoring iam instanceMarketOptions instanceName instancePrefix instanceSelector launchTemplate localZones " +

@@ -3,6 +3,7 @@ package eksctl
 import (
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,9 +31,11 @@ func (r *reader) translate(cluster *described) {
 	out := r.NodeConfig
 	out.APIVersion, out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	out.Components.Layout = layout
+	r.network(r.in.Status.KubernetesNetworkConfig, func(own string) string { return "status.kubernetesNetworkConfig." + own })
 	if cluster != nil {
 		r.describe(cluster)
 	}
+	r.arn()
 	r.cluster()
 	if r.group.node == nil {
 		return
@@ -48,14 +51,14 @@ func (r *reader) translate(cluster *described) {
 // describe takes over what is known of the cluster, and compares.
 func (r *reader) describe(cluster *described) {
 	in := &r.in
-	r.known(&in.Metadata.Name, "$.metadata.name", cluster.Name, "name", sameText)
-	r.known(&in.Status.Endpoint, "$.status.endpoint", cluster.Endpoint, "endpoint", sameServer)
-	r.known(&in.Status.CertificateAuthorityData, "$.status.certificateAuthorityData", cluster.CertificateAuthority.Data, "certificateAuthority.data", samePEM)
-	network, of := &in.KubernetesNetworkConfig, cluster.KubernetesNetworkConfig
-	const at = "$.kubernetesNetworkConfig."
-	r.known(&network.ServiceIPv4CIDR, at+"serviceIPv4CIDR", of.ServiceIPv4CIDR, "kubernetesNetworkConfig.serviceIpv4Cidr", sameRange)
-	r.known(&network.ServiceIPv6CIDR, at+"serviceIPv6CIDR", of.ServiceIPv6CIDR, "kubernetesNetworkConfig.serviceIpv6Cidr", sameRange)
-	r.known(&network.IPFamily, at+"ipFamily", of.IPFamily, "kubernetesNetworkConfig.ipFamily", strings.EqualFold)
+	of := func(name string) string { return "cluster." + name + " of " + r.choice.clusterName() }
+	r.known(&in.Metadata.Name, "$.metadata.name", cluster.Name, of("name"), sameText)
+	r.known(&in.Status.Endpoint, "$.status.endpoint", cluster.Endpoint, of("endpoint"), sameServer)
+	r.known(&in.Status.CertificateAuthorityData, "$.status.certificateAuthorityData", cluster.CertificateAuthority.Data, of("certificateAuthority.data"), samePEM)
+	r.known(&in.Status.ARN, "$.status.arn", cluster.ARN, of("arn"), sameText)
+	r.network(NetworkConfig(cluster.KubernetesNetworkConfig), func(own string) string {
+		return of("kubernetesNetworkConfig." + strings.NewReplacer("IPv", "Ipv", "CIDR", "Cidr").Replace(own)) // the API's spelling
+	})
 	if in.Metadata.Version == "" {
 		in.Metadata.Version = cluster.Version
 	}
@@ -95,24 +98,43 @@ func (r *reader) cluster() {
 	r.from(endpoint, "$.cluster.server")
 	r.from(authority, "$.cluster.certificateAuthority")
 
-	network, ranges := in.KubernetesNetworkConfig, "$.kubernetesNetworkConfig"
-	switch {
-	case network.ServiceIPv6CIDR != "":
-		out.Cluster.ServiceCIDRs = []string{network.ServiceIPv6CIDR}
-		r.from(ranges+".serviceIPv6CIDR", "$.cluster.serviceCIDRs", "$.cluster.serviceCIDRs[0]")
-	case network.ServiceIPv4CIDR != "":
-		out.Cluster.ServiceCIDRs = []string{network.ServiceIPv4CIDR}
-		r.from(ranges+".serviceIPv4CIDR", "$.cluster.serviceCIDRs", "$.cluster.serviceCIDRs[0]")
-	}
+	r.addresses()
+}
+
+// addresses translates how the cluster's services and nodes are addressed.
+func (r *reader) addresses() {
+	network, out := r.in.KubernetesNetworkConfig, r.NodeConfig
 	for _, family := range []string{"IPv4", "IPv6"} {
 		if strings.EqualFold(network.IPFamily, family) { // the cloud's own interface has it in small letters
 			out.Network.IPFamilies = []string{family}
 		}
 	}
 	if network.IPFamily != "" && out.Network.IPFamilies == nil {
-		r.Fatal(nodeconfig.Invalid, ranges+".ipFamily", "want one of IPv4, IPv6")
+		r.Fatal(nodeconfig.Invalid, r.networkField("ipFamily"), "want one of IPv4, IPv6")
 	}
-	r.from(ranges+".ipFamily", "$.network.ipFamilies", "$.network.ipFamilies[0]")
+	r.from(r.networkField("ipFamily"), "$.network.ipFamilies", "$.network.ipFamilies[0]")
+	name, text := r.serviceRange()
+	if text == "" {
+		return
+	}
+	at := r.networkField(name)
+	switch prefix, err := netip.ParsePrefix(text); {
+	case err != nil:
+	case prefix.Addr().Is6() != (name == "serviceIPv6CIDR"):
+		r.Fatal(nodeconfig.Invalid, at, "is a range of the other address family")
+	}
+	out.Cluster.ServiceCIDRs = []string{text}
+	r.from(at, "$.cluster.serviceCIDRs", "$.cluster.serviceCIDRs[0]")
+}
+
+// serviceRange is the service range that counts, and its field; for none the field that the cluster's family has (eksctl:
+// GetClusterDNS).
+func (r *reader) serviceRange() (field, value string) {
+	network := &r.in.KubernetesNetworkConfig
+	if network.ServiceIPv6CIDR != "" || network.ServiceIPv4CIDR == "" && strings.EqualFold(network.IPFamily, "IPv6") {
+		return "serviceIPv6CIDR", network.ServiceIPv6CIDR
+	}
+	return "serviceIPv4CIDR", network.ServiceIPv4CIDR
 }
 
 // theGroup is the node's group, without what its kind does not have.
@@ -144,6 +166,7 @@ func (r *reader) theGroup() *NodeGroup {
 // family refuses the images that no node is made of.
 func (r *reader) family(g *NodeGroup) {
 	at := r.group.path("amiFamily")
+	r.from(at, "$.join.method") // the image has the program that the node joins with
 	want := "want one of " + strings.Join(families, ", ")
 	switch why, known := otherFamilies[g.AMIFamily]; {
 	case slices.Contains(families, g.AMIFamily):
@@ -243,17 +266,23 @@ func (r *reader) types(g *NodeGroup) []string {
 	return []string{defaultType}
 }
 
-// dns wants pods to be told of a DNS service: one that is not known would be missed by the first pod.
+// dns reports a group whose pods would have no DNS service: the first pod would fail.
 func (r *reader) dns(g *NodeGroup) {
-	const ranges = "$.kubernetesNetworkConfig.serviceIPv4CIDR"
 	cluster, at := &r.NodeConfig.Cluster, r.group.path("clusterDNS")
-	switch _, extra := g.KubeletExtraConfig["clusterDNS"]; {
-	case g.ClusterDNS != "":
+	if g.ClusterDNS != "" {
 		cluster.DNSServiceIPs = []string{g.ClusterDNS}
 		r.from(at, "$.cluster.dnsServiceIPs", "$.cluster.dnsServiceIPs[0]")
-	case len(cluster.ServiceCIDRs) == 0 && !extra:
-		r.Fatal(nodeconfig.Missing, ranges, `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
+		return
 	}
+	if _, extra := g.KubeletExtraConfig["clusterDNS"]; extra || len(nodeconfig.DefaultDNSServiceIPs(cluster.ServiceCIDRs)) > 0 {
+		return
+	}
+	field, value := r.serviceRange()
+	if value != "" {
+		r.Fatal(nodeconfig.Invalid, r.networkField(field), "has no tenth address, which is that of the cluster's DNS service: give the cluster's service range, such as 10.100.0.0/16")
+		return
+	}
+	r.Fatal(nodeconfig.Missing, r.networkField(field), `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
 }
 
 // commands translates the user's own shell texts.

@@ -45,6 +45,10 @@ type Status struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	// CertificateAuthorityData is the cluster's CA certificate, the base64 of PEM.
 	CertificateAuthorityData string `json:"certificateAuthorityData,omitempty"`
+	// ARN is the cluster's name in AWS. It names the cluster's region, too.
+	ARN string `json:"arn,omitempty"`
+	// KubernetesNetworkConfig is what EKS knows of the service range. It counts where the document does not set the same field itself.
+	KubernetesNetworkConfig NetworkConfig `json:"kubernetesNetworkConfig,omitzero"`
 }
 
 // NodeGroup is a group of equal machines.

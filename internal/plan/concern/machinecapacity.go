@@ -82,7 +82,8 @@ func (in *Input) PodsMap() string {
 	return podsTable
 }
 
-// config are the kubelet's settings of a capacity that the contract does not have itself, under what it has.
+// CapacityConfig are the kubelet's settings by the contract's rule. The contract's own settings are merged into them, map by map, as
+// eksctl's scripts and nodeadm do. A flag replaces its whole setting.
 func (in *Input) CapacityConfig() map[string]any {
 	c, k := in.Capacity, in.Config.Kubelet
 	if c == nil || c.Node == nil && len(c.Types) == 0 {
@@ -95,10 +96,10 @@ func (in *Input) CapacityConfig() map[string]any {
 	} else if !in.SetsPods() && !in.LooksUpPods() && in.Family.Command.DropIn.File == "" {
 		config[MaxPodsField] = json.Number(c.Count())
 	}
-	if c.Sized && kubeletsetting.Value(k, KubeReservedFlag, KubeReserved, "") == "" {
+	if c.Sized && kubeletsetting.Value(k, KubeReservedFlag, "", "") == "" {
 		config[KubeReserved] = anyMap(node.KubeReserved)
 	}
-	if kubeletsetting.Value(k, evictionHardFlag, evictionField, "") == "" {
+	if kubeletsetting.Value(k, evictionHardFlag, "", "") == "" {
 		config[evictionField] = anyMap(node.EvictionHard)
 	}
 	return config
@@ -112,6 +113,13 @@ func anyMap(from map[string]string) map[string]any {
 	return to
 }
 
+// ComputesReserve reports whether the rule computes a part of kubeReserved that the contract does not set.
+func (in *Input) ComputesReserve() bool {
+	k := in.Config.Kubelet
+	own, _ := k.Config[KubeReserved].(map[string]any)
+	return kubeletsetting.Value(k, KubeReservedFlag, "", "") == "" && (own["cpu"] == nil || own["memory"] == nil)
+}
+
 // Steps are the calculations of the numbers that the kubelet gets.
 func (in *Input) Steps() []capacity.Step {
 	if in.Capacity == nil || in.Capacity.Node == nil {
@@ -120,8 +128,10 @@ func (in *Input) Steps() []capacity.Step {
 	config := in.CapacityConfig()
 	var steps []capacity.Step
 	for _, step := range in.Capacity.Node.Derivation {
-		field, _, _ := strings.Cut(step.Name, ".")
-		if _, ok := config[field]; ok || field == MaxPodsField && !in.SetsPods() {
+		field, name, _ := strings.Cut(step.Name, ".")
+		own, _ := in.Config.Kubelet.Config[field].(map[string]any)
+		_, replaced := own[name]
+		if _, ok := config[field]; ok && !replaced || field == MaxPodsField && !in.SetsPods() {
 			steps = append(steps, step)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -66,7 +67,7 @@ func awsCredential(in *concern.Input, out *concern.Output) *nodeconfig.ExecCrede
 			return plugin.call(program, identity)
 		}
 	}
-	out.Fatal(nodeconfig.Invalid, "$.join.method", "needs aws-iam-authenticator or aws, because a node without an agent gets its tokens from one of these, and the image has neither: install one, or name another plug-in with join.exec")
+	out.Fatal(nodeconfig.Invalid, "$.join.method", "needs aws-iam-authenticator or aws, because a node without an agent gets its tokens from one of these, and the image has neither: install one, or name another plug-in with %s", problem.Setting("$.join.exec"))
 	return awsPlugins[0].call(awsPlugins[0].program, identity)
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
-	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -22,8 +22,6 @@ var capacities = concern.Concern{
 	Plan:  planCapacity,
 }
 
-const ()
-
 func planCapacity(in *concern.Input, out *concern.Output) {
 	c := in.Capacity
 	if c == nil {
@@ -37,7 +35,6 @@ func planCapacity(in *concern.Input, out *concern.Output) {
 		out.Fatal(nodeconfig.Invalid, at, "%s", err)
 	}
 	k := in.Config.Kubelet
-	reserves := kubeletsetting.Value(k, concern.KubeReservedFlag, concern.KubeReserved, "") == ""
 	described := in.Instance().Type
 	switch {
 	case len(c.Problems) > 0:
@@ -47,9 +44,9 @@ func planCapacity(in *concern.Input, out *concern.Output) {
 		out.Fatal(nodeconfig.Missing, setting.KubeletCapacity+".instanceTypes", "is missing, and the facts do not say the machine's type: name those that it can be of")
 	case c.Node == nil && !in.LooksUpPods() && !in.SetsPods():
 		concern.UnknownFact(in, out, setting.KubeletCapacity, concern.FactOf(concern.TypeVariable).What)
-	case reserves && !c.Sized:
+	case in.ComputesReserve() && !c.Sized:
 		out.Warn(nodeconfig.Dropped, setting.KubeletCapacity, "kubeReserved is left out: it is computed from the machine's type and processors, and no facts say both. "+
-			"Give the facts of such a machine, with its instance.type, or set kubelet.config.kubeReserved")
+			"Give the facts of such a machine, with its instance.type, or set %s", problem.Setting("$.kubelet.config.kubeReserved"))
 	}
 	if unknown := in.UnknownType(); unknown != "" && !in.SetsPods() {
 		out.Warn(nodeconfig.Missing, setting.KubeletCapacity, "the instance type %q is not known: the node is taken to hold %d pods, as each of a type that is not known; set kubelet.config.maxPods", unknown, c.Node.MaxPods)

@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -70,13 +71,13 @@ func checkKubeletConfig(in *concern.Input, out *concern.Output) {
 	}
 	if servers := kubeletsetting.Field(k, "clusterDNS"); servers != nil && len(in.Config.Cluster.DNSServiceIPs) > 0 && in.Family.Kubelet.ConfigDefaults &&
 		!sameAddresses(kubeletsetting.AsFlag(servers), strings.Join(in.Config.Cluster.DNSServiceIPs, ",")) {
-		out.Warn(nodeconfig.Dropped, setting.DNSServers(in.Config), "is not used: kubelet.config.clusterDNS names the servers")
+		out.Warn(nodeconfig.Dropped, setting.DNSServers(in.Config), "is not used: %s names the servers", problem.Setting(at+".clusterDNS"))
 	}
 	if in.Family.Kubelet.ConfigDefaults && len(in.Config.Cluster.ServiceCIDRs) > 0 && setting.DNSServers(in.Config) != "$.cluster.serviceCIDRs" {
-		out.Warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
+		out.Warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: %s names the servers", problem.Setting("$.cluster.dnsServiceIPs"))
 	}
 	if domain := kubeletsetting.Field(k, "clusterDomain"); domain != nil && domain != any(in.Config.Cluster.DNSDomain) && in.Config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.Family.Kubelet.ConfigDefaults {
-		out.Warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
+		out.Warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: %s names the domain", problem.Setting(at+".clusterDomain"))
 	}
 }
 
@@ -87,7 +88,7 @@ func checkCgroupDriver(in *concern.Input, out *concern.Output, at string, kubele
 	if driver == "" || driver == in.Driver {
 		return
 	}
-	out.Fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in runtime.cgroupDriver alone", in.Driver)
+	out.Fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in %s alone", in.Driver, problem.Setting("$.runtime.cgroupDriver"))
 }
 
 // leftOut are the fields of the configuration that a node does without, with the reason to tell; none for what

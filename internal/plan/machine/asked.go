@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
@@ -26,7 +27,7 @@ func planAskedFacts(in *concern.Input, out *concern.Output) {
 		what := concern.FactOf(variable).What
 		switch {
 		case variable == concern.AddressVariable && !slices.Equal(in.Config.Network.IPFamilies, []string{"IPv4"}):
-			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask for one IPv4 address alone: give kubelet.nodeIPs")
+			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask for one IPv4 address alone: give %s", problem.Setting("$.kubelet.nodeIPs"))
 		case service == nil:
 			out.Fatal(nodeconfig.Missing, wanted[variable], "the kubelet is told the machine's %s, which is not known, and a node without an agent can ask the metadata services of %s alone: name it in the contract or the facts, or name cloud.provider",
 				what, metadataServices[0].provider+" and "+metadataServices[1].provider)

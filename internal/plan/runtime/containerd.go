@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -149,8 +150,8 @@ func checkRegistryRegion(in *concern.Input, out *concern.Output) {
 	switch region := in.Region(); {
 	case !own || registry.Account != "":
 	case region == "":
-		out.Fatal(nodeconfig.Missing, setting.AWSRegion, "is missing: it says which registry has the sandbox image; name it, or runtime.sandboxImage")
+		out.Fatal(nodeconfig.Missing, setting.AWSRegion, "is missing: it says which registry has the sandbox image; name it, or %s", problem.Setting("$.runtime.sandboxImage"))
 	default:
-		out.Fatal(nodeconfig.Invalid, setting.AWSRegion, "has no registry of system images that is known (%q); name the image in runtime.sandboxImage", region)
+		out.Fatal(nodeconfig.Invalid, setting.AWSRegion, "has no registry of system images that is known (%q); name the image in %s", region, problem.Setting("$.runtime.sandboxImage"))
 	}
 }

@@ -1,0 +1,116 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+// clusterConfig is the example of a ClusterConfig with a change.
+func clusterConfig(t testing.TB, change string) []byte {
+	t.Helper()
+	changes, err := document.Parse([]byte(change))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contracts.Merge(contracts.Parse(t, "../../examples/eksctl/minimal.yaml"), changes).AppendJSON(nil)
+}
+
+// ec2 are the facts of an m5.large.
+func ec2(t testing.TB) facts.Facts {
+	t.Helper()
+	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known.CPUs = 2
+	known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"})
+	known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "spot"}
+	return known
+}
+
+// contentOf is the content of the first file of a plan with a name.
+func contentOf(t testing.TB, p resource.Plan, name string) []byte {
+	t.Helper()
+	for _, r := range p.Resources {
+		if f, ok := r.Spec.(*resource.File); ok && path.Base(f.Path) == name {
+			return f.Content
+		}
+	}
+	t.Fatalf("no file %s", name)
+	return nil
+}
+
+// eksctl's scripts merge kubeletExtraConfig into the kubelet's configuration, map by map (eksctl: assets/scripts, jq '.[0] * .[1]').
+func TestKubeletExtraConfigIsMergedDeeply(t *testing.T) {
+	reserved := map[string]any{"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1Gi"}
+	evicted := map[string]any{"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}
+	with := func(m map[string]any, key string, value any) map[string]any {
+		m = maps.Clone(m)
+		m[key] = value
+		return m
+	}
+	for extra, want := range map[string]struct{ reserved, evicted any }{
+		`{}`:                                     {reserved, evicted},
+		`{evictionHard: {}, kubeReserved: {}}`:   {reserved, evicted},
+		`{evictionHard: {nodefs.available: 5%}}`: {reserved, with(evicted, "nodefs.available", "5%")},
+		`{evictionHard: {pid.available: 5%}}`:    {reserved, with(evicted, "pid.available", "5%")},
+		`{kubeReserved: {cpu: 300m}}`:            {with(reserved, "cpu", "300m"), evicted},
+		`{kubeReserved: {pid: "100"}}`:           {with(reserved, "pid", "100"), evicted},
+	} {
+		c := compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, kubeletExtraConfig: `+extra+`}]`))
+		p, problems := c.Plan(ec2(t))
+		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+			t.Fatalf("%s: %v", extra, fatal)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(contentOf(t, p, "kubelet.yaml"), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]any{"kubeReserved": want.reserved, "evictionHard": want.evicted}, map[string]any{"kubeReserved": got["kubeReserved"], "evictionHard": got["evictionHard"]}); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", extra, diff)
+		}
+		for _, r := range p.Resources {
+			if strings.Contains(extra, "cpu: 300m") && strings.Contains(r.Reason, "kubeReserved.cpu") {
+				t.Errorf("%s explains a value that the node does not have: %s", r.ID(), r.Reason)
+			}
+		}
+	}
+}
+
+// A reason names settings as the author of a ClusterConfig has them, and says where eksctl has no field for one.
+func TestReasonsNameTheAuthorsSettings(t *testing.T) {
+	const native = " (in a native document that is merged with this one)"
+	bare := ec2(t)
+	bare.Components = bare.Components[:len(bare.Components)-1]
+	for _, c := range []struct {
+		group      string
+		known      facts.Facts
+		path, want string
+	}{
+		{`clusterDNS: 10.0.0.1, kubeletExtraConfig: {clusterDNS: [10.0.0.2]}`, ec2(t), "$.nodeGroups[0].clusterDNS", "nodeGroups[0].kubeletExtraConfig.clusterDNS names the servers"},
+		{`kubeletExtraConfig: {cgroupDriver: cgroupfs}`, ec2(t), "$.nodeGroups[0].kubeletExtraConfig.cgroupDriver", "name it in runtime.cgroupDriver" + native},
+		{``, bare, "$.nodeGroups[0].amiFamily", "name another plug-in with join.exec" + native},
+	} {
+		_, problems := compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, `+c.group+`}]`)).Plan(c.known)
+		found := false
+		for _, p := range problems {
+			found = found || p.Path == c.path && strings.Contains(p.Reason, c.want)
+		}
+		if !found {
+			t.Errorf("%s: no %q at %s: %v", c.group, c.want, c.path, problems)
+		}
+	}
+}
