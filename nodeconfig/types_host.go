@@ -230,6 +230,9 @@ type Checks struct {
 type Components struct {
 	// Layout names the table of places on the node: "standard" (kubeadm's, the default), "eksctl", "eks" (of EKS's images of Amazon Linux 2023), "aks".
 	Layout string `json:"layout,omitempty"`
+	// OS is the operating system of the image. A machine with another one is refused. If no facts name the machine's, the node is
+	// planned for this one.
+	OS *OperatingSystem `json:"os,omitempty"`
 	// Preinstalled requires an image that was built for the purpose; nil means that it is not
 	// checked.
 	Preinstalled *bool `json:"preinstalled,omitempty"`
@@ -246,6 +249,14 @@ type Components struct {
 	// read and that nothing else here says. One goes before the value that follows from the rest. A value may be a
 	// credential. They change nothing on a node that Slipway makes.
 	ScriptVariables map[string]Secret `json:"scriptVariables,omitempty"`
+}
+
+// OperatingSystem is an operating system as its os-release names it.
+type OperatingSystem struct {
+	// ID is the distribution: "ubuntu", "amzn".
+	ID string `json:"id,omitempty"`
+	// VersionID is the release: "24.04", "2023". If empty, any release is accepted.
+	VersionID string `json:"versionID,omitempty"`
 }
 
 // Artifact is a component that may be fetched.

@@ -247,8 +247,23 @@ func (v *validator) components(c *Components) {
 	if profile.Named(c.Layout) == nil {
 		v.vital("$.components.layout", "want one of "+strings.Join(profile.Names(), ", "))
 	}
+	if os := c.OS; os != nil {
+		if os.ID == "" {
+			v.missing("$.components.os.id", "is missing; give the ID of os-release, such as ubuntu")
+		} else if !isReleaseWord(os.ID) {
+			v.vital("$.components.os.id", "is not an ID of os-release, such as ubuntu")
+		}
+		if os.VersionID != "" && !isReleaseWord(os.VersionID) {
+			v.vital("$.components.os.versionID", "is not a VERSION_ID of os-release, such as 24.04")
+		}
+	}
 	checkMap(v, "$.components.features", c.Features, CheckFeature)
 	checkMap(v, "$.components.scriptVariables", c.ScriptVariables, func(name string, _ Secret) string { return checkVariable(name) })
+}
+
+// isReleaseWord reports whether os-release can have a text as ID or VERSION_ID (os-release(5)).
+func isReleaseWord(word string) bool {
+	return len(word) <= 64 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
 // checkArtifactURL returns why an artifact cannot be fetched from a place, or "". What comes by http may be anybody's, so a digest

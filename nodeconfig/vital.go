@@ -43,6 +43,7 @@ var vital = []string{
 	"$.checks.apiServerTimeout",
 	"$.checks.changeTimeout",
 	"$.components.layout",
+	"$.components.os",
 	"$.components.registry", // left out, images come from elsewhere
 
 	// What somebody else on the node needs, in a way that only the author knows.

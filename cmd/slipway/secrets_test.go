@@ -90,7 +90,7 @@ func aksCanary(t *testing.T) string { return canaries(t, "aks/azure-cni.json", a
 
 // eksctlCanary has canaries where a ClusterConfig can hold a credential: in what goes to the kubelet.
 func eksctlCanary(t *testing.T) string {
-	secrets := parseTree([]byte(`{"nodeGroups":[{"name":"a","amiFamily":"AmazonLinux2","kubeletExtraConfig":{"staticPodURL":"https://a.example","staticPodURLHeader":{"Authorization":["` + canary + `"]}}}]}`))
+	secrets := parseTree([]byte(`{"nodeGroups":[{"name":"a","amiFamily":"Ubuntu2404","kubeletExtraConfig":{"staticPodURL":"https://a.example","staticPodURLHeader":{"Authorization":["` + canary + `"]}}}]}`))
 	return string(contracts.Merge(parseTree([]byte(readExample(t, "eksctl/minimal.yaml"))), secrets).AppendJSON(nil))
 }
 

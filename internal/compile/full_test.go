@@ -80,6 +80,7 @@ var good = map[string]string{
 	"$.cloud.azure.custom.endpoints":          `"{}"`,
 	"$.cloud.azure.custom.repositoryEndpoint": `"https://packages.example"`,
 	"$.components.layout":                     `"standard"`,
+	"$.components.os":                         `{"id":"ubuntu","versionID":"24.04"}`,
 	"$.components.scriptVariables":            `{"RUNC_VERSION":"1.3.0"}`,
 	"$.components.artifacts":                  `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
 	"$.checks.timeout":                        `"10m"`,

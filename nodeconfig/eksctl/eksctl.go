@@ -21,8 +21,6 @@ const (
 	Group      = "eksctl.io/"
 	// Kind is the document's.
 	Kind = "ClusterConfig"
-	// layout is the family of the node.
-	layout = nodeconfig.LayoutEksctl
 )
 
 // The lists of node groups.

@@ -30,12 +30,13 @@ var others = []row{
 var creators = map[string]string{
 	"": "accessConfig addons addonsConfig autoModeConfig autonomousModeConfig availabilityZones capabilities cloudWatch " +
 		"controlPlaneScalingConfig deletionProtection fargateProfiles git gitops iam iamIdentityMappings identityProviders karpenter " +
+		"kubeAPIServerConfig kubeControllerManagerConfig kubeSchedulerConfig " +
 		"localZones privateCluster remoteNetworkConfig secretsEncryption upgradePolicy vpc zonalShiftConfig",
-	"metadata.": "accountID annotations tags",
+	"metadata.": "accountID annotations forceUpdateVersion rollbackConfig tags",
 	"status.":   "apiServerUnreachable eksctlCreated id stackName",
 	anyGroup: "additionalEncryptedVolume additionalVolumes ami asgMetricsCollection asgSuspendProcesses availabilityZones capacityReservation " +
 		"classicLoadBalancerNames cpuCredits desiredCapacity disableASGTagPropagation disableIMDSv1 disablePodIMDS ebsOptimized " +
-		"enableDetailedMonitoring iam instanceMarketOptions instanceName instancePrefix instanceSelector launchTemplate localZones " +
+		"enableDetailedMonitoring enclaveEnabled iam instanceMarketOptions instanceName instancePrefix instanceSelector launchTemplate localZones " +
 		"maxInstanceLifetime maxSize minSize nodeRepairConfig outpostARN placement privateNetworking propagateASGTags releaseVersion " +
 		"securityGroups subnets tags targetGroupARNs updateConfig volumeEncrypted volumeIOPS volumeKmsKeyID volumeName volumeSize " +
 		"volumeThroughput volumeType",
@@ -70,18 +71,49 @@ var (
 // configuration).
 var refusedKeys = []string{"address", "apiVersion", "authentication", "authorization", "clusterDomain", "kind", "serverTLSBootstrap"}
 
-// families are those of images that a node is made of, and others those that are known, with the reason why none is.
-var (
-	families = []string{
-		"AmazonLinux2", "Ubuntu2004", "Ubuntu2204", "Ubuntu2404", "Ubuntu2604", "UbuntuPro2004", "UbuntuPro2204", "UbuntuPro2404", "UbuntuPro2604",
-	}
-	otherFamilies = map[string]string{
-		amazonLinux2023: "is started by nodeadm, which has a contract of its own (node.eks.aws)",
-		"Bottlerocket":  "has neither a shell nor a unit that anybody but its own API configures",
-	}
-)
+// family is an operating system of machines (eksctl: config file schema, amiFamily).
+type family struct {
+	name string
+	// layout is the family of nodes, os and version what the image's os-release names.
+	layout, os, version string
+	// last is the last minor version of Kubernetes that there are images for; 0 means that there is no last one yet.
+	last int
+	// warning says what its users should know.
+	warning string
+	// scripts says that eksctl leaves a script for commands on the machine, which also sets two labels. Of a managed group the image's
+	// maker has the script instead, unless it is Ubuntu's (eksctl: pkg/nodebootstrap, NewManagedBootstrapper).
+	scripts, managedScripts bool
+	// nodeadm says that overrideBootstrapCommand is a NodeConfig of nodeadm's (eksctl: pkg/nodebootstrap/al2023.go).
+	nodeadm bool
+}
 
-// amazonLinux2023 is also what eksctl takes where a group names no family (eksctl docs, node bootstrapping).
+// families are those that a node is made of.
+var families = append([]family{
+	{name: amazonLinux2023, layout: nodeconfig.LayoutEKS, os: "amzn", version: "2023", nodeadm: true},
+	{name: "AmazonLinux2", layout: nodeconfig.LayoutEksctl, os: "amzn", version: "2", last: 32, scripts: true,
+		// Amazon EKS User Guide, Amazon EKS AL2 and AL2-accelerated AMIs transition guide
+		warning: "has had no new images since November 2025, and so gets no security updates; use " + amazonLinux2023},
+}, ubuntus("2004", "2204", "2404", "2604")...)
+
+// ubuntus are Canonical's images for EKS, whose kubelet is the snap kubelet-eks.
+func ubuntus(releases ...string) (all []family) {
+	for _, name := range []string{"Ubuntu", "UbuntuPro"} {
+		for _, release := range releases {
+			all = append(all, family{
+				name: name + release, layout: nodeconfig.LayoutEksctl, os: "ubuntu", version: release[:2] + "." + release[2:], scripts: true, managedScripts: true,
+			})
+		}
+	}
+	return all
+}
+
+// otherFamilies are those that are known, by how their names begin, with the reason why no node is made of them.
+var otherFamilies = []struct{ prefix, why string }{
+	{"Bottlerocket", "is Bottlerocket, which its own settings configure and no agent: create the group with eksctl, or use " + amazonLinux2023},
+	{"Windows", "is Windows, and Slipway makes Linux nodes: create the group with eksctl"},
+}
+
+// amazonLinux2023 is also the family of a group that names none (eksctl: DefaultNodeImageFamily).
 const amazonLinux2023 = "AmazonLinux2023"
 
 // defaultType is the type of machines that eksctl takes where a group names none (eksctl: config file schema).

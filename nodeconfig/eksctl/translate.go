@@ -1,6 +1,7 @@
 package eksctl
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/netip"
@@ -30,22 +31,26 @@ func (r *reader) translate(cluster *described) {
 	}
 	out := r.NodeConfig
 	out.APIVersion, out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	out.Components.Layout = layout
+	if r.group.node == nil {
+		r.cluster()
+		return
+	}
+	g := r.theGroup()
+	f := r.family(g)
+	out.Components.Layout, out.Components.OS = f.layout, &nodeconfig.OperatingSystem{ID: f.os, VersionID: f.version}
 	r.network(r.in.Status.KubernetesNetworkConfig, func(own string) string { return "status.kubernetesNetworkConfig." + own })
 	if cluster != nil {
 		r.describe(cluster)
 	}
+	override := r.override(g, f)
 	r.arn()
 	r.cluster()
-	if r.group.node == nil {
-		return
-	}
-	g := r.theGroup()
-	r.family(g)
-	r.registration(g)
+	r.supported(f)
+	r.registration(g, f)
 	r.kubelet(g)
 	r.dns(g)
-	r.commands(g)
+	r.commands(g, f)
+	r.merge(override)
 }
 
 // describe takes over what is known of the cluster, and compares.
@@ -163,29 +168,47 @@ func (r *reader) theGroup() *NodeGroup {
 	return g
 }
 
-// family refuses the images that no node is made of.
-func (r *reader) family(g *NodeGroup) {
+// family is the operating system of a group's machines. It refuses those that no node is made of.
+func (r *reader) family(g *NodeGroup) *family {
 	at := r.group.path("amiFamily")
-	r.from(at, "$.join.method") // the image has the program that the node joins with
-	want := "want one of " + strings.Join(families, ", ")
-	switch why, known := otherFamilies[g.AMIFamily]; {
-	case slices.Contains(families, g.AMIFamily):
-	case g.AMIFamily == "":
-		r.Fatal(nodeconfig.Missing, at, "is missing, which is %s in eksctl, and that %s; %s", amazonLinux2023, otherFamilies[amazonLinux2023], want)
-	case known:
-		r.Fatal(nodeconfig.Invalid, at, "is a family that %s; %s", why, want)
-	case strings.HasPrefix(g.AMIFamily, "Windows"):
-		r.Fatal(nodeconfig.Invalid, at, "is Windows, and Slipway makes Linux nodes; %s", want)
-	default:
-		r.Fatal(nodeconfig.Unknown, at, "is an unknown family; %s", want)
-	}
+	r.from(at, "$.join.method", "$.components.layout", "$.components.os", "$.components.os.id", "$.components.os.versionID") // the image has what the node joins with
 	if g.ContainerRuntime != "" && g.ContainerRuntime != "containerd" {
 		r.Fatal(nodeconfig.Invalid, r.group.path("containerRuntime"), "is a runtime that Slipway does not configure; want containerd")
+	}
+	name := cmp.Or(g.AMIFamily, amazonLinux2023)
+	var names []string
+	for i := range families {
+		if families[i].name == name {
+			return &families[i]
+		}
+		names = append(names, families[i].name)
+	}
+	why := "is an unknown family"
+	for _, other := range otherFamilies {
+		if strings.HasPrefix(name, other.prefix) {
+			why = other.why
+		}
+	}
+	r.Fatal(nodeconfig.Invalid, at, "%s; want one of %s", why, strings.Join(names, ", "))
+	return &families[0]
+}
+
+// supported compares the family with the cluster's version of Kubernetes.
+func (r *reader) supported(f *family) {
+	at := r.group.path("amiFamily")
+	if minor, ok := strings.CutPrefix(r.in.Metadata.Version, "1."); ok && f.last > 0 {
+		if n, err := strconv.Atoi(minor); err == nil && n > f.last {
+			r.Fatal(nodeconfig.Invalid, at, "has no images for Kubernetes 1.%d: the last version that has any is 1.%d; use %s", n, f.last, amazonLinux2023)
+			return
+		}
+	}
+	if f.warning != "" {
+		r.Warn(nodeconfig.Deprecated, at, "%s", f.warning)
 	}
 }
 
 // registration translates what the node registers with.
-func (r *reader) registration(g *NodeGroup) {
+func (r *reader) registration(g *NodeGroup, f *family) {
 	k := &r.NodeConfig.Kubelet
 	k.Labels = maps.Clone(g.Labels)
 	for label, value := range map[string]string{clusterLabel: r.in.Metadata.Name, groupLabel: g.Name} {
@@ -203,9 +226,7 @@ func (r *reader) registration(g *NodeGroup) {
 	r.from(r.group.path("labels"), "$.kubelet.labels", "$.kubelet.machineLabels")
 	r.from(r.group.path("name"), document.FieldPath("$.kubelet.labels", groupLabel))
 	r.from("$.metadata.name", document.FieldPath("$.kubelet.labels", clusterLabel))
-	// The script that sets these two is in the user data of all groups but those of EKS's own on Amazon Linux (eksctl:
-	// pkg/nodebootstrap, bootstrap.helper.sh).
-	if r.group.list == selfManaged || g.AMIFamily != families[0] {
+	if f.scripts && r.group.list == selfManaged || f.managedScripts { // they set these two (eksctl: bootstrap.helper.sh)
 		k.MachineLabels = map[string]string{instanceLabel: nodeconfig.MachineInstanceID, lifecycleLabel: nodeconfig.MachineLifecycle}
 	}
 	r.from(r.group.path("taints"), "$.kubelet.taints")
@@ -286,7 +307,7 @@ func (r *reader) dns(g *NodeGroup) {
 }
 
 // commands translates the user's own shell texts.
-func (r *reader) commands(g *NodeGroup) {
+func (r *reader) commands(g *NodeGroup, f *family) {
 	add := func(c nodeconfig.ShellCommand, path string) {
 		to := document.IndexPath("$.commands", len(r.NodeConfig.Commands))
 		r.from(path, to, to+".text")
@@ -297,7 +318,7 @@ func (r *reader) commands(g *NodeGroup) {
 	for i, text := range g.PreBootstrapCommands {
 		add(nodeconfig.ShellCommand{Text: text}, document.IndexPath(before, i))
 	}
-	if g.OverrideBootstrapCommand != "" {
+	if g.OverrideBootstrapCommand != "" && !f.nodeadm {
 		add(nodeconfig.ShellCommand{Text: g.OverrideBootstrapCommand, Replaces: true}, instead)
 		if len(g.PreBootstrapCommands) == 0 {
 			r.from(instead, "$.commands")

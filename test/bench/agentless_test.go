@@ -34,7 +34,7 @@ func clusterConfig(t testing.TB, groups int) []byte {
 	list := "nodeGroups:\n"
 	for i := range groups {
 		named := strings.ReplaceAll(group, "name: workers", fmt.Sprintf("name: workers-%d", i))
-		list += strings.ReplaceAll(named, "Ubuntu2404", "AmazonLinux2")
+		list += strings.ReplaceAll(named, "Ubuntu2404", "Ubuntu2204")
 	}
 	return []byte(head + list)
 }

@@ -36,7 +36,11 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 	for _, set := range set {
 		set(in)
 	}
-	in.Distro, in.Like = distro.Of(f.OS)
+	release := f.OS
+	if os := c.Components.OS; os != nil && release.ID == "" {
+		release = distro.Release{ID: os.ID, VersionID: os.VersionID}
+	}
+	in.Distro, in.Like = distro.Of(release)
 	in.Defaults, in.LacksDefaults = knownDefaults(in)
 	paths, usual := &in.Family.Paths, &in.Distro.Programs
 	in.Containerd = in.programPlace(ContainerdName, paths.Containerd, usual.Containerd)

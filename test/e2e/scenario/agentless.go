@@ -77,6 +77,9 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 	if err != nil {
 		return "", err
 	}
+	if r.OS != nil {
+		known["os"] = r.OS
+	}
 	if slices.Contains(r.Programs, lab.Authenticator) {
 		found, _ := known["components"].([]any)
 		known["components"] = append(found, components.Component{Name: lab.Authenticator, Path: guestPrograms[lab.Authenticator]})

@@ -31,6 +31,8 @@ type Case struct {
 	Inputs []string `yaml:"inputs"`
 	// Containerd is which containerd the image holds, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
+	// OS is what the image's os-release is taken to name, by the names of facts: a Debian image can have another image's files and places.
+	OS map[string]string `yaml:"os"`
 	// Programs are what the case takes besides what every lab and image has, as [parts.Store.Program] knows them.
 	Programs []string `yaml:"programs"`
 	// Timeout bounds the case.
