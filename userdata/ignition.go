@@ -3,6 +3,7 @@ package userdata
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 
 	"github.com/slipway-dev/slipway/internal/ignition"
 )
@@ -49,4 +50,17 @@ func IgnitionCustomData(c Contract) (string, error) {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(document), nil
+}
+
+// GzipIgnition returns a config of [Ignition] with its contents compressed, for a cloud that takes less than its size. Ignition
+// decompresses each of them. The same document gives the same bytes as long as they are made by the same version of Go.
+func GzipIgnition(document []byte) ([]byte, error) {
+	var config ignition.Config
+	if err := json.Unmarshal(document, &config); err != nil {
+		return nil, fmt.Errorf("compress an Ignition config: %w", err)
+	}
+	if err := config.Compress(Gzip); err != nil {
+		return nil, fmt.Errorf("compress an Ignition config: %w", err)
+	}
+	return json.Marshal(config)
 }

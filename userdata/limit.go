@@ -36,9 +36,21 @@ var limits = []struct {
 	cloud Cloud
 	name  string
 	bytes int
+	// provider is what a contract calls the cloud.
+	provider string
 }{
-	{Azure, "Azure", MaxCustomData},
-	{EC2, "EC2", MaxUserData},
+	{Azure, "Azure", MaxCustomData, "azure"},
+	{EC2, "EC2", MaxUserData, "aws"},
+}
+
+// CloudOf returns the cloud of a contract's cloud.provider; empty if it has none whose limit is known.
+func CloudOf(provider string) Cloud {
+	for _, l := range limits {
+		if l.provider == provider {
+			return l.cloud
+		}
+	}
+	return ""
 }
 
 // Clouds returns the clouds whose limits are known.

@@ -98,7 +98,7 @@ func linesSize(n int) int {
 
 // Gzip returns a document compressed, for a cloud that takes less than its size. cloud-init unpacks
 // what it is handed, and so does the agent, which looks for its contract by itself. Ignition does not:
-// do not compress its config.
+// see [GzipIgnition].
 //
 // The same document gives the same bytes as long as they are made by the same version of Go.
 func Gzip(document []byte) []byte {

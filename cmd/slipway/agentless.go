@@ -19,7 +19,7 @@ import (
 )
 
 // agentlessTargets are those that can hold a node.
-var agentlessTargets = []string{"cloud-config", "ignition", bundleTarget}
+var agentlessTargets = []string{"cloud-config", ignitionTarget, bundleTarget}
 
 // usageAgentless refuses flags that a node without an agent has no use for.
 func (r *rendering) usageAgentless() error {
@@ -59,14 +59,14 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 		return r.writeBundle(s, &machine)
 	}
 	document := machine.CloudConfig()
-	if r.to.Value == "ignition" {
+	if r.to.Value == ignitionTarget {
 		made, err := machine.Ignition()
 		if err != nil {
 			return command.Failed("%w", err)
 		}
 		document = made
 	}
-	rendered, err := r.pack(document)
+	rendered, err := r.pack(s, document)
 	if _, ok := errors.AsType[*userdata.TooLargeError](err); ok {
 		_, _ = io.WriteString(s.Err, fileSizes(planned, &machine, len(document)))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -28,23 +29,29 @@ type target struct {
 	document func(userdata.Contract) ([]byte, error)
 	// property is what Azure's template calls it.
 	property string
-	// base64 says that it is printed in base64 unless it is wanted raw, unpacked that the machine unpacks it
-	// where it is compressed.
-	base64, unpacked bool
+	// base64 says that it is printed in base64 unless it is wanted raw.
+	base64 bool
+	// gzip compresses it, as the machine decompresses it; nil if it does not.
+	gzip func([]byte) ([]byte, error)
 	// parts says that it has room for parts of the user's own.
 	parts bool
 }
 
 var targets = []target{
-	{"custom-data", userdata.MIME, "customData", true, true, true},
-	{"cloud-config", userdata.CloudConfig, "customData", false, true, false},
-	{"ignition", userdata.Ignition, "customData", true, false, true},
-	{cseTarget, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false, false},
-	{scriptTarget, nil, "customData", true, true, false},
-	{bundleTarget, nil, "", false, false, false},
+	{"custom-data", userdata.MIME, "customData", true, wholly, true},
+	{"cloud-config", userdata.CloudConfig, "customData", false, wholly, false},
+	{ignitionTarget, userdata.Ignition, "customData", true, userdata.GzipIgnition, true},
+	{cseTarget, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, nil, false},
+	{scriptTarget, nil, "customData", true, wholly, false},
+	{bundleTarget, nil, "", false, nil, false},
 }
 
+// wholly compresses a document that cloud-init decompresses.
+func wholly(document []byte) ([]byte, error) { return userdata.Gzip(document), nil }
+
 const (
+	// ignitionTarget is the target that is JSON, also where it is compressed.
+	ignitionTarget = "ignition"
 	// cseTarget is the target that is a command, and no document that a cloud hands to the machine.
 	cseTarget = "cse"
 	// scriptTarget is the target that AKS's own scripts make the node from, and no agent.
@@ -80,9 +87,11 @@ type rendering struct {
 	parts  []string
 	facts  string
 	output string
-	gzip   bool
-	raw    bool
-	force  bool
+	// gzip compresses the document. Unless gzipSet says that the user decides, a document that is too large otherwise is compressed.
+	gzip    bool
+	gzipSet bool
+	raw     bool
+	force   bool
 	// agentless renders the plan, and not the contract.
 	agentless bool
 }
@@ -90,7 +99,7 @@ type rendering struct {
 func newRender(s cli.Streams) *cobra.Command {
 	r := rendering{
 		to:    command.Choice{Allowed: targetNames()},
-		cloud: command.Choice{Value: string(userdata.Azure), Allowed: cloudNames()},
+		cloud: command.Choice{Allowed: cloudNames()},
 	}
 	cmd := &cobra.Command{
 		Use:   "render -f CONFIG --to TARGET [-o OUT] [flags]",
@@ -110,8 +119,10 @@ of its plan, for an image that has containerd and a kubelet, and no Slipway. Giv
 image, because nobody looks there. What only an agent does is listed; it is an error where the node
 could not join, or would be less safe, without it.
 
-A document that is larger than the cloud takes is refused: 65,535 bytes on Azure, 16,384 on EC2,
-before base64. --gzip makes it smaller; cloud-init unpacks it.
+The cloud is the contract's, and Azure if the contract names none; --cloud names another. Azure takes
+65,535 bytes and EC2 16,384, before base64. A larger document is compressed, or refused if it is too
+large even so. cloud-init decompresses it, and Ignition the files in its config. --gzip compresses
+every document, --gzip=false none.
 
 With --part, the document also has parts of your own, in their order: scripts, cloud-configs and
 whatever else cloud-init takes, for ignition other Ignition configs. The first line of a part says
@@ -135,17 +146,20 @@ variables. With --force, both are rendered for a contract of which no node can b
   slipway render -f node.yaml --facts facts.json --agentless --to cloud-config -o user-data.yaml
   slipway render -f node.yaml --facts facts.json --agentless --to bundle -o node-bundle`,
 		Args: command.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return r.run(s) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r.gzipSet = cmd.Flags().Changed("gzip")
+			return r.run(s)
+		},
 	}
 	r.from.add(cmd)
 	r.from.addPolicy(cmd)
 	command.AddChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.Allowed, "or"))
-	command.AddChoice(cmd, &r.cloud, "cloud", "", "refuse what `CLOUD` does not take: "+cli.List(r.cloud.Allowed, "or"))
+	command.AddChoice(cmd, &r.cloud, "cloud", "", "render for `CLOUD`, whatever the contract names: "+cli.List(r.cloud.Allowed, "or"))
 	cmd.Flags().StringArrayVar(&r.parts, "part", nil, "add `FILE[:TYPE]` for cloud-init, or an Ignition config; - is standard input")
 	command.Must(cmd.MarkFlagFilename("part"))
 	addFacts(cmd, &r.facts)
 	cmd.Flags().StringVarP(&r.output, "output", "o", "", "write the file `OUT`, mode 0600; \"json\" prints a property of an Azure template")
-	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document")
+	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document; =false never compresses it")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the document itself, without base64")
 	cmd.Flags().BoolVar(&r.agentless, "agentless", false, "render the node itself, for an image without Slipway")
 	cmd.Flags().BoolVar(&r.force, "force", false, "render a contract that has errors")
@@ -164,6 +178,9 @@ func (r *rendering) run(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	if r.cloud.Value == "" {
+		r.cloud.Value = string(cmp.Or(userdata.CloudOf(c.Config.Cloud.Provider), userdata.Azure))
+	}
 	if r.agentless {
 		return r.runAgentless(s, c, known)
 	}
@@ -175,7 +192,7 @@ func (r *rendering) run(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	rendered, err := r.render(c, parts, variables)
+	rendered, err := r.render(s, c, parts, variables)
 	if _, ok := errors.AsType[*userdata.TooLargeError](err); ok {
 		_, _ = io.WriteString(s.Err, r.sizes(c, parts, variables))
 	}
@@ -228,13 +245,13 @@ func (r *rendering) usage() error {
 		return cli.Usage("to write a file of that name, use -o ./json", "--raw and -o json exclude each other: an Azure template takes base64")
 	case r.force && r.from.strict:
 		return cli.Usage("choose one", "--force renders a contract that has errors, --strict refuses one that has warnings")
-	case r.gzip && !r.target().unpacked:
+	case r.gzip && r.target().gzip == nil:
 		return cli.Usage("leave out --gzip", "nothing on the machine would unpack %s", r.to.Value)
 	case len(r.parts) > 0 && !r.target().parts:
 		return cli.Usage("use custom-data or ignition", "%s has no room for a part", r.to.Value)
 	case r.facts != "" && !r.forScripts() && !r.agentless:
 		return cli.Usage("leave out --facts", "%s does not depend on the machine", r.to.Value)
-	case r.gzip && r.raw && isStdout(r.output):
+	case r.gzip && r.isBinary() && isStdout(r.output):
 		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
 	}
 	return oneStdin(append(append(r.partFiles(), r.facts), r.from.files...)...)
@@ -277,39 +294,64 @@ func (r *rendering) target() target {
 	panic("the flag takes only targets that exist")
 }
 
+// isBinary reports whether what is printed is binary data if it is compressed.
+func (r *rendering) isBinary() bool { return r.raw && r.to.Value != ignitionTarget }
+
 // render returns what to deliver; what people may read ends with a line break.
-func (r *rendering) render(c *contract, parts []userdata.Part, variables []cse.Variable) (string, error) {
+func (r *rendering) render(s cli.Streams, c *contract, parts []userdata.Part, variables []cse.Variable) (string, error) {
 	plain, err := r.document(c, parts, variables)
 	if err != nil {
 		return "", err
 	}
-	return r.pack(plain)
+	return r.pack(s, plain)
 }
 
 // pack returns a document as the cloud takes it.
-func (r *rendering) pack(plain []byte) (string, error) {
+func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 	t, document := r.target(), plain
-	if r.gzip {
-		document = userdata.Gzip(plain)
+	if t.name == cseTarget {
+		if r.output == command.AsJSON {
+			return string(plain), nil
+		}
+		return strings.TrimSuffix(string(plain), "\n") + "\n", nil
 	}
-	if t.name != cseTarget {
-		err := userdata.Cloud(r.cloud.Value).Check(len(document))
-		if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
-			return "", r.tooLarge(large, plain)
+	compressed, err := r.compresses(plain)
+	if err != nil {
+		return "", err
+	}
+	if compressed {
+		if document, err = t.gzip(plain); err != nil {
+			return "", err
+		}
+		if !r.gzip {
+			_, _ = fmt.Fprintf(s.Err, "compressed: the document has %d bytes, and %s takes fewer; compressed, it has %d\n", len(plain), userdata.Cloud(r.cloud.Value), len(document))
 		}
 	}
+	err = userdata.Cloud(r.cloud.Value).Check(len(document))
+	if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+		return "", r.tooLarge(large, plain)
+	}
 	text := string(document)
+	binary := compressed && t.name != ignitionTarget
 	switch {
-	case t.name == cseTarget && r.output == command.AsJSON:
-		return text, nil
 	case r.output == command.AsJSON:
 		return base64.StdEncoding.EncodeToString(document), nil
-	case t.base64 && !r.raw, r.gzip && !r.raw:
+	case (t.base64 || binary) && !r.raw:
 		text = base64.StdEncoding.EncodeToString(document)
-	case r.gzip:
+	case binary:
 		return text, nil
 	}
 	return strings.TrimSuffix(text, "\n") + "\n", nil
+}
+
+// compresses reports whether a document is compressed: where the user wants it, or where the cloud takes it only so.
+func (r *rendering) compresses(plain []byte) (bool, error) {
+	gzip, cloud := r.target().gzip, userdata.Cloud(r.cloud.Value)
+	if r.gzipSet || gzip == nil || cloud.Check(len(plain)) == nil || r.isBinary() && isStdout(r.output) {
+		return r.gzip, nil
+	}
+	packed, err := gzip(plain)
+	return err == nil && cloud.Check(len(packed)) == nil, err
 }
 
 // document is what is rendered, as it is.

@@ -38,10 +38,14 @@ func (r *rendering) tooLarge(err *userdata.TooLargeError, plain []byte) error {
 	case r.agentless, len(r.parts) > 0:
 		refusal.Err = &plainTooLarge{err, "document"}
 	}
-	if r.gzip || !r.target().unpacked {
+	if r.gzip || r.target().gzip == nil {
 		return refusal
 	}
-	packed := len(userdata.Gzip(plain))
+	document, failed := r.target().gzip(plain)
+	if failed != nil {
+		return refusal
+	}
+	packed := len(document)
 	if userdata.Cloud(r.cloud.Value).Check(packed) == nil {
 		refusal.Hint = fmt.Sprintf("with --gzip it is %d bytes, which fits", packed)
 	} else {

@@ -2,7 +2,10 @@
 // the order in which they are written. It has no rules of its own and reads nothing. Those who render user data use it.
 package ignition
 
-import "encoding/base64"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // Version is the version of Ignition's specification that is written: old enough for every Flatcar release that is still
 // maintained.
@@ -74,11 +77,47 @@ func OwnerOf(id int) *Owner {
 // Contents is where a content comes from.
 type Contents struct {
 	Source string `json:"source"`
+	// Compression is "gzip" for a content that Ignition decompresses.
+	Compression string `json:"compression,omitempty"`
 }
+
+const inline = "data:;base64,"
 
 // Inline is a content that the config itself has.
 func Inline(content []byte) Contents {
-	return Contents{"data:;base64," + base64.StdEncoding.EncodeToString(content)}
+	return Contents{Source: inline + base64.StdEncoding.EncodeToString(content)}
+}
+
+// Compress compresses the contents that the config itself has, where that makes them smaller.
+func (c *Config) Compress(gzip func([]byte) []byte) error {
+	for i := range c.Storage.Files {
+		if err := c.Storage.Files[i].Contents.compress(gzip); err != nil {
+			return err
+		}
+	}
+	if c.Ignition.Config != nil {
+		for i := range c.Ignition.Config.Merge {
+			if err := c.Ignition.Config.Merge[i].compress(gzip); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Contents) compress(gzip func([]byte) []byte) error {
+	text, ok := strings.CutPrefix(c.Source, inline)
+	if !ok || c.Compression != "" {
+		return nil
+	}
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	if small := Inline(gzip(content)); len(small.Source)+len(`,"compression":"gzip"`) < len(c.Source) {
+		*c = Contents{small.Source, "gzip"}
+	}
+	return nil
 }
 
 // Systemd is what is said of units.
