@@ -3,6 +3,8 @@ package compile_test
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"os/exec"
 	"path"
 	"strings"
 	"testing"
@@ -111,6 +113,41 @@ func TestReasonsNameTheAuthorsSettings(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: no %q at %s: %v", c.group, c.want, c.path, problems)
+		}
+	}
+}
+
+// Commands source the variables that eksctl leaves for them, with what the node has (eksctl: overrideBootstrapCommand).
+func TestCommandsHaveTheVariablesOfTheNode(t *testing.T) {
+	const helper = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh"
+	c := compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, maxPodsPerNode: 17, labels: {a: b}, taints: [{key: k, value: v, effect: NoSchedule}], overrideBootstrapCommand: "source `+helper+`"}]`))
+	p, problems := c.Plan(ec2(t))
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		t.Fatal(fatal)
+	}
+	dir := t.TempDir()
+	script := path.Join(dir, "helper.sh")
+	facts := path.Join(dir, "node.env")
+	text := strings.ReplaceAll(string(contentOf(t, p, "bootstrap.helper.sh")), "/etc/eksctl/kubelet.local.env", facts)
+	for name, content := range map[string]string{script: text, facts: string(contentOf(t, p, "node.env"))} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command("bash", "-c", `source "$0"; printf '%s\n' "$CLUSTER_NAME" "$API_SERVER_URL" "$CLUSTER_DNS" "$NODE_LABELS" "$NODE_TAINTS" "$MAX_PODS" "$CONTAINER_RUNTIME" "$KUBELET_EXTRA_ARGS"; base64 -d <<<"$B64_CLUSTER_CA" | head -1`, script).CombinedOutput()
+	const labels = "a=b,alpha.eksctl.io/cluster-name=prod,alpha.eksctl.io/nodegroup-name=a,alpha.eksctl.io/instance-id=i-0123456789abcdef0,node-lifecycle=spot"
+	want := strings.Join([]string{
+		"prod", "https://0123456789ABCDEF0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com", "10.100.0.10", labels, "k=v:NoSchedule", "17", "containerd",
+		"--node-labels=" + labels + " --register-with-taints=k=v:NoSchedule --max-pods=17", "-----BEGIN CERTIFICATE-----", "",
+	}, "\n")
+	if err != nil || string(out) != want {
+		t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
+	}
+	// A group without commands has no such file.
+	p, _ = compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404}]`)).Plan(ec2(t))
+	for _, r := range p.Resources {
+		if r.ID() == resource.ID("File:"+helper) {
+			t.Error("a group without commands has variables for them")
 		}
 	}
 }

@@ -53,6 +53,8 @@ type Node struct {
 	// Line and Column are where the value begins, from 1, the column in characters; 0 in a tree that was not
 	// parsed.
 	Line, Column int32
+	// Block says that a string is written as a literal block of YAML. Its first line is the line after Line.
+	Block bool
 	// Text is a string's value, or a number's or boolean's literal as JSON spells it.
 	Text string
 	// Items are a list's elements.

@@ -148,7 +148,7 @@ func scalar(y *yaml.Node) (Node, error) {
 		}
 		return Node{Kind: Number, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
 	case "!!str", "!!binary", "!!timestamp":
-		return Node{Kind: String, Text: y.Value}, nil
+		return Node{Kind: String, Text: y.Value, Block: y.Style&yaml.LiteralStyle != 0}, nil
 	}
 	return Node{}, yamlFault(y, "an unknown tag; put a text that begins with ! in quotes")
 }

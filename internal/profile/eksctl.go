@@ -54,6 +54,7 @@ var eksctl = Profile{
 			{Name: "AWS_EKS_ECR_ACCOUNT", Holds: RegistryAccount},
 			{Name: "AWS_SERVICES_DOMAIN", Holds: RegistryDomain},
 		},
+		Helper:  "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh", // eksctl: pkg/nodebootstrap/assets/scripts
 		Local:   "/etc/eksctl/kubelet.local.env",
 		MaxPods: "/etc/eksctl/max_pods.map",
 		Flags: []Flag{

@@ -214,6 +214,8 @@ type Command struct {
 	// Metadata is the environment file with what is true of the cluster, and Variables are what it has.
 	Metadata  string
 	Variables []Variable
+	// Helper is a script with variables, which the commands of a contract's author source.
+	Helper string
 	// Local is a link to [NodeEnvironment].
 	Local string
 	// MaxPods is a table of instance types and numbers of pods, one to a line.

@@ -305,23 +305,3 @@ func (r *reader) dns(g *NodeGroup) {
 	}
 	r.Fatal(nodeconfig.Missing, r.networkField(field), `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
 }
-
-// commands translates the user's own shell texts.
-func (r *reader) commands(g *NodeGroup, f *family) {
-	add := func(c nodeconfig.ShellCommand, path string) {
-		to := document.IndexPath("$.commands", len(r.NodeConfig.Commands))
-		r.from(path, to, to+".text")
-		r.NodeConfig.Commands = append(r.NodeConfig.Commands, c)
-	}
-	before, instead := r.group.path("preBootstrapCommands"), r.group.path("overrideBootstrapCommand")
-	r.from(before, "$.commands")
-	for i, text := range g.PreBootstrapCommands {
-		add(nodeconfig.ShellCommand{Text: text}, document.IndexPath(before, i))
-	}
-	if g.OverrideBootstrapCommand != "" && !f.nodeadm {
-		add(nodeconfig.ShellCommand{Text: g.OverrideBootstrapCommand, Replaces: true}, instead)
-		if len(g.PreBootstrapCommands) == 0 {
-			r.from(instead, "$.commands")
-		}
-	}
-}

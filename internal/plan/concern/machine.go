@@ -15,6 +15,9 @@ func (in *Input) Seen() bool { return in.Facts.OS.ID != "" }
 
 // SystemName is the name of the machine's operating system in a problem.
 func SystemName(in *Input) string {
+	if os := in.Config.Components.OS; !in.Seen() && os != nil {
+		return fmt.Sprintf("the operating system %q", os.ID)
+	}
 	if !in.Seen() {
 		return "this machine, whose operating system is not known,"
 	}

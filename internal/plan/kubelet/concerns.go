@@ -8,6 +8,7 @@ import "github.com/slipway-dev/slipway/internal/plan/concern"
 var Concerns = []*concern.Concern{
 	&capacities,
 	&cgroups,
+	&commandVariables,
 	&freeName,
 	&imageCredentialProvider,
 	&installed,
