@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -18,7 +19,7 @@ func FuzzIntent(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", "null", "[]", `{"reload":true}`, `{"restarts":["kubelet.service"]}`, `{"restarts":["../x"],"paths":["/"]}`,
 		`{"paths":["/etc/one","/etc/link"]}`, `{"paths":["/etc/one/below/a/file"]}`, `{"paths":["/etc/d"]}`, `{"paths":["/proc/1/mem","/dev/sda"]}`,
-		`{"paths":["/etc/a\u0000b"]}`, `{"paths":["relative",""]}`, `{"paths":["/var/lib/slipway/status.json"]}`, `{"reload":1}`,
+		`{"paths":["/etc/a\u0000b"]}`, `{"paths":["/etc/` + strings.Repeat("a", 1000) + `"]}`, `{"paths":["/etc/` + strings.Repeat("a/", 5000) + `b"]}`, `{"paths":["relative",""]}`, `{"paths":["/var/lib/slipway/status.json"]}`, `{"reload":1}`,
 	} {
 		f.Add([]byte(seed))
 	}

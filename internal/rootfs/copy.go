@@ -97,7 +97,7 @@ func (t *Tree) SameFile(a, b string) (bool, error) {
 	var stats [2]unix.Stat_t
 	for i, path := range []string{a, b} {
 		file, err := t.OpenKind(path, unix.S_IFREG)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, fs.ErrInvalid) {
+		if isNothing(err) || errors.Is(err, fs.ErrInvalid) {
 			return false, nil
 		}
 		if err != nil {

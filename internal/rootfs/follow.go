@@ -2,9 +2,7 @@ package rootfs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -59,7 +57,7 @@ func (t *Tree) followWay(fd int, name string) error {
 			_, err := unix.InotifyAddWatch(fd, filepath.Join(t.name, dir), mask|unix.IN_MASK_ADD)
 			return err
 		})
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		if isNothing(err) {
 			return nil // it went away meanwhile, which is an event of the directory above
 		}
 		if err != nil {
@@ -69,7 +67,7 @@ func (t *Tree) followWay(fd int, name string) error {
 	}
 	w := walk{tree: t, enter: func(dir string) error { return add(dir, watched) }}
 	dir, err := w.resolve(path.Dir(name))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if isNothing(err) {
 		return nil
 	}
 	if err != nil {

@@ -3,7 +3,6 @@ package rootfs
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 
 	"golang.org/x/sys/unix"
@@ -21,8 +20,7 @@ func (t *Tree) RemoveDirectory(name string) error {
 	case err == nil:
 		t.touch(p.parent())
 		return nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTEMPTY), errors.Is(err, unix.EEXIST),
-		errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EBUSY):
+	case isNothing(err), errors.Is(err, unix.ENOTEMPTY), errors.Is(err, unix.EEXIST), errors.Is(err, unix.EBUSY):
 		return nil
 	}
 	return t.failed("remove directory", name, err)

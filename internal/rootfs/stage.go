@@ -2,8 +2,8 @@ package rootfs
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -108,7 +108,7 @@ func (t *Tree) Commit(path string) error {
 // Unstage removes what Stage left for path, if anything.
 func (t *Tree) Unstage(path string) error {
 	p, err := t.find(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isNothing(err) {
 		return nil
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func (t *Tree) Unstage(path string) error {
 	}
 	defer p.close()
 	// Nearly always there is nothing, and then nothing is changed.
-	if _, err := p.statOf(p.staged()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.statOf(p.staged()); isNothing(err) {
 		return nil
 	}
 	if err := p.discard(p.staged()); err != nil {

@@ -58,19 +58,25 @@ func (t *Tree) Close() error { return t.root.Close() }
 // Root is the absolute path of the tree's directory.
 func (t *Tree) Root() string { return t.name }
 
+// isNothing reports that nothing can be at a path: there is no such name, a file is on the way, or a name is longer than any that the
+// file system has.
+func isNothing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ENAMETOOLONG)
+}
+
 // Stat reports what is at path, without following a last symbolic link.
 func (t *Tree) Stat(path string) (apply.Entry, error) {
 	entry := apply.Entry{Owned: t.owned}
 	p, err := t.find(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-		return entry, nil // below a file there is nothing either
+	if isNothing(err) {
+		return entry, nil
 	}
 	if err != nil {
 		return apply.Entry{}, Failed("stat", path, err)
 	}
 	defer p.close()
 	stat, err := p.stat()
-	if errors.Is(err, fs.ErrNotExist) {
+	if isNothing(err) {
 		return entry, nil
 	}
 	if err != nil {
@@ -251,7 +257,7 @@ func (t *Tree) Remove(path string) error {
 		defer p.close()
 		err = p.unlink(p.base)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if isNothing(err) {
 		return nil
 	}
 	if err != nil {

@@ -2,9 +2,7 @@ package rootfs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -103,7 +101,7 @@ func (t *Tree) watchWay(fd int, name string) error {
 		return nil
 	}}
 	_, err := w.resolve(path.Dir(name))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if isNothing(err) {
 		return nil
 	}
 	return err
