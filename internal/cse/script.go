@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/slipway-dev/slipway/internal/plan/textfile"
 )
 
 // scriptHead waits for the image's scripts, which its own start writes, and makes what the extension's handler makes
@@ -45,9 +43,7 @@ exec /usr/bin/nohup /bin/bash `
 
 // Trigger is the command that starts an image's provisioning scripts, of which first is the first. Its environment must
 // have the variables.
-func Trigger(first string) []string {
-	return []string{"/bin/bash", "-c", trigger + textfile.ShellQuoted(first)}
-}
+func Trigger(first string) []string { return []string{"/bin/bash", "-c", trigger + shellQuoted(first)} }
 
 // before2025 are variables that only the scripts of older images read; the program of those images had them from constants,
 // or not at all (Karpenter's Azure provider, node bootstrap variables).
@@ -75,7 +71,7 @@ func Script(variables []Variable) ([]byte, error) {
 	var script strings.Builder
 	script.WriteString(scriptHead)
 	for _, v := range all {
-		script.WriteString(v.Name + "=" + textfile.ShellQuoted(v.Value) + "\n")
+		script.WriteString(v.Name + "=" + shellQuoted(v.Value) + "\n")
 	}
 	if values["IS_CUSTOM_CLOUD"] == "true" {
 		script.WriteString(scriptCloud)
@@ -99,3 +95,7 @@ func Assigned(variables []Variable) []Variable {
 	slices.SortFunc(all, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
+
+// shellQuoted is a value as a shell reads it back: between single quotes nothing has a meaning but the quote itself
+// (POSIX.1-2017, Shell Command Language, 2.2.2).
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -221,6 +221,27 @@ func serve(t testing.TB, handler http.Handler) string {
 	return server.URL
 }
 
+// A node of a cluster of IPv6 has the machine's IPv6 address.
+func TestMachineFactsOfIPv6(t *testing.T) {
+	n := ofGroup(t, "1.30.1")
+	n.Network.IPFamilies, n.Cluster.ServiceCIDRs = []string{"IPv6"}, []string{"fd00:1::/108"}
+	n.Cluster.DNSServiceIPs = nil
+	node := askingOf(t, n)
+	for value, want := range map[string]string{
+		"2001:db8:1:2:3:4:5:6": "NODE_IP=2001:db8:1:2:3:4:5:6\n", "fd00::1": "NODE_IP=fd00::1\n",
+		"fe80::1": "", "10.0.0.5": "", "2001:db8::1\n2001:db8::2": "", "2001:db8::1%eth0": "", "": "",
+	} {
+		service := serve(t, goodAnswers().with("ipv6", value))
+		if want != "" {
+			if got, said := node.willing(t, service); !strings.Contains(got, want) {
+				t.Errorf("%q: %q, %s", value, got, said)
+			}
+		} else if got, said := node.run(t, service, ""); got != "" {
+			t.Errorf("%q: %q, %s", value, got, said)
+		}
+	}
+}
+
 // What the machine's cloud says arrives as it is, or the unit fails and names the fact.
 func TestMachineFacts(t *testing.T) {
 	node := askingOf(t, ofGroup(t, "1.30.1"))

@@ -130,6 +130,10 @@ func (r *reader) addresses() {
 	}
 	out.Cluster.ServiceCIDRs = []string{text}
 	r.from(at, "$.cluster.serviceCIDRs", "$.cluster.serviceCIDRs[0]")
+	if name == "serviceIPv6CIDR" && network.IPFamily == "" { // EKS has such a range for no other cluster
+		out.Network.IPFamilies = []string{"IPv6"}
+		r.from(at, "$.network.ipFamilies", "$.network.ipFamilies[0]")
+	}
 }
 
 // serviceRange is the service range that counts, and its field; for none the field that the cluster's family has (eksctl:
@@ -190,7 +194,7 @@ func (r *reader) family(g *NodeGroup) *family {
 		}
 	}
 	r.Fatal(nodeconfig.Invalid, at, "%s; want one of %s", why, strings.Join(names, ", "))
-	return &families[0]
+	return &family{layout: families[0].layout, os: families[0].os, version: families[0].version}
 }
 
 // supported compares the family with the cluster's version of Kubernetes.

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/plan/concern"
@@ -26,8 +25,10 @@ func planAskedFacts(in *concern.Input, out *concern.Output) {
 	for _, variable := range referred {
 		what := concern.FactOf(variable).What
 		switch {
-		case variable == concern.AddressVariable && !slices.Equal(in.Config.Network.IPFamilies, []string{"IPv4"}):
-			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask for one IPv4 address alone: give %s", problem.Setting("$.kubelet.nodeIPs"))
+		case variable == concern.AddressVariable && len(in.Config.Network.IPFamilies) > 1:
+			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask for one address alone: give %s", problem.Setting("$.kubelet.nodeIPs"))
+		case variable == concern.AddressVariable && service != nil && service.questionOf(variable, in.Config.Network.IPFamilies).path == "":
+			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask this cloud for an IPv4 address alone: give %s", problem.Setting("$.kubelet.nodeIPs"))
 		case service == nil:
 			out.Fatal(nodeconfig.Missing, wanted[variable], "the kubelet is told the machine's %s, which is not known, and a node without an agent can ask the metadata services of %s alone: name it in the contract or the facts, or name cloud.provider",
 				what, metadataServices[0].provider+" and "+metadataServices[1].provider)
@@ -100,7 +101,7 @@ func factScript(in *concern.Input, service *metadataService, referred []string) 
 	}
 	lines = append(lines, service.before...)
 	for _, variable := range referred {
-		q := service.facts[slices.IndexFunc(service.facts, func(q question) bool { return q.variable == variable })]
+		q := service.questionOf(variable, in.Config.Network.IPFamilies)
 		lines = append(lines, "fact "+variable+" '"+concern.FactOf(variable).What+"' '"+q.path+"' '"+q.pattern+"'")
 	}
 	if in.LooksUpPods() {

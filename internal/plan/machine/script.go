@@ -14,6 +14,16 @@ type metadataService struct {
 	// before is run before the questions, and may set header, which each question has.
 	before []string
 	facts  []question
+	// address6 is where the address of a machine of a cluster of IPv6 is; without a path where it is not known.
+	address6 question
+}
+
+// questionOf is how a machine asks for the fact of a variable. A node has an address of the first family that its contract names.
+func (s *metadataService) questionOf(variable string, families []string) question {
+	if variable == concern.AddressVariable && families[0] == "IPv6" {
+		return s.address6
+	}
+	return s.facts[slices.IndexFunc(s.facts, func(q question) bool { return q.variable == variable })]
 }
 
 // question is where the fact of a variable is found, and what it looks like: an extended regular expression.
@@ -23,6 +33,8 @@ type question struct{ variable, path, pattern string }
 const (
 	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 	ipv4  = `([1-9]|[1-9][0-9]|1[01][0-9]|12[0-689]|1[3-9][0-9]|2[01][0-9]|22[0-3])(\.` + octet + `){3}`
+	// ipv6 is an address that other machines reach: one of the Internet, or a unique local one (RFC 4291, RFC 4193).
+	ipv6 = `([23][0-9a-f]{3}|f[cd][0-9a-f]{2})(:[0-9a-f]{0,4}){2,7}`
 )
 
 // metadataServices are those that are known. EC2: User Guide, "Instance metadata categories" and "Use IMDSv2".
@@ -43,6 +55,7 @@ var metadataServices = []metadataService{
 			{concern.ZoneVariable, "meta-data/placement/availability-zone", `[a-z]([a-z0-9-]{0,40}[a-z0-9])`},
 			{concern.LifeVariable, "meta-data/instance-life-cycle", `on-demand|spot|scheduled|capacity-block`},
 		},
+		address6: question{variable: concern.AddressVariable, path: "meta-data/ipv6", pattern: ipv6},
 	},
 	{
 		provider: "azure",

@@ -111,7 +111,3 @@ func Flags(flags [][2]string) string {
 	}
 	return strings.Join(words, " ")
 }
-
-// ShellQuoted is a value as a shell reads it back: between single quotes nothing has a meaning but the quote itself
-// (POSIX.1-2017, Shell Command Language, 2.2.2).
-func ShellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
