@@ -253,9 +253,9 @@ type Components struct {
 
 // OperatingSystem is an operating system as its os-release names it.
 type OperatingSystem struct {
-	// ID is the distribution: "ubuntu", "amzn".
+	// ID is the distribution, as ID of os-release names it.
 	ID string `json:"id,omitempty"`
-	// VersionID is the release: "24.04", "2023". If empty, any release is accepted.
+	// VersionID is the release, as VERSION_ID of os-release names it. If empty, any release is accepted.
 	VersionID string `json:"versionID,omitempty"`
 }
 

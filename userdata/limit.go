@@ -43,11 +43,11 @@ var limits = []struct {
 	{EC2, "EC2", MaxUserData, "aws"},
 }
 
-// CloudOf returns the cloud of a contract's cloud.provider; empty if it has none whose limit is known.
-func CloudOf(provider string) Cloud {
+// Provider is what a contract calls the cloud (cloud.provider); empty for one that is not known.
+func (c Cloud) Provider() string {
 	for _, l := range limits {
-		if l.provider == provider {
-			return l.cloud
+		if l.cloud == c {
+			return l.provider
 		}
 	}
 	return ""

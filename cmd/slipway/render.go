@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -62,6 +61,16 @@ const (
 
 // anyCloud is the cloud without a limit.
 const anyCloud = "none"
+
+// cloudOf is the cloud that a contract names, or else Azure.
+func cloudOf(c *contract) userdata.Cloud {
+	for _, cloud := range userdata.Clouds() {
+		if cloud.Provider() == c.Config.Cloud.Provider {
+			return cloud
+		}
+	}
+	return userdata.Azure
+}
 
 func cloudNames() []string {
 	var names []string
@@ -179,7 +188,7 @@ func (r *rendering) run(s cli.Streams) error {
 		return err
 	}
 	if r.cloud.Value == "" {
-		r.cloud.Value = string(cmp.Or(userdata.CloudOf(c.Config.Cloud.Provider), userdata.Azure))
+		r.cloud.Value = string(cloudOf(c))
 	}
 	if r.agentless {
 		return r.runAgentless(s, c, known)

@@ -104,9 +104,9 @@ func TestReasonsNameTheAuthorsSettings(t *testing.T) {
 	}{
 		{`clusterDNS: 10.0.0.1, kubeletExtraConfig: {clusterDNS: [10.0.0.2]}`, ec2(t), "$.nodeGroups[0].clusterDNS", "nodeGroups[0].kubeletExtraConfig.clusterDNS names the servers"},
 		{`kubeletExtraConfig: {cgroupDriver: cgroupfs}`, ec2(t), "$.nodeGroups[0].kubeletExtraConfig.cgroupDriver", "name it in runtime.cgroupDriver" + native},
-		{``, bare, "$.nodeGroups[0].amiFamily", "name another plug-in with join.exec" + native},
+		{``, bare, "$.nodeGroups[0].amiFamily", "name another plug-in with join.exec" + native}, // without an agent
 	} {
-		_, problems := compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, `+c.group+`}]`)).Plan(c.known)
+		_, problems := compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, `+c.group+`}]`)).PlanWithoutAgent(c.known)
 		found := false
 		for _, p := range problems {
 			found = found || p.Path == c.path && strings.Contains(p.Reason, c.want)
@@ -126,13 +126,30 @@ func TestCommandsHaveTheVariablesOfTheNode(t *testing.T) {
 		t.Fatal(fatal)
 	}
 	dir := t.TempDir()
-	script := path.Join(dir, "helper.sh")
-	facts := path.Join(dir, "node.env")
-	text := strings.ReplaceAll(string(contentOf(t, p, "bootstrap.helper.sh")), "/etc/eksctl/kubelet.local.env", facts)
-	for name, content := range map[string]string{script: text, facts: string(contentOf(t, p, "node.env"))} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+	text := string(contentOf(t, p, path.Base(helper)))
+	for _, r := range p.Resources {
+		content := []byte(nil)
+		switch f := r.Spec.(type) {
+		case *resource.File:
+			content = f.Content
+		case *resource.Symlink:
+			if path.Base(f.Path) != "kubelet.local.env" {
+				continue
+			}
+			content = contentOf(t, p, "node.env")
+		default:
+			continue
 		}
+		if name := strings.ReplaceAll(r.Spec.Name(), "/", "_"); strings.Contains(text, r.Spec.Name()) {
+			text = strings.ReplaceAll(text, r.Spec.Name(), path.Join(dir, name))
+			if err := os.WriteFile(path.Join(dir, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	script := path.Join(dir, "helper.sh")
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	out, err := exec.Command("bash", "-c", `source "$0"; printf '%s\n' "$CLUSTER_NAME" "$API_SERVER_URL" "$CLUSTER_DNS" "$NODE_LABELS" "$NODE_TAINTS" "$MAX_PODS" "$CONTAINER_RUNTIME" "$KUBELET_EXTRA_ARGS"; base64 -d <<<"$B64_CLUSTER_CA" | head -1`, script).CombinedOutput()
 	const labels = "a=b,alpha.eksctl.io/cluster-name=prod,alpha.eksctl.io/nodegroup-name=a,alpha.eksctl.io/instance-id=i-0123456789abcdef0,node-lifecycle=spot"

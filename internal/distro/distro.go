@@ -14,6 +14,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/versions"
 )
 
+// The IDs of distributions that a contract can name by another name.
+const (
+	AmazonLinux = "amzn"
+	Ubuntu      = "ubuntu"
+)
+
 // Release is what os-release(5) says of a machine's operating system.
 type Release struct {
 	ID        string `json:"id,omitempty"`

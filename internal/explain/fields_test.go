@@ -36,6 +36,7 @@ var together = []struct{ path, document string }{
 	{"$.cloud.azure.backoff", `{"cloud": {"azure": {"backoff": {"enabled": true, "mode": "default"}}}}`},
 	{"$.cloud.azure.rateLimit", `{"cloud": {"azure": {"rateLimit": {"enabled": true}}}}`},
 	{"$.cloud.azure.custom", `{"cloud": {"azure": {"environment": "AKSCustom", "custom": {"endpoints": "{}"}}}}`},
+	{"$.status.kubernetesNetworkConfig", `{"kubernetesNetworkConfig": null}`},
 	{"$.cloud.aws", `{"cloud": {"provider": "aws"}}`},
 	{"$.runtime.containerd.baseRuntimeSpec", `{"runtime": {"containerd": {"baseRuntimeSpec": {"hostname": "a"}}}}`},
 	{"$.runtime.registries", `{"runtime": {"registries": {"docker.io": {"mirrors": [{"url": "https://mirror.example"}]}}}}`},

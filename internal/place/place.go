@@ -97,7 +97,7 @@ func Check(name string) string {
 	if name == profile.NodeEnvironment {
 		return "" // the one file of a plan among those that are Slipway's own: what is in it is gone after a boot, as they are
 	}
-	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool { return p.Command.Helper == name }) {
+	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool { return name != "" && p.Command.Helper == name }) {
 		return "" // cloud-init runs nothing there (cloud-init docs, /var/lib/cloud: scripts)
 	}
 	if reason := refused(name); reason != "" {

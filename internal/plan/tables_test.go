@@ -19,7 +19,7 @@ import (
 func TestOwnSettingsAreTaken(t *testing.T) {
 	for minor := kubeletapi.OldestSupported; minor <= kubeletapi.NewestSupported; minor++ {
 		for name := range contracts(t) {
-			c := contract(t, name, func(c *nodeconfig.NodeConfig) { c.Cluster.KubernetesVersion = fmt.Sprintf("1.%d.1", minor) })
+			c := contract(t, name, func(c *nodeconfig.NodeConfig) { c.Cluster.KubernetesVersion = fmt.Sprintf("1.%d.1", minor) }, anySystem)
 			p := first(New(c, facts.Facts{}))
 			argv, _, err := kubeletCommand(p)
 			if err != nil {

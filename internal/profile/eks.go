@@ -88,6 +88,7 @@ var eks = Profile{
 		"Command.DropIn":              "the command line is in one variable",
 		"Command.Metadata":            "the command line is in one variable",
 		"Command.Variables":           "the command line is in one variable",
+		"Command.Helper":              "eksctl leaves no variables for commands on Amazon Linux 2023",
 		"Command.Local":               "the agent writes what the machine knows into the files themselves",
 		"Command.MaxPods":             "the number of pods is in the configuration",
 		"Command.SandboxImage":        "the image holds it",

@@ -34,5 +34,6 @@ var clusterConfig = Dialect{
 	unplanned: []Reader{
 		{"$.apiVersion", false, "says which contract it is"},
 		{"$.kind", false, "says which contract it is"},
+		{"$.status.arn", false, "is compared with the cluster's name and region"},
 	},
 }

@@ -2,6 +2,7 @@ package eksctl
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func (r *reader) ineffective(t *shellText, exported map[string]bool) {
 }
 
 // wrappers are words before a command that runs it.
-var wrappers = []string{"!", ".", "/bin/bash", "/bin/sh", "bash", "do", "else", "env", "exec", "if", "sh", "source", "sudo", "then", "time", "-e", "-x"}
+var wrappers = []string{"!", ".", "bash", "do", "else", "env", "exec", "if", "sh", "source", "sudo", "then", "time", "-e", "-x"}
 
 // runs reports whether a line of a shell text runs a program.
 func runs(line, program string) bool {
@@ -127,7 +128,7 @@ func runs(line, program string) bool {
 			if word = strings.Trim(word, `"'`); word == program {
 				return true
 			}
-			if name, _, assigns := strings.Cut(word, "="); !slices.Contains(wrappers, word) && (!assigns || name == "") {
+			if name, _, assigns := strings.Cut(word, "="); !slices.Contains(wrappers, path.Base(word)) && (!assigns || name == "") {
 				break
 			}
 		}

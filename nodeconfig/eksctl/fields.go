@@ -3,6 +3,7 @@ package eksctl
 import (
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -89,8 +90,8 @@ type family struct {
 
 // families are those that a node is made of.
 var families = append([]family{
-	{name: amazonLinux2023, layout: nodeconfig.LayoutEKS, os: "amzn", version: "2023", nodeadm: true},
-	{name: "AmazonLinux2", layout: nodeconfig.LayoutEksctl, os: "amzn", version: "2", last: 32, scripts: true,
+	{name: amazonLinux2023, layout: nodeconfig.LayoutEKS, os: distro.AmazonLinux, version: "2023", nodeadm: true},
+	{name: "AmazonLinux2", layout: nodeconfig.LayoutEksctl, os: distro.AmazonLinux, version: "2", last: 32, scripts: true,
 		// Amazon EKS User Guide, Amazon EKS AL2 and AL2-accelerated AMIs transition guide
 		warning: "has had no new images since November 2025, and so gets no security updates; use " + amazonLinux2023},
 }, ubuntus("2004", "2204", "2404", "2604")...)
@@ -100,7 +101,7 @@ func ubuntus(releases ...string) (all []family) {
 	for _, name := range []string{"Ubuntu", "UbuntuPro"} {
 		for _, release := range releases {
 			all = append(all, family{
-				name: name + release, layout: nodeconfig.LayoutEksctl, os: "ubuntu", version: release[:2] + "." + release[2:], scripts: true, managedScripts: true,
+				name: name + release, layout: nodeconfig.LayoutEksctl, os: distro.Ubuntu, version: release[:2] + "." + release[2:], scripts: true, managedScripts: true,
 			})
 		}
 	}

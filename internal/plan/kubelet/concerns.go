@@ -8,7 +8,6 @@ import "github.com/slipway-dev/slipway/internal/plan/concern"
 var Concerns = []*concern.Concern{
 	&capacities,
 	&cgroups,
-	&commandVariables,
 	&freeName,
 	&imageCredentialProvider,
 	&installed,
