@@ -41,6 +41,9 @@ type Contract struct {
 	// merged and names are of the documents, where there are several.
 	merged *document.Merged
 	names  []string
+	// native are the native documents that are merged over those of another dialect, if any.
+	native      *document.Merged
+	nativeNames []string
 }
 
 // Read decodes a contract, sets its defaults, validates it and leaves out what cannot be used. The dialect is detected

@@ -17,6 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
@@ -165,6 +167,56 @@ func TestCommandsHaveTheVariablesOfTheNode(t *testing.T) {
 	for _, r := range p.Resources {
 		if r.ID() == resource.ID("File:"+helper) {
 			t.Error("a group without commands has variables for them")
+		}
+	}
+}
+
+// A native document is merged over what a ClusterConfig says of its node, in either order, and each problem has the place in its own
+// document.
+func TestClusterConfigWithANativeDocument(t *testing.T) {
+	group := compile.Document{Name: "cluster.yaml", Data: clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, labels: {a: b, "c d": e}, kubeletExtraConfig: {maxPods: 5}}]`)}
+	native := compile.Document{Name: "node.yaml", Data: []byte("apiVersion: slipway.dev/v1\nkind: NodeConfig\nkubelet:\n  config: {maxPods: 7, podPidsLimit: 9}\n  labels: {f: g}\nsystem:\n  sysctls: {vm.max_map_count: \"262144\"}\n  nowhere: 1\n")}
+	for _, documents := range [][]compile.Document{{group, native}, {native, group}} {
+		c := compile.Read(documents, "")
+		var problems []string
+		for _, p := range c.Problems {
+			problems = append(problems, p.Document+" "+p.Path)
+		}
+		if diff := cmp.Diff([]string{`cluster.yaml $.nodeGroups[0].labels["c d"]`, "node.yaml $.system.nowhere"}, problems); diff != "" {
+			t.Fatalf("(-want +got)\n%s", diff)
+		}
+		if line := c.Problems[1].Line; line != 8 {
+			t.Errorf("the problem is in line %d", line)
+		}
+	}
+	group.Data = clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, labels: {a: b}, kubeletExtraConfig: {maxPods: 5, registryPullQPS: 3}}, {name: z}]`)
+	native.Data = []byte(strings.Replace(string(native.Data), "  nowhere: 1\n", "", 1))
+	c := compile.ReadAs([]compile.Document{group, native}, compile.Reading{Choice: eksctl.Choice{NodeGroup: "a"}})
+	if len(c.Problems) > 0 {
+		t.Fatal(c.Problems)
+	}
+	want := map[string]any{"maxPods": json.Number("7"), "podPidsLimit": json.Number("9"), "registryPullQPS": json.Number("3")}
+	if k := c.Config.Kubelet; cmp.Diff(want, k.Config) != "" || k.Labels["a"] != "b" || k.Labels["f"] != "g" || c.Config.System.Sysctls["vm.max_map_count"] == "" {
+		t.Errorf("%+v", k)
+	}
+	// What a machine gets is one native document.
+	again := compile.ReadOne("", c.Canonical())
+	if len(again.Problems) > 0 || again.Dialect != dialect.Native || nodeconfig.Digest(again.Config) != nodeconfig.Digest(c.Config) {
+		t.Errorf("%s %v", again.Dialect, again.Problems)
+	}
+	// What is planned is reported under the path of whoever set it.
+	for path, want := range map[string]string{
+		"$.kubelet.config.maxPods": "$.kubelet.config.maxPods", "$.kubelet.config.registryPullQPS": "$.nodeGroups[0].kubeletExtraConfig.registryPullQPS", "$.kubelet.labels.a": "$.nodeGroups[0].labels.a",
+	} {
+		if got := c.Origin(path); got != want {
+			t.Errorf("%s comes from %s, want %s", path, got, want)
+		}
+	}
+	// No other dialect is merged with another one.
+	aks := compile.Document{Name: "aks.json", Data: []byte(`{"version": "v1"}`)}
+	for _, documents := range [][]compile.Document{{group, aks}, {aks, native}} {
+		if fatal := compile.Read(documents, "").Fatal(); len(fatal) == 0 || !strings.Contains(fatal[0].Reason, "are of one dialect") {
+			t.Errorf("%v", fatal)
 		}
 	}
 }

@@ -34,13 +34,16 @@ func readSeveral(documents []Document, as Reading) *Contract {
 		trees = append(trees, tree)
 	}
 	if c.Problems == nil && as.Dialect == "" {
-		c.refuseMixed(trees)
+		trees = c.apart(trees)
 	}
 	if c.Problems != nil {
 		return c
 	}
 	c.merged = document.Merge(trees...)
 	c.decoded = dialect.DecodeAs(c.merged.Top.AppendJSON(nil), as)
+	if c.native != nil && c.decoded.IsDocument() {
+		c.decoded = c.decoded.Extend(&c.native.Top)
+	}
 	c.Dialect, c.Config, c.Problems = c.decoded.Dialect, c.decoded.Config, c.decoded.Problems
 	for i, p := range c.Problems {
 		c.Problems[i] = c.locate(p)
@@ -53,22 +56,37 @@ func (c *Contract) refuse(name, reason string) {
 	c.Problems = append(c.Problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true, Document: name})
 }
 
-// refuseMixed refuses documents of more than one dialect, and those of other programs. One that does not say its dialect
-// is of that of the others.
-func (c *Contract) refuseMixed(trees []*document.Node) {
+// apart returns the documents without the native ones that are merged over the others, and refuses documents of other programs, and of
+// dialects that are not merged. One that does not name its dialect is of that of the others.
+func (c *Contract) apart(trees []*document.Node) []*document.Node {
 	first, of := "", ""
+	var names, nativeNames []string
+	var rest, native []*document.Node
 	for i, tree := range trees {
 		name, another := dialect.Of(tree)
 		switch {
 		case another != "":
 			c.refuse(c.names[i], another)
+		case name == dialect.Native:
+			native, nativeNames = append(native, tree), append(nativeNames, c.names[i])
+			continue
 		case name == "" || name == first:
 		case first == "":
 			first, of = name, c.names[i]
 		default:
 			c.refuse(c.names[i], fmt.Sprintf("is of the dialect %s, and %s is of %s; documents that are merged are of one dialect", name, of, first))
 		}
+		rest, names = append(rest, tree), append(names, c.names[i])
 	}
+	switch {
+	case len(native) == 0 || first == "":
+		return trees
+	case !dialect.Extends(first):
+		c.refuse(of, fmt.Sprintf("is of the dialect %s, and %s is of %s; documents that are merged are of one dialect", first, nativeNames[0], dialect.Native))
+		return trees
+	}
+	c.names, c.nativeNames, c.native = names, nativeNames, document.Merge(native...)
+	return rest
 }
 
 // locate gives a problem the place in the document that it is from: what it has is the place in what they are together.
@@ -77,8 +95,17 @@ func (c *Contract) locate(p nodeconfig.Problem) nodeconfig.Problem {
 		return p
 	}
 	p.Line, p.Column, p.Document = 0, 0, ""
-	if i, n := c.merged.At(p.Path); n != nil {
-		p.Document, p.Line, p.Column = c.names[i], int(n.Line), int(n.Column)
+	for _, of := range []struct {
+		merged *document.Merged
+		names  []string
+	}{{c.merged, c.names}, {c.native, c.nativeNames}} {
+		if of.merged == nil {
+			continue
+		}
+		if i, n := of.merged.At(p.Path); n != nil {
+			p.Document, p.Line, p.Column = of.names[i], int(n.Line), int(n.Column)
+			break
+		}
 	}
 	return p
 }

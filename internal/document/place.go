@@ -130,11 +130,23 @@ func NewFinder(top *Node) Finder { return Finder{top, make(map[*Node]map[string]
 // At returns the value at a JSON path, or else the innermost value that is there and has it within; nil where
 // that is only the whole document. A name is taken in either way in which protobuf's JSON spells it.
 func (f Finder) At(path string) *Node {
+	at, _ := f.find(path)
+	return at
+}
+
+// Has reports whether the document has a value at a JSON path.
+func (f Finder) Has(path string) bool {
+	at, rest := f.find(path)
+	return at != nil && rest == ""
+}
+
+// find returns the value that At returns, and what is left of the path.
+func (f Finder) find(path string) (at *Node, rest string) {
 	rest, ok := strings.CutPrefix(path, "$")
 	if f.top == nil || !ok {
-		return nil
+		return nil, rest
 	}
-	at := f.top
+	at = f.top
 	for rest != "" {
 		var next *Node
 		name, index, after := Step(rest)
@@ -150,9 +162,9 @@ func (f Finder) At(path string) *Node {
 		at, rest = next, after
 	}
 	if at == f.top {
-		return nil
+		return nil, rest
 	}
-	return at
+	return at, rest
 }
 
 // field returns the entry of a map by its name, or by the same name in snake_case or camelCase.

@@ -1,0 +1,44 @@
+package dialect
+
+import (
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Extends reports whether a native document can be merged with a document of a dialect: it sets what the dialect has no field for.
+func Extends(name string) bool { return name == EKSCTL }
+
+// Extend returns a document with a native one merged over what it says of its node. It is a native document, and its problems have
+// the paths of the document that has the value.
+func (d *Decoded) Extend(native *document.Node) Decoded {
+	base := *d // the caller may put the result in its place
+	written, err := document.Parse(nodeconfig.Encode(base.Written()))
+	if err != nil {
+		panic("a config of this program's own cannot be read: " + err.Error())
+	}
+	merged := &document.Merge(written, native).Top
+	extended := DecodeAs(merged.AppendJSON(nil), Reading{Dialect: Native, Profile: base.reading.Profile})
+	values := document.NewFinder(native)
+	own := func(path string) bool { return values.Has(path) }
+	place := extended.origin
+	extended.lacks, extended.values = base.lacks, base.values
+	extended.origin = func(path string) string {
+		if path = place(path); own(path) {
+			return path
+		}
+		return base.Origin(path)
+	}
+	extended.origins = func(path string) []string {
+		if path = place(path); own(path) || base.origins == nil {
+			return []string{path}
+		}
+		return base.origins(path)
+	}
+	for _, p := range extended.Problems {
+		p.Line, p.Column = 0, 0 // they are those of the merged document
+		p.Path = extended.origin(p.Path)
+		base.Problems = append(base.Problems, p)
+	}
+	extended.Problems = unique(base.Problems)
+	return extended
+}
