@@ -51,6 +51,16 @@ func TestAmazonLinux2023(t *testing.T) {
 	}
 }
 
+// A type that is missing is reported at a field that the kind of group has.
+func TestMissingInstanceType(t *testing.T) {
+	for list, want := range map[string]string{"nodeGroups": "instanceType", "managedNodeGroups": "instanceTypes"} {
+		r := read(set(t, contracts.Parse(t, minimal), strings.Replace("nodeGroups: null\nmanagedNodeGroups: null", list+": null", list+": [{name: a, instanceSelector: {vCPUs: 2}}]", 1)), eksctl.Choice{})
+		if got := r.Origin("$.kubelet.capacity.instanceTypes"); got != "$."+list+"[0]."+want {
+			t.Errorf("%s: %s", list, got)
+		}
+	}
+}
+
 // What an override sets goes before what the group sets, map by map, and is no command.
 func TestOverrideIsANodeConfig(t *testing.T) {
 	r := read(withOverride(t, head+`

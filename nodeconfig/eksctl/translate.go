@@ -272,6 +272,9 @@ func (r *reader) kubelet(g *NodeGroup) {
 func (r *reader) types(g *NodeGroup) []string {
 	const capacity = "$.kubelet.capacity"
 	own, from := g.InstanceTypes, "instanceTypes"
+	if r.group.list == selfManaged {
+		from = "instanceType"
+	}
 	if d := g.InstancesDistribution; d != nil && len(d.InstanceTypes) > 0 {
 		own, from = d.InstanceTypes, "instancesDistribution.instanceTypes"
 	}
