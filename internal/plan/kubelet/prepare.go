@@ -30,7 +30,9 @@ var ruleLoaders = []string{"iptables.service", "netfilter-persistent.service", "
 var kubeletPrepare = concern.Concern{
 	Name:  "kubelet preparation",
 	Reads: []string{"$.cloud.provider"},
-	Plan:  planKubeletPrepare,
+	// They decide whether a cloud provider is reported as not applied.
+	Declines: []string{"$.kubelet.config", "$.kubelet.flags"},
+	Plan:     planKubeletPrepare,
 }
 
 func planKubeletPrepare(in *concern.Input, out *concern.Output) {
