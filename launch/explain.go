@@ -106,14 +106,3 @@ func pathsOf(name string) []string {
 	rest := strings.TrimPrefix(name, "$")
 	return []string{name, "$.node" + rest, "$.machine" + rest}
 }
-
-// fieldOf is the row of a path: the longest that has it within.
-func fieldOf(fields []Field, path string) *Field {
-	var row *Field
-	for i := range fields {
-		if document.Within(path, fields[i].Path) && (row == nil || len(fields[i].Path) > len(row.Path)) {
-			row = &fields[i]
-		}
-	}
-	return row
-}

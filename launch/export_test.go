@@ -14,10 +14,15 @@ import (
 
 // What the tests of the clouds' tables need.
 var (
-	FieldOf = fieldOf
-	Merged  = merge
-	Of      = launchOf
+	Merged = merge
+	Of     = launchOf
 )
+
+// SourcesOf are the sources that may set a field.
+func SourcesOf(fields map[string][]Source, path string) []Source {
+	sources, _ := rowAt(fields, path)
+	return sources
+}
 
 // Unrefused is a launch without its problems: its value is compared, whatever else is wrong.
 func Unrefused(l *Launch) *Launch {
@@ -72,7 +77,7 @@ func Unplaced(layers []Layer) []string {
 }
 
 // Trespass lists what layers set that is not theirs to set, by a cloud's table. It is empty unless the cloud has a defect.
-func Trespass(layers []Layer, fields []Field) []string {
+func Trespass(layers []Layer, fields map[string][]Source) []string {
 	var found []string
 	for i := range layers {
 		for _, path := range layers[i].Foreign(fields) {

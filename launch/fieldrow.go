@@ -45,19 +45,21 @@ var resolved = sync.OnceValue(func() map[string]*fieldRow {
 	return complete
 })
 
-// fieldAt is the row of a path: that of the longest path which has it within.
+// fieldAt is the row of a path.
 func fieldAt(path []byte) *fieldRow {
-	rows := resolved()
-	if row := rows[string(path)]; row != nil {
+	if row, found := rowAt(resolved(), path); found {
 		return row
 	}
-	for end := len(path) - 1; end > 0; end-- {
-		if c := path[end]; c != '.' && c != '[' {
-			continue
-		}
-		if row := rows[string(path[:end])]; row != nil {
-			return row
+	return resolved()["$"]
+}
+
+// rowAt is the row of a path: that of the longest path which has it within.
+func rowAt[T any, P string | []byte](rows map[string]T, path P) (row T, found bool) {
+	row, found = rows[string(path)]
+	for end := len(path) - 1; end > 0 && !found; end-- {
+		if c := path[end]; c == '.' || c == '[' {
+			row, found = rows[string(path[:end])]
 		}
 	}
-	return rows["$"]
+	return row, found
 }

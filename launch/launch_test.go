@@ -216,7 +216,7 @@ func trespass(t *testing.T, cloud *azure.Input, made *launch.Launch) {
 		if v.Source == launch.Computed && len(v.Overrode) > 0 {
 			t.Errorf("%s is computed by %s over another value", v.Path, v.Origin)
 		}
-		if f := launch.FieldOf(cloud.Fields(), v.Path); f == nil || !slices.Contains(f.Sources, v.Source) {
+		if !slices.Contains(launch.SourcesOf(cloud.Fields(), v.Path), v.Source) {
 			t.Errorf("%s: is not to be set by %s, %s", v.Path, v.Source, v.Origin)
 		}
 	}

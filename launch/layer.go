@@ -80,23 +80,14 @@ func (l *Layer) each(visit func(path []byte, n *document.Node)) {
 func (l *Layer) where(path string) string { return where(l.Origin, l.Lines[path]) }
 
 // Foreign are the paths of what the layer says and its source may not set, by a cloud's fields.
-func (l *Layer) Foreign(fields []Field) []string {
+func (l *Layer) Foreign(fields map[string][]Source) []string {
 	var foreign []string
 	l.each(func(at []byte, _ *document.Node) {
-		path := string(at)
-		if f := fieldOf(fields, path); f == nil || !slices.Contains(f.Sources, l.Source) {
-			foreign = append(foreign, path)
+		if sources, _ := rowAt(fields, at); !slices.Contains(sources, l.Source) {
+			foreign = append(foreign, string(at))
 		}
 	})
 	return foreign
-}
-
-// Field says which sources may set a field, and all below it. The row with the longest path counts.
-type Field struct {
-	// Path is a path of [Document]: "$.machine.disk.sizeGB".
-	Path string
-	// Sources may set it. Where one is Computed, it is the only one.
-	Sources []Source
 }
 
 // Rule computes values from others.
@@ -115,8 +106,9 @@ type Cloud interface {
 	Layers() ([]Layer, []nodeconfig.Problem)
 	// ClassRef names the node class that the layers are of; what is empty in it is not known.
 	ClassRef() ClassRef
-	// Fields are which sources may set what. What [Pool] may set, neither [Class] nor [Detected] may.
-	Fields() []Field
+	// Fields are the sources that may set a field and all below it, by the paths in [Document]; the longest path counts. Computed is the only
+	// source of its fields. What [Pool] may set, neither [Class] nor [Detected] may.
+	Fields() map[string][]Source
 	// Domains are the domains of labels that are the cloud's own, and its own labels without a domain: of those, a request may have none
 	// that has no row in Fields.
 	Domains() []string

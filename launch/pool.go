@@ -154,17 +154,10 @@ func (p *poolReader) label(key, value string) {
 // nodeLabels is the path of the labels in a [Document].
 const nodeLabels = "$.node.kubelet.labels"
 
-// labelField is the row of a label, and whether it is the label's own and not that of all labels.
-func (b *base) labelField(key string) (f *Field, own bool) {
-	path := document.FieldPath(nodeLabels, key)
-	f = fieldOf(b.fields, path)
-	return f, f != nil && f.Path == path
-}
-
 // mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone.
 func (b *base) mayPoolLabel(key string) bool {
-	f, _ := b.labelField(key)
-	return f == nil || slices.Contains(f.Sources, Pool)
+	sources, found := rowAt(b.fields, document.FieldPath(nodeLabels, key))
+	return !found || slices.Contains(sources, Pool)
 }
 
 // isForeign reports whether a label is Karpenter's or the cloud's own, or of a domain of these or of one below it, and has no row.
@@ -174,7 +167,7 @@ func (b *base) isForeign(key string) bool {
 	if key == labelPool || key == labelCapacityType || !slices.ContainsFunc(coreLabels, is) && !slices.ContainsFunc(b.domains, is) {
 		return false
 	}
-	_, own := b.labelField(key)
+	_, own := b.fields[document.FieldPath(nodeLabels, key)]
 	return !own
 }
 

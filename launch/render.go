@@ -13,7 +13,7 @@ import (
 type base struct {
 	layers   []Layer
 	class    ClassRef
-	fields   []Field
+	fields   map[string][]Source
 	domains  []string
 	regional string
 	rules    []Rule

@@ -208,8 +208,7 @@ func TestSpellings(t *testing.T) {
 			continue
 		}
 		made := launch.Render(cloud, request)
-		found := made.Problems()
-		if len(nodeconfig.Fatal(append(problems, found...))) > 0 {
+		if len(nodeconfig.Fatal(append(problems, made.Problems()...))) > 0 {
 			continue
 		}
 		kept, err := launch.ParseRecord([]byte(made.Record().Text()))

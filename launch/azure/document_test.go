@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -180,17 +181,17 @@ var sourcesByRank = []launch.Source{launch.Hardcoded, launch.Detected, launch.En
 // fieldsTable has who may set what.
 func fieldsTable() string {
 	rows := [][]string{{"field", "may be set by"}}
-	for _, f := range fields {
-		if strings.Contains(f.Path, "labels[") || strings.Contains(f.Path, "tags[") {
+	for _, path := range slices.Sorted(maps.Keys(fields)) {
+		if strings.Contains(path, "labels[") || strings.Contains(path, "tags[") {
 			continue // computed, as the decisions below say
 		}
 		var sources []string
 		for _, s := range sourcesByRank {
-			if slices.Contains(f.Sources, s) {
+			if slices.Contains(fields[path], s) {
 				sources = append(sources, string(s))
 			}
 		}
-		rows = append(rows, []string{code(f.Path), codes(sources)})
+		rows = append(rows, []string{code(path), codes(sources)})
 	}
 	return table(rows...)
 }

@@ -1,108 +1,112 @@
 package azure
 
 import (
-	"slices"
-
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
 )
 
 // fields are which sources may set what (AKS Node Bootstrapping: "Karpenter configuration sources"). The longest path counts.
-var fields = slices.Concat([]launch.Field{
-	{Path: "$.node.cluster.name", Sources: by(launch.Global)},
-	{Path: "$.node.cluster.server", Sources: by(launch.Global)},
-	{Path: "$.node.cluster.kubernetesVersion", Sources: by(launch.Detected, launch.Global)},
-	{Path: "$.node.cluster.certificateAuthority", Sources: by(launch.Detected)},
-	{Path: "$.node.cluster.dnsServiceIPs", Sources: by(launch.Computed)},
-	{Path: "$.node.join.method", Sources: by(launch.Hardcoded, launch.Global)},
-	{Path: "$.node.kubelet.config", Sources: by(launch.Hardcoded, launch.Class)},
-	{Path: "$.node.kubelet.config.clusterDNS", Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.config.maxPods", Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.config.kubeReserved", Sources: by(launch.Computed)},
-	{Path: `$.node.kubelet.config.evictionHard["memory.available"]`, Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.config.streamingConnectionIdleTimeout", Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.config.featureGates", Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.flags", Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.imageCredentialProvider", Sources: by(launch.Computed)},
-	{Path: "$.node.kubelet.labels", Sources: by(launch.Hardcoded, launch.Pool)},
-	{Path: "$.node.kubelet.taints", Sources: by(launch.Pool)},
-	{Path: "$.node.runtime", Sources: by(launch.Hardcoded, launch.Class)},
-	{Path: "$.node.runtime.lazyPull", Sources: by(launch.Computed)},
-	{Path: "$.node.network", Sources: by(launch.Computed)},
-	{Path: "$.node.network.localDNS", Sources: by(launch.Class)},
-	{Path: "$.node.system", Sources: by(launch.Class)},
-	{Path: "$.node.trust", Sources: by(launch.Class)},
-	{Path: "$.node.proxy", Sources: by(launch.Class)},
-	{Path: "$.node.access", Sources: by(launch.Class)},
-	{Path: "$.node.checks", Sources: by(launch.Class)},
-	{Path: "$.node.files", Sources: by(launch.Class)},
-	{Path: "$.node.units", Sources: by(launch.Class)},
-	{Path: "$.node.commands", Sources: by(launch.Class)},
-	{Path: "$.node.system.sysctls", Sources: by(launch.Hardcoded, launch.Class)},
-	{Path: "$.node.system.swapDisk", Sources: by(launch.Class)},
-	{Path: "$.node.system.swapMB", Sources: by(launch.Class)},
-	{Path: "$.node.system.transparentHugePages", Sources: by(launch.Class)},
-	{Path: "$.node.system.gpu", Sources: by(launch.Computed)},
-	{Path: "$.node.cloud.provider", Sources: by(launch.Hardcoded)},
-	{Path: "$.node.cloud.instanceType", Sources: by(launch.Detected)},
-	{Path: "$.node.cloud.azure", Sources: by(launch.Hardcoded)},
-	{Path: "$.node.cloud.azure.environment", Sources: by(launch.Hardcoded, launch.Environment)},
-	{Path: "$.node.cloud.azure.tenantID", Sources: by(launch.Environment)},
-	{Path: "$.node.cloud.azure.subscriptionID", Sources: by(launch.Environment)},
-	{Path: "$.node.cloud.azure.location", Sources: by(launch.Environment)},
-	{Path: "$.node.cloud.azure.resourceGroup", Sources: by(launch.Detected, launch.Global)},
-	{Path: "$.node.cloud.azure.identity.userAssignedID", Sources: by(launch.Detected, launch.Global)},
-	{Path: "$.node.cloud.azure.subnet", Sources: by(launch.Computed)},
-	{Path: "$.node.cloud.azure.vnet", Sources: by(launch.Computed)},
-	{Path: "$.node.cloud.azure.vnetResourceGroup", Sources: by(launch.Computed)},
-	{Path: "$.node.cloud.azure.securityGroup", Sources: by(launch.Computed)},
-	{Path: "$.node.cloud.azure.routeTable", Sources: by(launch.Computed)},
-	{Path: "$.node.components", Sources: by(launch.Hardcoded)},
-	{Path: "$.node.components.scriptVariables", Sources: by(launch.Computed)},
+var fields = withEntries(map[string][]launch.Source{
+	"$.node.cluster.name":                                    {launch.Global},
+	"$.node.cluster.server":                                  {launch.Global},
+	"$.node.cluster.kubernetesVersion":                       {launch.Detected, launch.Global},
+	"$.node.cluster.certificateAuthority":                    {launch.Detected},
+	"$.node.cluster.dnsServiceIPs":                           {launch.Computed},
+	"$.node.join.method":                                     {launch.Hardcoded, launch.Global},
+	"$.node.kubelet.config":                                  {launch.Hardcoded, launch.Class},
+	"$.node.kubelet.config.clusterDNS":                       {launch.Computed},
+	"$.node.kubelet.config.maxPods":                          {launch.Computed},
+	"$.node.kubelet.config.kubeReserved":                     {launch.Computed},
+	`$.node.kubelet.config.evictionHard["memory.available"]`: {launch.Computed},
+	"$.node.kubelet.config.streamingConnectionIdleTimeout":   {launch.Computed},
+	"$.node.kubelet.config.featureGates":                     {launch.Computed},
+	"$.node.kubelet.flags":                                   {launch.Computed},
+	"$.node.kubelet.imageCredentialProvider":                 {launch.Computed},
+	"$.node.kubelet.labels":                                  {launch.Hardcoded, launch.Pool},
+	"$.node.kubelet.taints":                                  {launch.Pool},
+	"$.node.runtime":                                         {launch.Hardcoded, launch.Class},
+	"$.node.runtime.lazyPull":                                {launch.Computed},
+	"$.node.network":                                         {launch.Computed},
+	"$.node.network.localDNS":                                {launch.Class},
+	"$.node.system":                                          {launch.Class},
+	"$.node.trust":                                           {launch.Class},
+	"$.node.proxy":                                           {launch.Class},
+	"$.node.access":                                          {launch.Class},
+	"$.node.checks":                                          {launch.Class},
+	"$.node.files":                                           {launch.Class},
+	"$.node.units":                                           {launch.Class},
+	"$.node.commands":                                        {launch.Class},
+	"$.node.system.sysctls":                                  {launch.Hardcoded, launch.Class},
+	"$.node.system.swapDisk":                                 {launch.Class},
+	"$.node.system.swapMB":                                   {launch.Class},
+	"$.node.system.transparentHugePages":                     {launch.Class},
+	"$.node.system.gpu":                                      {launch.Computed},
+	"$.node.cloud.provider":                                  {launch.Hardcoded},
+	"$.node.cloud.instanceType":                              {launch.Detected},
+	"$.node.cloud.azure":                                     {launch.Hardcoded},
+	"$.node.cloud.azure.environment":                         {launch.Hardcoded, launch.Environment},
+	"$.node.cloud.azure.tenantID":                            {launch.Environment},
+	"$.node.cloud.azure.subscriptionID":                      {launch.Environment},
+	"$.node.cloud.azure.location":                            {launch.Environment},
+	"$.node.cloud.azure.resourceGroup":                       {launch.Detected, launch.Global},
+	"$.node.cloud.azure.identity.userAssignedID":             {launch.Detected, launch.Global},
+	"$.node.cloud.azure.subnet":                              {launch.Computed},
+	"$.node.cloud.azure.vnet":                                {launch.Computed},
+	"$.node.cloud.azure.vnetResourceGroup":                   {launch.Computed},
+	"$.node.cloud.azure.securityGroup":                       {launch.Computed},
+	"$.node.cloud.azure.routeTable":                          {launch.Computed},
+	"$.node.components":                                      {launch.Hardcoded},
+	"$.node.components.scriptVariables":                      {launch.Computed},
 
-	{Path: "$.machine.type", Sources: by(launch.Detected)},
-	{Path: "$.machine.zone", Sources: by(launch.Pool)},
-	{Path: "$.machine.capacityType", Sources: by(launch.Hardcoded, launch.Pool)},
-	{Path: "$.machine.maxPods", Sources: by(launch.Class)},
-	{Path: "$.machine.driftOnRelease", Sources: by(launch.Class)},
-	{Path: "$.machine.image", Sources: by(launch.Computed)},
-	{Path: "$.machine.image.wanted", Sources: by(launch.Hardcoded, launch.Class)},
-	{Path: "$.machine.image.fips", Sources: by(launch.Class)},
-	{Path: "$.machine.disk.sizeGB", Sources: by(launch.Hardcoded, launch.Class)},
-	{Path: "$.machine.disk.ephemeral", Sources: by(launch.Computed)},
-	{Path: "$.machine.disk.placement", Sources: by(launch.Computed)},
-	{Path: "$.machine.disk.encryptionSet", Sources: by(launch.Global)},
-	{Path: "$.machine.network", Sources: by(launch.Hardcoded, launch.Detected, launch.Global)},
-	{Path: "$.machine.network.id", Sources: by(launch.Hardcoded, launch.Detected, launch.Global)},
-	{Path: "$.machine.network.subnet", Sources: by(launch.Detected, launch.Global, launch.Class)},
-	{Path: "$.machine.network.securityGroup", Sources: by(launch.Computed)},
-	{Path: "$.machine.network.addresses", Sources: by(launch.Computed)},
-	{Path: "$.machine.network.accelerated", Sources: by(launch.Computed)},
-	{Path: "$.machine.security", Sources: by(launch.Class)},
-	{Path: "$.machine.adminUser", Sources: by(launch.Hardcoded, launch.Global)},
-	{Path: "$.machine.sshPublicKey", Sources: by(launch.Global)},
-	{Path: "$.machine.userData", Sources: by(launch.Class)},
-	{Path: "$.machine.identities", Sources: by(launch.Global)},
-	{Path: "$.machine.gpuDriver", Sources: by(launch.Hardcoded, launch.Class)},
-	{Path: "$.machine.gpuDriverVersion", Sources: by(launch.Computed)},
-	{Path: "$.machine.ultraSSD", Sources: by(launch.Computed)},
-	{Path: "$.machine.streaming", Sources: by(launch.Class)},
-	{Path: "$.machine.memoryOverhead", Sources: by(launch.Hardcoded, launch.Global)},
-	{Path: "$.machine.capacity", Sources: by(launch.Computed)},
-	{Path: "$.machine.allocatable", Sources: by(launch.Computed)},
-	{Path: "$.machine.tags", Sources: by(launch.Global, launch.Class)},
-}, rowsOf("$.machine.tags", ownTags, launch.Computed), rowsOf("$.node.kubelet.labels", labelKeys(), launch.Computed),
-	rowsOf("$.node.kubelet.labels", poolLabels, launch.Hardcoded, launch.Pool))
+	"$.machine.type":                  {launch.Detected},
+	"$.machine.zone":                  {launch.Pool},
+	"$.machine.capacityType":          {launch.Hardcoded, launch.Pool},
+	"$.machine.maxPods":               {launch.Class},
+	"$.machine.driftOnRelease":        {launch.Class},
+	"$.machine.image":                 {launch.Computed},
+	"$.machine.image.wanted":          {launch.Hardcoded, launch.Class},
+	"$.machine.image.fips":            {launch.Class},
+	"$.machine.disk.sizeGB":           {launch.Hardcoded, launch.Class},
+	"$.machine.disk.ephemeral":        {launch.Computed},
+	"$.machine.disk.placement":        {launch.Computed},
+	"$.machine.disk.encryptionSet":    {launch.Global},
+	"$.machine.network":               {launch.Hardcoded, launch.Detected, launch.Global},
+	"$.machine.network.id":            {launch.Hardcoded, launch.Detected, launch.Global},
+	"$.machine.network.subnet":        {launch.Detected, launch.Global, launch.Class},
+	"$.machine.network.securityGroup": {launch.Computed},
+	"$.machine.network.addresses":     {launch.Computed},
+	"$.machine.network.accelerated":   {launch.Computed},
+	"$.machine.security":              {launch.Class},
+	"$.machine.adminUser":             {launch.Hardcoded, launch.Global},
+	"$.machine.sshPublicKey":          {launch.Global},
+	"$.machine.userData":              {launch.Class},
+	"$.machine.identities":            {launch.Global},
+	"$.machine.gpuDriver":             {launch.Hardcoded, launch.Class},
+	"$.machine.gpuDriverVersion":      {launch.Computed},
+	"$.machine.ultraSSD":              {launch.Computed},
+	"$.machine.streaming":             {launch.Class},
+	"$.machine.memoryOverhead":        {launch.Hardcoded, launch.Global},
+	"$.machine.capacity":              {launch.Computed},
+	"$.machine.allocatable":           {launch.Computed},
+	"$.machine.tags":                  {launch.Global, launch.Class},
+})
 
-func by(sources ...launch.Source) []launch.Source { return sources }
-
-// rowsOf are rows for entries of a map.
-func rowsOf(path string, keys []string, sources ...launch.Source) []launch.Field {
-	rows := make([]launch.Field, 0, len(keys))
-	for _, key := range keys {
-		rows = append(rows, launch.Field{Path: document.FieldPath(path, key), Sources: sources})
+// withEntries adds the entries of maps that have sources of their own.
+func withEntries(all map[string][]launch.Source) map[string][]launch.Source {
+	for _, entries := range []struct {
+		path    string
+		keys    []string
+		sources []launch.Source
+	}{
+		{"$.machine.tags", ownTags, []launch.Source{launch.Computed}},
+		{"$.node.kubelet.labels", labelKeys(), []launch.Source{launch.Computed}},
+		{"$.node.kubelet.labels", poolLabels, []launch.Source{launch.Hardcoded, launch.Pool}},
+	} {
+		for _, key := range entries.keys {
+			all[document.FieldPath(entries.path, key)] = entries.sources
+		}
 	}
-	return rows
+	return all
 }
 
 func labelKeys() []string {

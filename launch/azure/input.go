@@ -378,7 +378,7 @@ func (in *Input) ClassRef() launch.ClassRef {
 }
 
 // Fields are which sources may set what.
-func (in *Input) Fields() []launch.Field { return fields }
+func (in *Input) Fields() map[string][]launch.Source { return fields }
 
 // Labels are the labels that follow from what a node is, for every input. A pool or a pod may ask for them, and nobody can set them.
 func (in *Input) Labels() []string { return labelKeys() }

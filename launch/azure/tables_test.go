@@ -408,9 +408,9 @@ func TestDisk(t *testing.T) {
 
 // TestPoolHasNoRivals: what a pool may set, nobody stronger may, and nobody detects. So a pool's layer goes over all others.
 func TestPoolHasNoRivals(t *testing.T) {
-	for _, f := range fields {
-		if slices.Contains(f.Sources, launch.Pool) && (slices.Contains(f.Sources, launch.Class) || slices.Contains(f.Sources, launch.Detected)) {
-			t.Errorf("%s: %v", f.Path, f.Sources)
+	for path, sources := range fields {
+		if slices.Contains(sources, launch.Pool) && (slices.Contains(sources, launch.Class) || slices.Contains(sources, launch.Detected)) {
+			t.Errorf("%s: %v", path, sources)
 		}
 	}
 }
