@@ -87,10 +87,10 @@ func (d *Detected) tableID() string {
 	return id
 }
 
-// HashedClusterID computes the cluster ID from the name of the API server, as AKS does for most clusters: of a name of which
+// hashedClusterID computes the cluster ID from the name of the API server, as AKS does for most clusters: of a name of which
 // the DNS prefix is not 33 characters long, and of a private zone of one's own, it is another one. The error is a
 // [*ClusterIDError].
-func HashedClusterID(host string) (string, error) {
+func hashedClusterID(host string) (string, error) {
 	switch _, err := netip.ParseAddr(strings.Trim(host, "[]")); {
 	case host == "":
 		return "", &ClusterIDError{Why: "the API server has no name"}

@@ -57,9 +57,9 @@ func wantedFamilies() (names []string) {
 	return names
 }
 
-// Family is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for a name that is none.
+// familyOf is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for a name that is none.
 // A version that is none is before every other one.
-func Family(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
+func familyOf(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
 	if wanted == "" {
 		wanted = "Ubuntu"
 	}
@@ -77,7 +77,7 @@ var familyRule = launch.Rule{
 	Sets:  []string{"$.machine.image.family"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		m, p := &d.Machine, new(problems)
-		m.Image.Family = Family(m.Image.Wanted, value(m.Image.FIPS), m.Security.Trusted(), d.Node.Cluster.KubernetesVersion)
+		m.Image.Family = familyOf(m.Image.Wanted, value(m.Image.FIPS), m.Security.Trusted(), d.Node.Cluster.KubernetesVersion)
 		if m.Image.Family == "" {
 			p.oneOf("$.machine.image.wanted", &m.Image.Wanted, families)
 		}

@@ -41,8 +41,10 @@ type ClassSpec struct {
 	Security          *ClassSecurity    `json:"security,omitempty"`
 	LocalDNS          *LocalDNS         `json:"localDNS,omitempty"`
 	GPU               *GPU              `json:"gpu,omitempty"`
-	ArtifactStreaming *Streaming        `json:"artifactStreaming,omitempty"`
-	LinuxOSConfig     *LinuxOSConfig    `json:"linuxOSConfig,omitempty"`
+	ArtifactStreaming *struct {
+		Enabled *bool `json:"enabled,omitempty"`
+	} `json:"artifactStreaming,omitempty"`
+	LinuxOSConfig *LinuxOSConfig `json:"linuxOSConfig,omitempty"`
 	// UserData is Slipway's own: a NodeConfig, which is a part of what the class says, or a shell script or a MIME document for the
 	// machine. It may hold secrets.
 	UserData nodeconfig.Secret `json:"userData,omitzero"`
@@ -62,11 +64,6 @@ type ClassSecurity struct {
 // GPU is what a class says of graphics processors.
 type GPU struct {
 	Mode *string `json:"mode,omitempty"`
-}
-
-// Streaming starts containers before their image has arrived.
-type Streaming struct {
-	Enabled *bool `json:"enabled,omitempty"`
 }
 
 // LinuxOSConfig is a class's operating system.

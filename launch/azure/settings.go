@@ -114,7 +114,7 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 	}
 	s.said = s.layers()
 	if u, err := url.Parse(s.Endpoint); err == nil {
-		s.hashedID, s.hashErr = HashedClusterID(u.Hostname())
+		s.hashedID, s.hashErr = hashedClusterID(u.Hostname())
 	}
 	return s, all.List
 }

@@ -35,7 +35,7 @@ func TestFamily(t *testing.T) {
 		{"Windows", false, false, "1.34.2", ""},
 		{"Custom", true, true, "1.34.2", custom},
 	} {
-		if got := Family(c.wanted, c.fips, c.trusted, c.version); got != c.want {
+		if got := familyOf(c.wanted, c.fips, c.trusted, c.version); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -61,7 +61,7 @@ func TestClusterID(t *testing.T) {
 		"example-dns-0123456789.privatelink.eastus.azmk8s.io":      "private zone",
 		"api.example-cluster-with-a-long-name.private.example.com": "private zone",
 	} {
-		id, err := HashedClusterID(host)
+		id, err := hashedClusterID(host)
 		if err != nil {
 			id = err.Error()
 		}
