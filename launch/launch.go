@@ -46,7 +46,7 @@ type blankData struct {
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
 const tokenLength = len("abcdef.0123456789abcdef")
 
-// placeholders are tokens that are none. They differ in every character that is not the dot.
+// placeholders are texts in the form of a token. They differ in every character that is not the dot.
 var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.0000000000000000"), nodeconfig.NewSecret("111111.1111111111111111")}
 
 // finish completes the contract of a launch.
@@ -92,7 +92,7 @@ func (l *Launch) split() contractParts {
 }
 
 var (
-	// ErrToken says that a token is none. It does not repeat it.
+	// ErrToken is the error of a text that is not a token. It does not repeat the text.
 	ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456789abcdef")
 	// errNoLaunch is the error of a launch that is nil.
 	errNoLaunch = errors.New("there is no launch; launch.Render returns one")

@@ -12,7 +12,7 @@ import (
 // treeOf is a document for people and for digests. A list of texts is a list; each other one is a text, so that it is one value.
 func treeOf(d *Document) *document.Node { return document.TreeOf(d, shown) }
 
-// shown is the text of a value that is shown otherwise than it is written: a secret as [nodeconfig.Redacted], a public key as its fingerprint,
+// shown is the text that people see in place of a value: a secret as [nodeconfig.Redacted], a public key as its fingerprint,
 // parts by their names, a list as JSON.
 func shown(v reflect.Value) (string, bool) {
 	switch {

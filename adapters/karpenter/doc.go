@@ -1,6 +1,6 @@
 // Package karpenter lets Karpenter make nodes with Slipway. [Provider] is a cloudprovider.CloudProvider of
 // sigs.k8s.io/karpenter over a small interface, [Machines]: a cloud, a lab of virtual machines, or a fake is behind it.
-// [Bootstrapper] and [CustomData] are for a provider that there is already.
+// [Bootstrapper] is for an existing provider.
 //
 // Package launch decides what a node will be, and package launch/azure has the decisions for AKS. This package translates
 // between them and Karpenter: objects and labels, instance types and offerings, typed errors, drift as a condition's reason,

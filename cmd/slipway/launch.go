@@ -155,7 +155,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 }
 
 // refuse prints the problems, of which some are fatal, and what speaks against the images where that is one of them. Nothing of the
-// launch is printed: what is wrong with it may be a value that does harm where somebody uses it.
+// launch is printed: what is wrong with it may be a value that does harm when it is used.
 func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 	nodeconfig.SortProblems(l.problems)
 	if l.output.Value == command.AsJSON {

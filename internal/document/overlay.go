@@ -25,7 +25,7 @@ func overlayFields(into, from reflect.Value) {
 	}
 }
 
-// isOpaque reports whether a struct is one value: nobody but its own package can look into it.
+// isOpaque reports whether a struct is one value: only its own package can look into it.
 func isOpaque(v reflect.Value) bool { return v.NumField() > 0 && !v.Field(0).CanInterface() }
 
 // overlayValue puts a value that says something, were it its zero value, over what there is.

@@ -57,7 +57,7 @@ func wantedFamilies() (names []string) {
 	return names
 }
 
-// familyOf is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for a name that is none.
+// familyOf is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for an unknown name.
 // A version that is none is before every other one.
 func familyOf(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
 	if wanted == "" {
