@@ -31,7 +31,7 @@ func TestVectors(t *testing.T) {
 			t.Run(name, func(t *testing.T) { checkVector(t, row) })
 		}
 	}
-	if len(seen) < 150 {
+	if len(seen) < 225 {
 		t.Errorf("only %d rows", len(seen))
 	}
 }
