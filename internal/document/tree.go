@@ -57,17 +57,18 @@ func (t treeMaker) node(v reflect.Value) (n Node, said bool) {
 
 // scalarOf is the node of a value that has none below it.
 func scalarOf(v reflect.Value) Node {
-	switch v.Kind() {
-	case reflect.Bool:
+	switch {
+	case v.Kind() == reflect.Bool:
 		return Node{Kind: Bool, Text: strconv.FormatBool(v.Bool())}
-	case reflect.Int, reflect.Int32, reflect.Int64:
+	case v.CanInt():
 		return Node{Kind: Number, Text: strconv.FormatInt(v.Int(), 10)}
-	case reflect.Float64:
-		return Node{Kind: Number, Text: strconv.FormatFloat(v.Float(), 'g', -1, 64)}
-	case reflect.String:
-		if v.Type() == numberType {
-			return Node{Kind: Number, Text: v.String()}
-		}
+	case v.CanUint():
+		return Node{Kind: Number, Text: strconv.FormatUint(v.Uint(), 10)}
+	case v.CanFloat():
+		return Node{Kind: Number, Text: strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits())}
+	case v.Type() == numberType:
+		return Node{Kind: Number, Text: v.String()}
+	case v.Kind() == reflect.String:
 		return Node{Kind: String, Text: v.String()}
 	}
 	panic(fmt.Sprintf("document: no rule for the tree of a %s", v.Type()))

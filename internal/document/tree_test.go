@@ -63,13 +63,13 @@ func TestTreeOfReadsBack(t *testing.T) {
 // TestTreeOfLeavesOutWhatSaysNothing: a nil, a zero field and null in data.
 func TestTreeOfLeavesOutWhatSaysNothing(t *testing.T) {
 	for want, m := range map[string]machine{
-		"{}":                         {Config: map[string]any{}, Tags: map[string]string{}},
-		`{"pods":0}`:                 {Pods: new(int32(0))},
-		`{"below":{}}`:               {Below: new(part)},
-		`{"config":{"a":{"c":""}}}`:  {Config: map[string]any{"a": map[string]any{"b": nil, "c": ""}, "d": nil}},
-		`{"each":{"a":{},"b":{}}}`:   {Each: map[string]part{"b": {}, "a": {}}},
-		`{"zones":[]}`:               {Zones: []string{}},
-		`{"inner":{"list":[1,"x"]}}`: {Inner: part{List: []any{1, "x"}}},
+		"{}":                        {Config: map[string]any{}, Tags: map[string]string{}},
+		`{"pods":0}`:                {Pods: new(int32(0))},
+		`{"below":{}}`:              {Below: new(part)},
+		`{"config":{"a":{"c":""}}}`: {Config: map[string]any{"a": map[string]any{"b": nil, "c": ""}, "d": nil}},
+		`{"each":{"a":{},"b":{}}}`:  {Each: map[string]part{"b": {}, "a": {}}},
+		`{"zones":[]}`:              {Zones: []string{}},
+		`{"inner":{"list":[1,2,0.5,3,"x",{"a":[4]}]}}`: {Inner: part{List: []any{1, uint8(2), float32(0.5), json.Number("3"), "x", map[string][]int64{"a": {4}}}}},
 	} {
 		if got := string(document.TreeOf(m, sealedText).AppendJSON(nil)); got != want {
 			t.Errorf("%s, want %s", got, want)
