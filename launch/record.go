@@ -52,8 +52,11 @@ type Record struct {
 	text func() string
 }
 
-// Record is the launch's. It is made once, and not to be changed.
-func (l *Launch) Record() *Record { return l.record() }
+// Record is the launch's. It is made once.
+func (l *Launch) Record() *Record {
+	copied := *l.record()
+	return &copied
+}
 
 func (l *Launch) makeRecord() *Record {
 	r := &Record{

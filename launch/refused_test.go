@@ -76,6 +76,8 @@ func TestLaunchIsImmutable(t *testing.T) {
 		t.Fatal("the case has no problem that could be changed")
 	}
 	problems[0].Fatal, problems[0].Reason = true, "other"
+	record := made.Record()
+	record.Key, record.Said = "other", nil
 	if got := show(made, made.Problems()) + bytesOf(t, made); got != want {
 		t.Errorf("the launch has changed:\n%s", got)
 	}
