@@ -18,6 +18,9 @@ var (
 	Of     = launchOf
 )
 
+// MaxRecord is how long a record is at most.
+const MaxRecord = maxRecord
+
 // SourcesOf are the sources that may set a field.
 func SourcesOf(fields map[string][]Source, path string) []Source {
 	sources, _ := rowAt(fields, path)

@@ -23,8 +23,8 @@ import (
 // recordKind is the kind of a [Record]; its apiVersion is the native contract's.
 const recordKind = "LaunchTemplate"
 
-// MaxRecord is how long a [Record.Text] is at most, in bytes: Kubernetes gives an object's annotations 256 KiB together.
-const MaxRecord = 8 << 10
+// maxRecord is how long a [Record.Text] is at most, in bytes: Kubernetes gives an object's annotations 256 KiB together.
+const maxRecord = 8 << 10
 
 // maxRecordJSON is how long a record can be that is read.
 const maxRecordJSON = 256 << 10
@@ -101,7 +101,7 @@ func beside(whole, part *document.Node) *document.Node {
 	return rest
 }
 
-// Text is the record for an annotation: its JSON, compressed, in base64, of at most [MaxRecord] bytes. Where it would be longer, digests
+// Text is the record for an annotation: its JSON, compressed, in base64, of at most 8 KiB. Where it would be longer, digests
 // stand for the longest of what the sources have said: then a difference is known by the part of the document that it is in.
 func (r *Record) Text() string {
 	if r.text != nil {
@@ -114,7 +114,7 @@ func (r *Record) shortened() string {
 	short := *r
 	said, err := document.Parse(r.Said)
 	for text := short.compressed(); ; text = short.compressed() {
-		if len(text) <= MaxRecord || err != nil {
+		if len(text) <= maxRecord || err != nil {
 			return text
 		}
 		above, i, path := longest(said, "$")

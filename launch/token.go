@@ -36,8 +36,8 @@ const bootstrappers = "system:bootstrappers:"
 
 // The defaults of a [TokenPolicy].
 const (
-	// DefaultTokenLifetime is long enough to be reused, and short enough to be worth little.
-	DefaultTokenLifetime = time.Hour
+	// defaultTokenLifetime is long enough to be reused, and short enough to be worth little.
+	defaultTokenLifetime = time.Hour
 	// DefaultTokenDeadline is how long Karpenter waits for a node to register (sigs.k8s.io/karpenter: registrationTTL).
 	DefaultTokenDeadline = 15 * time.Minute
 	// DefaultTokenMargin is for a machine that starts late.
@@ -50,7 +50,7 @@ const (
 type TokenPolicy struct {
 	// PerNode gives each node a token of its own; otherwise all nodes of a pool share one.
 	PerNode bool
-	// Lifetime is how long a new token is valid; 0 for [DefaultTokenLifetime].
+	// Lifetime is how long a new token is valid; 0 for an hour.
 	Lifetime time.Duration
 	// Deadline is how long a launch may take, Margin what must be left beside; 0 for the defaults.
 	Deadline, Margin time.Duration
@@ -61,7 +61,7 @@ type TokenPolicy struct {
 
 // withDefaults is the policy with its defaults.
 func (p TokenPolicy) withDefaults() TokenPolicy {
-	p.Lifetime = cmp.Or(p.Lifetime, DefaultTokenLifetime)
+	p.Lifetime = cmp.Or(p.Lifetime, defaultTokenLifetime)
 	p.Deadline, p.Margin = cmp.Or(p.Deadline, DefaultTokenDeadline), cmp.Or(p.Margin, DefaultTokenMargin)
 	return p
 }

@@ -261,7 +261,7 @@ func TestLaunched(t *testing.T) {
 	if claim.Annotations[karpenter.AnnotationKey] != template.Key() || claim.Annotations[karpenter.AnnotationRecord] != template.Record().Text() {
 		t.Errorf("%v", claim.Annotations)
 	}
-	if n := len(claim.Annotations[karpenter.AnnotationRecord]); n > launch.MaxRecord {
+	if n := len(claim.Annotations[karpenter.AnnotationRecord]); n > 8<<10 {
 		t.Errorf("the record has %d bytes", n)
 	}
 	taints := fmt.Sprint(template.Document().Node.Kubelet.Taints)
