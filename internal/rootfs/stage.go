@@ -2,8 +2,8 @@ package rootfs
 
 import (
 	"errors"
-	"io/fs"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
