@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -143,7 +144,7 @@ type outcome struct {
 
 // bases are the documents that trials change, by route.
 type bases struct {
-	text  [4]string
+	text  [5]string
 	known facts.Facts
 }
 
@@ -156,6 +157,7 @@ func readBases(t *testing.T) *bases {
 		}
 		b.text[route] = string(data)
 	}
+	b.text[eks] = b.text[native] + "components: {layout: eks}\ncloud: {provider: aws}\n"
 	data, err := os.ReadFile("../../examples/facts/ubuntu.json")
 	if err == nil {
 		err = json.Unmarshal(data, &b.known)
@@ -241,8 +243,9 @@ func (b *bases) judge(t trial) (*outcome, error) {
 			known.Components[i].Version = versions[t.minor]
 		}
 	}
-	if t.route == eksctl { // its nodes have labels that only the cloud knows
-		known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"})
+	if t.route == eksctl || t.route == eks { // their nodes have settings that only the cloud knows
+		known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"},
+			components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/image-credential-provider/ecr-credential-provider"})
 		known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "on-demand"}
 	}
 	contract := compile.ReadOne("contract", b.document(t))
@@ -263,11 +266,61 @@ func (b *bases) judge(t trial) (*outcome, error) {
 		if path, ok := strings.CutPrefix(word, "--config="); ok {
 			o.question.Config = files[path]
 		}
+		if dir, ok := strings.CutPrefix(word, "--config-dir="); ok {
+			if o.question.Config, err = withDropIns(o.question.Config, files, dir); err != nil {
+				return nil, err
+			}
+		}
 		if path, ok := strings.CutPrefix(word, "--image-credential-provider-config="); ok {
 			o.question.CredentialProviders = files[path]
 		}
 	}
 	return o, nil
+}
+
+// withDropIns is a configuration with the drop-ins of a directory, merged as a kubelet merges them (RFC 7386; cmd/kubelet/app/server.go,
+// mergeKubeletConfigurations).
+func withDropIns(config string, files map[string]string, dir string) (string, error) {
+	var merged any
+	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(files))...) {
+		text := config
+		if name != "" {
+			if path.Dir(name) != dir || path.Ext(name) != ".conf" {
+				continue
+			}
+			text = files[name]
+		}
+		var over any
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&over); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		merged = mergePatch(merged, over)
+	}
+	data, err := json.Marshal(merged)
+	return string(data), err
+}
+
+// mergePatch is MergePatch of RFC 7386, section 2.
+func mergePatch(target, patch any) any {
+	fields, isObject := patch.(map[string]any)
+	if !isObject {
+		return patch
+	}
+	merged, _ := target.(map[string]any)
+	merged = maps.Clone(merged)
+	if merged == nil {
+		merged = make(map[string]any)
+	}
+	for name, value := range fields {
+		if value == nil {
+			delete(merged, name)
+		} else {
+			merged[name] = mergePatch(merged[name], value)
+		}
+	}
+	return merged
 }
 
 // TestUnchanged wants both to take the document of each way, so that only a change can be refused.
@@ -464,7 +517,7 @@ func (c *tally) add(b *bases, k *kubelet, o *outcome) error {
 		}
 		o = smaller[0]
 	}
-	text := fmt.Sprintf("1.%d by %s on %+v: %v", o.minor, []string{"native", "aks", "eksctl", "aks, without a file,"}[o.route], o.machine, o.changes)
+	text := fmt.Sprintf("1.%d by %s on %+v: %v", o.minor, []string{"native", "aks", "eksctl", "aks, without a file,", "eks"}[o.route], o.machine, o.changes)
 	if o.Refused != "" {
 		text += "\n      kubelet: " + o.By + ": " + o.Refused
 	}

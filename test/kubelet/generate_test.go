@@ -36,6 +36,8 @@ const (
 	eksctl
 	// aksFlags is AKS's contract without a configuration file: the kubelet has other defaults then.
 	aksFlags
+	// eks is Slipway's own contract on a node of EKS, whose kubelet merges two files.
+	eks
 )
 
 // trial is a contract that is tried on a machine.
@@ -115,6 +117,8 @@ func (g *generator) trial(i int) trial {
 		t.route = eksctl
 	case 2:
 		t.route = aksFlags
+	case 3:
+		t.route = eks
 	}
 	turn := i / 10
 	switch i % 10 {
