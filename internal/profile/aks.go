@@ -172,7 +172,6 @@ var aks = Profile{
 	},
 	Empty: map[string]string{
 		"Paths.KubeletDropIn":         standard.Empty["Paths.KubeletDropIn"],
-		"Kubelet.Unflagged":           standard.Empty["Kubelet.Unflagged"],
 		"Kubelet.Capacity":            standard.Empty["Kubelet.Capacity"],
 		"Kubelet.OtherPods":           standard.Empty["Kubelet.OtherPods"],
 		"Kubelet.ServiceFamily":       standard.Empty["Kubelet.ServiceFamily"],

@@ -40,7 +40,6 @@ var eks = Profile{
 		Prepare:        "kubelet-prepare.service",
 		ConfigDefaults: true,
 		Settings:       eksSettings,
-		Unflagged:      []string{"runtime-request-timeout", "volume-plugin-dir"},
 		Capacity:       "EKS",
 		OtherPods:      110, // nodeadm: defaultMaxPods
 		NodeIP:         true,
@@ -48,7 +47,8 @@ var eks = Profile{
 		Entries:        Entries{Cluster: "kubernetes", Context: "kubelet", BootstrapContext: "kubelet"}, // nodeadm: kubeconfig.template.yaml
 	},
 	Command: Command{
-		Flags: []Flag{{Name: "cloud-provider", Value: "external"}},
+		Flags:     []Flag{{Name: "cloud-provider", Value: "external"}},
+		Unflagged: []string{"runtime-request-timeout", "volume-plugin-dir"},
 	},
 	GPU: GPU{
 		Present:      map[string]string{"nvidia.com/gpu.present": "true"}, // nodeadm: NvidiaGPULabel

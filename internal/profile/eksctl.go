@@ -95,7 +95,7 @@ var eksctl = Profile{
 	Agent:       standard.Agent,
 	Empty: map[string]string{
 		"Paths.KubeletDropIn":         standard.Empty["Paths.KubeletDropIn"],
-		"Kubelet.Unflagged":           standard.Empty["Kubelet.Unflagged"],
+		"Command.Unflagged":           "every flag that Slipway gives is given",
 		"Kubelet.Capacity":            standard.Empty["Kubelet.Capacity"],
 		"Kubelet.OtherPods":           standard.Empty["Kubelet.OtherPods"],
 		"Kubelet.ServiceFamily":       standard.Empty["Kubelet.ServiceFamily"],

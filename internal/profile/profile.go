@@ -113,8 +113,6 @@ type Kubelet struct {
 	// Settings are the family's own defaults in its configuration file, over Slipway's, for a minor version of Kubernetes; nil for
 	// none. A setting that they have is not given with a flag, too.
 	Settings func(minor int) map[string]any
-	// Unflagged are flags that Slipway gives in other families, and that this family leaves to the kubelet's own default.
-	Unflagged []string
 	// Capacity is the rule for what the machine can hold (kubelet.capacity.rule), if the contract names none. OtherPods is the number
 	// of pods of a machine whose type the rule's table does not have.
 	Capacity  string
@@ -222,6 +220,8 @@ type Command struct {
 	MaxPods string
 	// Flags are given to each kubelet whose version has them.
 	Flags []Flag
+	// Unflagged are flags that Slipway gives in other families, and that this family leaves to the kubelet's own default.
+	Unflagged []string
 	// SandboxImage is the image of pods' sandboxes, within the region's registry of system images.
 	SandboxImage string
 	// Snap is how the kubelet is started on distributions that have it as a snap.

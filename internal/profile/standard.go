@@ -97,7 +97,6 @@ var standard = Profile{
 	},
 	Empty: map[string]string{
 		"Paths.KubeletDropIn":         "one file has the contract's settings and the defaults",
-		"Kubelet.Unflagged":           "every flag that Slipway gives is given",
 		"Kubelet.Capacity":            "a contract that wants its numbers computed names the rule",
 		"Kubelet.OtherPods":           "a type that the rule's table does not have is an error",
 		"Kubelet.ServiceFamily":       "network.ipFamilies names the families",

@@ -15,8 +15,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The ways in which two values mean the same; the first is the contract's where it matters.
-
 // checkSettings reports what a kubelet of the node's version does not take of the configuration that it gets, and of the contract's flags.
 func checkSettings(in *concern.Input, out *concern.Output, config map[string]any) {
 	if in.Minor != concern.Newest {
