@@ -26,9 +26,9 @@ func read(t *testing.T, name string) []byte {
 
 func ubuntu(t *testing.T) node.Facts {
 	t.Helper()
-	// EKS's nodes have a program more.
-	text := strings.Replace(string(read(t, "facts/ubuntu.json")), `"components": [`, `"components": [{"name": "aws", "path": "/usr/bin/aws"}, `, 1)
-	text = strings.Replace(text, `"instance": {`, `"instance": {"id": "i-0", "type": "m5.large", "zone": "eu-west-1a", "lifecycle": "spot", `, 1)
+	// EKS's nodes have two programs more, and EC2's name.
+	text := strings.Replace(string(read(t, "facts/ubuntu.json")), `"components": [`, `"components": [{"name": "aws", "path": "/usr/bin/aws"}, {"name": "ecr-credential-provider", "path": "/etc/eks/ecr-credential-provider"}, `, 1)
+	text = strings.Replace(text, `"instance": {`, `"instance": {"id": "i-0", "hostname": "ip-10-0-0-5.eu-west-1.compute.internal", "type": "m5.large", "zone": "eu-west-1a", "lifecycle": "spot", `, 1)
 	known, err := node.ParseFacts([]byte(text))
 	if err != nil {
 		t.Fatal(err)

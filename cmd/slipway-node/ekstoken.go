@@ -45,6 +45,9 @@ cryptography is validated by FIPS 140. Such endpoints exist in regions of the Un
 			if request.Region != "" && !awsname.IsRegion(request.Region) {
 				return cli.Usage(command.Hint(cmd), "--region must be a region, such as us-east-1, not %q", request.Region)
 			}
+			if a.root != "" {
+				return cli.Usage(command.Hint(cmd), "--root: a directory has no AWS identity")
+			}
 			if !cmd.Flags().Changed("fips") {
 				request.FIPS = strings.EqualFold(os.Getenv(fipsVariable), "true")
 			}

@@ -19,6 +19,7 @@ func TestWrongFlagsAreReportedInOrder(t *testing.T) {
 		{[]string{"local-dns"}, "--coredns must be an absolute path"},
 		{[]string{"eks-token", "--region", "eu"}, "--cluster-name must be the name of a cluster"},
 		{[]string{"eks-token", "--cluster-name", "prod", "--region", "eu"}, "--region must be a region"},
+		{[]string{"eks-token", "--cluster-name", "prod", "--root", "node"}, "--root: a directory has no AWS identity"},
 	} {
 		for range 20 {
 			var messages bytes.Buffer

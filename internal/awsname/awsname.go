@@ -66,3 +66,45 @@ func IsCluster(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return name != "" && len(name) <= 100 && strings.Trim(name, letters+"-_") == "" && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "_")
 }
+
+// machineDomains end the names that EC2 gives machines in their networks.
+var machineDomains = []string{".compute.internal", ".ec2.internal"}
+
+// Machine is EC2's private DNS name of a machine in a region, by which EKS knows its Node; empty if it cannot be told. hostname is the
+// name that the metadata service has for the machine, which has the same first label, and the domain of the network's DHCP options (EC2
+// User Guide, "EC2 instance hostnames and domains").
+func Machine(hostname, region string) string {
+	label, _, _ := strings.Cut(hostname, ".")
+	switch {
+	case !isMachineLabel(label):
+		return ""
+	case slices.ContainsFunc(machineDomains, func(domain string) bool { return strings.HasSuffix(hostname, domain) }):
+		return hostname
+	case !IsRegion(region):
+		return ""
+	}
+	return label + MachineDomain(region)
+}
+
+// MachineDomain is what ends the names of a region's machines.
+func MachineDomain(region string) string {
+	if region == "us-east-1" {
+		return ".ec2.internal"
+	}
+	return "." + region + ".compute.internal"
+}
+
+// isMachineLabel reports whether a name's first label is one that EC2 gives: "ip-10-0-0-5" or "i-0123456789abcdef0".
+func isMachineLabel(label string) bool {
+	kind, rest, _ := strings.Cut(label, "-")
+	switch kind {
+	case "i":
+		return len(rest) >= 8 && strings.Trim(rest, "0123456789abcdef") == ""
+	case "ip":
+		octets := strings.Split(rest, "-")
+		return len(octets) == 4 && !slices.ContainsFunc(octets, func(octet string) bool {
+			return octet == "" || len(octet) > 3 || strings.Trim(octet, "0123456789") != ""
+		})
+	}
+	return false
+}

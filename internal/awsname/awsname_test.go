@@ -29,3 +29,29 @@ func TestSecurityTokenServiceOfEachPartition(t *testing.T) {
 		}
 	}
 }
+
+func TestNameOfAMachine(t *testing.T) {
+	for _, c := range []struct{ hostname, region, want string }{
+		{"ip-10-0-0-5.eu-west-1.compute.internal", "eu-west-1", "ip-10-0-0-5.eu-west-1.compute.internal"},
+		{"ip-10-0-0-5.ec2.internal", "us-east-1", "ip-10-0-0-5.ec2.internal"},
+		{"ip-10-0-0-5.us-east-1.compute.internal", "us-east-1", "ip-10-0-0-5.us-east-1.compute.internal"},
+		{"ip-10-0-0-5", "us-east-1", "ip-10-0-0-5.ec2.internal"},
+		{"ip-10-0-0-5", "cn-north-1", "ip-10-0-0-5.cn-north-1.compute.internal"},
+		{"ip-10-0-0-5.corp.example.com", "eu-west-1", "ip-10-0-0-5.eu-west-1.compute.internal"},
+		{"ip-10-0-0-5.ec2.internal.example.com", "us-east-1", "ip-10-0-0-5.ec2.internal"},
+		{"i-0123456789abcdef0.eu-west-1.compute.internal", "eu-west-1", "i-0123456789abcdef0.eu-west-1.compute.internal"},
+		{"i-0123456789abcdef0", "eu-west-1", "i-0123456789abcdef0.eu-west-1.compute.internal"},
+		{"ip-10-0-0-5", "", ""},
+		{"", "eu-west-1", ""},
+		{"node-7", "eu-west-1", ""},
+		{"node-7.eu-west-1.compute.internal", "eu-west-1", ""},
+		{"ip-10-0-0", "eu-west-1", ""},
+		{"ip-10-0-0-0-5", "eu-west-1", ""},
+		{"ip-10-0-0-x", "eu-west-1", ""},
+		{"i-xyz", "eu-west-1", ""},
+	} {
+		if got := awsname.Machine(c.hostname, c.region); got != c.want {
+			t.Errorf("%s in %s: %q, want %q", c.hostname, c.region, got, c.want)
+		}
+	}
+}

@@ -40,8 +40,8 @@ func ec2(t testing.TB) facts.Facts {
 		t.Fatal(err)
 	}
 	known.CPUs = 2
-	known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"})
-	known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "spot"}
+	known.Components = append(known.Components, components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"}, components.Component{Name: "aws", Path: "/usr/bin/aws"})
+	known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Hostname: "ip-10-0-0-5.eu-west-1.compute.internal", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "spot"}
 	return known
 }
 

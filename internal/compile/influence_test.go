@@ -35,7 +35,7 @@ func TestEveryLeafCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"}) // for EKS's nodes
+	known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"}, components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"}) // for EKS's nodes
 	known.Instance.ID, known.Instance.Zone, known.Instance.Lifecycle = "i-0", "1", "spot"
 	documents := fullDocuments(t)
 	for _, name := range found {
@@ -49,7 +49,7 @@ func TestEveryLeafCounts(t *testing.T) {
 			machine := known
 			if strings.HasPrefix(name, "eksctl/") { // its group has one type
 				instance := *known.Instance
-				instance.Type = "m5.large"
+				instance.Type, instance.Hostname = "m5.large", "ip-10-0-0-5.eu-west-1.compute.internal"
 				machine.Instance = &instance
 			}
 			everyLeafCounts(t, tree, machine)

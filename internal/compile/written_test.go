@@ -41,8 +41,8 @@ func machineOf(t *testing.T, w written, version string) facts.Facts {
 		f.Components = append(f.Components, components.Component{Name: "kubelet", Version: version, Path: path})
 	}
 	if w.Machine == "ec2" {
-		f.Components = append(f.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"})
-		f.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "on-demand"}
+		f.Components = append(f.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"}, components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"})
+		f.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Hostname: "ip-10-0-0-5.eu-west-1.compute.internal", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "on-demand"}
 	}
 	return f
 }

@@ -24,13 +24,15 @@ const (
 	specImage         = 1 // ImageSpec.image
 	requestImage      = 1 // ImageStatusRequest.image, PullImageRequest.image
 	requestAuth       = 2 // PullImageRequest.auth
+	authUsername      = 1 // AuthConfig.username
+	authPassword      = 2 // AuthConfig.password
 	authServer        = 4 // AuthConfig.server_address
 	authIdentityToken = 5 // AuthConfig.identity_token
 	responseImage     = 1 // ImageStatusResponse.image, which is left out where there is no such image
 )
 
-// Login is the refresh token with which the runtime gets into a registry, by the registry's host and port.
-type Login struct{ Server, RefreshToken string }
+// Login is how the runtime gets into a registry, by the registry's host and port: with a refresh token, or else a name and a password.
+type Login struct{ Server, RefreshToken, Username, Password string }
 
 // HasImage reports whether the runtime at a socket has an image.
 func HasImage(ctx context.Context, socket, image string) (bool, error) {
@@ -47,7 +49,12 @@ func PullImage(ctx context.Context, socket, image string, login *Login) error {
 	request := appendField(nil, requestImage, imageSpec(image))
 	if login != nil {
 		auth := appendField(nil, authServer, []byte("https://"+login.Server)) // containerd compares it as a URL (pkg/cri, ParseAuth)
-		auth = appendField(auth, authIdentityToken, []byte(login.RefreshToken))
+		if login.RefreshToken != "" {
+			auth = appendField(auth, authIdentityToken, []byte(login.RefreshToken))
+		} else {
+			auth = appendField(auth, authUsername, []byte(login.Username))
+			auth = appendField(auth, authPassword, []byte(login.Password))
+		}
 		request = appendField(request, requestAuth, auth)
 	}
 	_, err := call(ctx, socket, pullMethod, request)

@@ -63,7 +63,7 @@ func (f *fakeRuntime) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), []byte("\x0a\x01x"))
 	case r.URL.Path == statusMethod:
 		answer = protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), []byte("\x0a\x01k\x12\x01v")) // info, and no image
-	case f.token != "" && (said["2.4"] != "https://registry.example:5443" || said["2.5"] != f.token):
+	case f.token != "" && (said["2.4"] != "https://registry.example:5443" || said["2.5"] != f.token && (said["2.1"] != "AWS" || said["2.2"] != f.token)):
 		status, message = "2", "pull access denied: 401 Unauthorized"
 	default:
 		f.has[image] = true
@@ -97,11 +97,13 @@ func TestImages(t *testing.T) {
 	}{
 		"open":               {image: "registry.example/pause:3.9"},
 		"a long name":        {image: long},
-		"with a token":       {image: long, token: "secret", login: &Login{"registry.example:5443", "secret"}},
+		"with a token":       {image: long, token: "secret", login: &Login{Server: "registry.example:5443", RefreshToken: "secret"}},
+		"with a password":    {image: long, token: "secret", login: &Login{Server: "registry.example:5443", Username: "AWS", Password: "secret"}},
+		"with another one":   {image: long, token: "secret", login: &Login{Server: "registry.example:5443", Username: "AWS", Password: "other"}, wrong: "401 Unauthorized"},
 		"without a token":    {image: long, token: "secret", wrong: "401 Unauthorized"},
-		"with another":       {image: long, token: "secret", login: &Login{"registry.example:5443", "other"}, wrong: "401 Unauthorized"},
-		"for another":        {image: long, token: "secret", login: &Login{"other.example", "secret"}, wrong: "401 Unauthorized"},
-		"with a large token": {image: long, login: &Login{"registry.example:5443", strings.Repeat("x", 20<<10)}, wrong: "at most"},
+		"with another":       {image: long, token: "secret", login: &Login{Server: "registry.example:5443", RefreshToken: "other"}, wrong: "401 Unauthorized"},
+		"for another":        {image: long, token: "secret", login: &Login{Server: "other.example", RefreshToken: "secret"}, wrong: "401 Unauthorized"},
+		"with a large token": {image: long, login: &Login{Server: "registry.example:5443", RefreshToken: strings.Repeat("x", 20<<10)}, wrong: "at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			socket := serve(t, &fakeRuntime{has: make(map[string]bool), token: test.token})

@@ -57,18 +57,23 @@ var (
 	chrony       = Clock{Config: "/etc/chrony.conf", Keys: "/etc/chrony.keys", Drift: "/var/lib/chrony/drift"}
 	debianChrony = Clock{Config: "/etc/chrony/chrony.conf", Keys: "/etc/chrony/chrony.keys", Drift: "/var/lib/chrony/chrony.drift"}
 
+	// ecrProviders are where images for EKS have the image credential provider of Amazon's registries: those of EKS, and Canonical's
+	// (Amazon EKS AMI: install-worker.sh; Canonical: Ubuntu on AWS, EKS images, bootstrap.sh).
+	ecrProviders = []string{"/etc/eks/image-credential-provider/ecr-credential-provider", "/etc/eks/ecr-credential-provider"}
+
 	// packaged are the places of packages for most distributions, and of the archives of containerd's releases.
 	packaged = Programs{
-		Containerd: []string{"/usr/bin/containerd", "/usr/local/bin/containerd"},
-		Runc:       []string{"/usr/bin/runc", "/usr/sbin/runc", "/usr/local/sbin/runc"},
-		Kubelet:    []string{"/usr/bin/kubelet", "/opt/bin/kubelet"},
+		Containerd:  []string{"/usr/bin/containerd", "/usr/local/bin/containerd"},
+		Runc:        []string{"/usr/bin/runc", "/usr/sbin/runc", "/usr/local/sbin/runc"},
+		Kubelet:     []string{"/usr/bin/kubelet", "/opt/bin/kubelet"},
+		Credentials: ecrProviders,
 	}
 	// onAKS are the same on images of AKS (AKS: VHD_LOGS, installCredentialProvider).
 	onAKS = Programs{Containerd: packaged.Containerd, Runc: packaged.Runc, Kubelet: packaged.Kubelet, Credentials: []string{acrProvider}}
 	// onEKS are the same on images of EKS (amazon-eks-ami: install-worker.sh; nodeadm: defaultRuntimeBinaryPath).
 	onEKS = Programs{
 		Containerd: packaged.Containerd, Runc: []string{"/usr/sbin/runc"}, Kubelet: packaged.Kubelet,
-		Credentials: []string{"/etc/eks/image-credential-provider/ecr-credential-provider"},
+		Credentials: ecrProviders,
 	}
 	// onAL2023 are the same, without aws-iam-authenticator (amazon-eks-ami: al2023, install-worker.sh).
 	onAL2023 = Programs{Containerd: onEKS.Containerd, Runc: onEKS.Runc, Kubelet: onEKS.Kubelet, Credentials: onEKS.Credentials, Token: "/usr/bin/aws"}
@@ -140,10 +145,13 @@ var ubuntu = Distribution{
 		Apt: true, Snaps: true,
 		Suites: []Suite{{"20.04", "focal"}, {"22.04", "jammy"}, {"24.04", "noble"}, {"26.04", "resolute"}}, // Ubuntu: List of releases
 	},
-	Clock:    debianChrony,
-	Login:    Login{Scripts: "/etc/update-motd.d"}, // update-motd(5)
-	Programs: onAKS,
-	Cgroups:  []Cgroups{{"", 1}, {"21.10", 2}}, // Ubuntu 21.10 release notes
+	Clock: debianChrony,
+	Login: Login{Scripts: "/etc/update-motd.d"}, // update-motd(5)
+	Programs: Programs{
+		Containerd: packaged.Containerd, Runc: packaged.Runc, Kubelet: packaged.Kubelet,
+		Credentials: []string{acrProvider, "/etc/eks/ecr-credential-provider", "/etc/eks/image-credential-provider/ecr-credential-provider"},
+	},
+	Cgroups: []Cgroups{{"", 1}, {"21.10", 2}}, // Ubuntu 21.10 release notes
 	Weakness: []Weakness{
 		{Version: "20.04"},
 		{Version: "22.04", Fixes: []Fix{
@@ -332,7 +340,7 @@ var suse = Distribution{
 	Programs: Programs{
 		Containerd: append([]string{"/usr/sbin/containerd"}, packaged.Containerd...), // openSUSE: containerd.spec, runc.spec
 		Runc:       []string{"/usr/sbin/runc", "/usr/bin/runc"},
-		Kubelet:    packaged.Kubelet,
+		Kubelet:    packaged.Kubelet, Credentials: ecrProviders,
 	},
 	Empty: map[string]string{
 		"Trust.Hashed":           "the tool makes a directory with links itself",

@@ -191,6 +191,7 @@ var programs = []struct{ name, path, cloud, with string }{
 	{"aws", "/snap/bin/aws", EC2, ""},
 	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2, ""},
 	{"aws-iam-authenticator", "/usr/local/bin/aws-iam-authenticator", EC2, ""},
+	{"pause", "/etc/eks/pause.tar", EC2, ""}, // amazon-eks-ami: cache-pause-container
 	{"coredns", "/opt/azure/containers/localdns/binary/coredns", "", ""},
 	{"nvidia-smi", "/usr/bin/nvidia-smi", "", ""},
 	{"nvidia-modprobe", "/usr/bin/nvidia-modprobe", "", "nvidia-smi"},
@@ -207,6 +208,9 @@ var programs = []struct{ name, path, cloud, with string }{
 	{sociSnapshotter, "/usr/bin/" + sociSnapshotter, EC2, ""},
 	{sociSnapshotter, "/usr/local/bin/" + sociSnapshotter, EC2, ""},
 }
+
+// providers are the clouds of image credential providers.
+var providers = map[string]string{"acr-credential-provider": Azure, "ecr-credential-provider": EC2}
 
 // sociSnapshotter is the program of SOCIUnit.
 const sociSnapshotter = "soci-snapshotter-grpc"
@@ -249,16 +253,6 @@ func (g gatherer) components(platform string, usual *distro.Programs) []componen
 			}
 		}
 	}
-	// Distributions differ in the places of these, and their versions are of no interest.
-	for _, p := range []installed{{"containerd", usual.Runc}, {"kubelet", usual.Credentials}} {
-		at := -1
-		if named(found, p.name) { // which runs them
-			at = slices.IndexFunc(p.paths, func(at string) bool { return g.Exists(at) && !g.brought(at) })
-		}
-		if at >= 0 && !named(found, path.Base(p.paths[at])) {
-			found = append(found, components.Component{Name: path.Base(p.paths[at]), Path: p.paths[at]})
-		}
-	}
 	for _, s := range snaps {
 		dir := "/snap/" + s.snap + "/current" // snapd docs: the revision that is in use
 		if s.cloud != platform || named(found, s.name) {
@@ -270,6 +264,19 @@ func (g gatherer) components(platform string, usual *distro.Programs) []componen
 				c.Path = path
 			}
 			found = append(found, c)
+		}
+	}
+	// Distributions differ in the places of these, and their versions are of no interest.
+	for _, p := range []installed{{"containerd", usual.Runc}, {"kubelet", usual.Credentials}} {
+		at := -1
+		if named(found, p.name) { // which runs them
+			at = slices.IndexFunc(p.paths, func(at string) bool {
+				cloud := providers[path.Base(at)]
+				return (cloud == "" || platform == "" || platform == cloud) && g.Exists(at) && !g.brought(at)
+			})
+		}
+		if at >= 0 && !named(found, path.Base(p.paths[at])) {
+			found = append(found, components.Component{Name: path.Base(p.paths[at]), Path: p.paths[at]})
 		}
 	}
 	return found

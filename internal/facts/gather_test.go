@@ -228,7 +228,8 @@ func TestUsualPlacesOfADistribution(t *testing.T) {
 		there                         []string
 		runc, runsContainerd, provide string
 	}{
-		{OS{ID: "debian"}, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", ecr}, "/usr/sbin/runc", "/usr/bin/containerd", ""},
+		{OS{ID: "debian"}, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", ecr}, "/usr/sbin/runc", "/usr/bin/containerd", ecr},
+		{OS{ID: "azurelinux", VersionID: "3.0"}, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/bin/runc", ecr}, "/usr/bin/runc", "/usr/bin/containerd", ""},
 		{OS{ID: "debian"}, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", "/usr/bin/runc"}, "/usr/bin/runc", "/usr/bin/containerd", ""},
 		{OS{ID: "debian"}, "/usr/sbin/containerd", "/usr/bin/kubelet", []string{"/usr/bin/runc"}, "", "", ""},
 		{amazon, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", "/usr/bin/runc", ecr}, "/usr/sbin/runc", "/usr/bin/containerd", ecr},
@@ -263,6 +264,11 @@ func TestProgramsOfACloud(t *testing.T) {
 			g := gatherer{machine{files: map[string]string{want.Path: ""}}}
 			if found := slices.Contains(g.components(c.cloud, usual(OS{})), want); found != c.found {
 				t.Errorf("%s in the cloud %q is found: %t", name, c.cloud, found)
+			}
+			local := components.Component{Name: name, Path: "/usr/local/bin/" + name}
+			g = gatherer{machine{files: map[string]string{local.Path: ""}}}
+			if found := slices.Contains(g.components(c.cloud, usual(OS{})), local); found != c.found {
+				t.Errorf("%s in the cloud %q is found below /usr/local: %t", name, c.cloud, found)
 			}
 		}
 	}
@@ -307,6 +313,12 @@ func TestKubeletOfASnap(t *testing.T) {
 		if got := g.components(c.cloud, usual(OS{})); !slices.Equal(got, c.want) {
 			t.Errorf("%q: got %v, want %v", c.record, got, c.want)
 		}
+	}
+	// Canonical's image has a provider of credentials for it.
+	provider := components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"}
+	image := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n", provider.Path: ""}}}
+	if got := image.components(EC2, usual(OS{ID: "ubuntu", VersionID: "24.04"})); !slices.Contains(got, provider) {
+		t.Errorf("got %v, want %v", got, provider)
 	}
 	// One that is no snap is the machine's kubelet.
 	usr := components.Component{Name: "kubelet", Version: "1.33.1", Path: "/usr/bin/kubelet"}

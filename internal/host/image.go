@@ -44,6 +44,16 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image, token *string
 	if err == nil {
 		return nil
 	}
+	if i.Provider != "" {
+		login, refused := providerLogin(ctx, i)
+		if refused != nil {
+			return failed(resource.CauseUnhealthy, errors.Join(err, refused))
+		}
+		if err := pull(login); err != nil {
+			return failed(resource.CauseRefused, err)
+		}
+		return nil
+	}
 	if i.Reach.Identity == nil {
 		return failed(resource.CauseUnhealthy, err)
 	}

@@ -158,7 +158,7 @@ func withoutDeclined(o *concern.Output) *concern.Output {
 
 // onEC2 are the facts of an instance of EC2's.
 func onEC2(f facts.Facts) facts.Facts {
-	f.CPUs, f.Instance = 2, &facts.Instance{Platform: facts.EC2, ID: "i-0123456789abcdef0", Type: "m5.large", Region: "eu-west-1", Zone: "eu-west-1a"}
+	f.CPUs, f.Instance = 2, &facts.Instance{Platform: facts.EC2, ID: "i-0123456789abcdef0", Hostname: "ip-10-0-0-5.eu-west-1.compute.internal", Type: "m5.large", Region: "eu-west-1", Zone: "eu-west-1a"}
 	return f
 }
 

@@ -30,4 +30,6 @@ var concerns = slices.Concat(
 var readByAll = []string{"$.cluster.kubernetesVersion", "$.components.layout", "$.components.os", "$.join.method"}
 
 // agentlessConcerns are those of a node without an agent. An agent never plans one, and does not hold what only this one needs.
-func agentlessConcerns() []*concern.Concern { return append(slices.Clone(concerns), &machine.Asked) }
+func agentlessConcerns() []*concern.Concern {
+	return append(slices.Clone(concerns), &machine.Asked, &runtime.PulledSandbox)
+}

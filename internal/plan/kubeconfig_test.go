@@ -154,7 +154,7 @@ func TestAWSIdentity(t *testing.T) {
 			n.Cloud.Provider, n.Kubelet.NodeIPs = "aws", []string{"10.0.0.5"}
 		})
 		var known facts.Facts
-		known.OS.ID = c.os
+		known.OS.ID, known.Hostname = c.os, "ip-10-0-0-5"
 		if c.known != nil {
 			known.Components = []components.Component{{Name: "kubelet", Version: config.Cluster.KubernetesVersion, Path: "/usr/bin/kubelet"}}
 		}

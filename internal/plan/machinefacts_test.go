@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -187,7 +188,7 @@ type answers map[string]string
 func goodAnswers() answers {
 	return answers{
 		"token": "AQAAA-token_==", "local-ipv4": "10.0.0.5", "instance-id": "i-0123456789abcdef0", "instance-type": "m5.large",
-		"availability-zone": "eu-west-1a", "instance-life-cycle": "spot",
+		"availability-zone": "eu-west-1a", "instance-life-cycle": "spot", "local-hostname": "ip-10-0-0-5.eu-west-1.compute.internal",
 	}
 }
 
@@ -245,10 +246,10 @@ func TestMachineFactsOfIPv6(t *testing.T) {
 // What the machine's cloud says arrives as it is, or the unit fails and names the fact.
 func TestMachineFacts(t *testing.T) {
 	node := askingOf(t, ofGroup(t, "1.30.1"))
-	if lines := strings.Count(node.script, "\n"); lines > 40 {
+	if lines := strings.Count(node.script, "\n"); lines > 44 {
 		t.Errorf("the script has %d lines", lines)
 	}
-	good := "AVAILABILITY_ZONE=eu-west-1a\nINSTANCE_ID=i-0123456789abcdef0\nINSTANCE_LIFECYCLE=spot\nINSTANCE_TYPE=m5.large\nNODE_IP=10.0.0.5\nMAX_PODS=29\n"
+	good := "AVAILABILITY_ZONE=eu-west-1a\nINSTANCE_ID=i-0123456789abcdef0\nINSTANCE_LIFECYCLE=spot\nINSTANCE_TYPE=m5.large\nNODE_IP=10.0.0.5\nNODE_NAME=ip-10-0-0-5.eu-west-1.compute.internal\nMAX_PODS=29\n"
 	if got, said := node.willing(t, serve(t, goodAnswers())); got != good || said != "" {
 		t.Errorf("%q, %s", got, said)
 	}
@@ -273,6 +274,10 @@ func TestMachineFacts(t *testing.T) {
 		{"instance-type", "m5.huge", "has no number of pods for the instance type m5.huge"},
 		{"instance-type", "m5_large", "the instance type of this machine is none (INSTANCE_TYPE)"},
 		{"availability-zone", "\xff\xfe", "the zone of this machine is none (AVAILABILITY_ZONE)"},
+		{"local-hostname", "node-7.eu-west-1.compute.internal", "the private DNS name of this machine is none (NODE_NAME)"},
+		{"local-hostname", "ip-10-0-0-5.a\nB=c", "the private DNS name of this machine is none (NODE_NAME)"},
+		{"local-hostname", "<html>ip-10-0-0-5</html>", "the private DNS name of this machine is none (NODE_NAME)"},
+		{"local-hostname", "ip-10-0-0-5.$(id)", "the private DNS name of this machine is none (NODE_NAME)"},
 	} {
 		t.Run(c.fact+fmt.Sprintf("=%.30q", c.value), func(t *testing.T) {
 			t.Parallel()
@@ -285,6 +290,18 @@ func TestMachineFacts(t *testing.T) {
 				t.Errorf("%q, %q, want %q", got, said, c.want)
 			}
 		})
+	}
+	for said, want := range map[string]string{
+		"ip-10-0-0-5":                  "ip-10-0-0-5.eu-west-1.compute.internal",
+		"ip-10-0-0-5.corp.example.com": "ip-10-0-0-5.eu-west-1.compute.internal",
+		"ip-10-0-0-5.corp.example.com ip-10-0-0-5.ec2.internal": "ip-10-0-0-5.eu-west-1.compute.internal",
+		"ip-10-0-0-5.ec2.internal ip-10-0-0-5.corp.example.com": "ip-10-0-0-5.ec2.internal",
+		"i-0123456789abcdef0.eu-west-1.compute.internal":        "i-0123456789abcdef0.eu-west-1.compute.internal",
+	} {
+		got, message := node.willing(t, serve(t, goodAnswers().with("local-hostname", said)))
+		if !strings.Contains(got, "\nNODE_NAME="+want+"\n") || strings.Count(got, "NODE_NAME") != 1 {
+			t.Errorf("%s: %q, %s", said, got, message)
+		}
 	}
 	turn := 0
 	changing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -331,12 +348,12 @@ var plainFact = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9]
 func FuzzMachineFacts(f *testing.F) {
 	node := askingOf(f, ofGroup(f, "1.30.1"))
 	for i, hostile := range []string{"10.0.0.5", "m5.large", "$(id)", "a\nb=c", "\\", `"`, "'", "#", "%n", "\x00", "\xff", "", " ", "i-0123456789"} {
-		seed := []string{"10.0.0.5", "i-0123456789abcdef0", "m5.large", "eu-west-1a", "spot"}
+		seed := []string{"10.0.0.5", "i-0123456789abcdef0", "m5.large", "eu-west-1a", "spot", "ip-10-0-0-5.corp.example.com b"}
 		seed[i%len(seed)] = hostile
-		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
+		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4], seed[5])
 	}
-	f.Fuzz(func(t *testing.T, address, id, kind, zone, life string) {
-		said := answers{"token": "t", "local-ipv4": address, "instance-id": id, "instance-type": kind, "availability-zone": zone, "instance-life-cycle": life}
+	f.Fuzz(func(t *testing.T, address, id, kind, zone, life, name string) {
+		said := answers{"token": "t", "local-ipv4": address, "instance-id": id, "instance-type": kind, "availability-zone": zone, "instance-life-cycle": life, "local-hostname": name}
 		for _, value := range said {
 			if value == "redirect" || value == "silence" {
 				t.Skip()
@@ -347,8 +364,9 @@ func FuzzMachineFacts(f *testing.F) {
 			return
 		}
 		got := readEnvironment(content)
+		first, _, _ := strings.Cut(name, " ")
 		want := map[string]string{
-			"NODE_IP": address, "INSTANCE_ID": id, "INSTANCE_TYPE": kind, "AVAILABILITY_ZONE": zone, "INSTANCE_LIFECYCLE": life,
+			"NODE_IP": address, "INSTANCE_ID": id, "INSTANCE_TYPE": kind, "AVAILABILITY_ZONE": zone, "INSTANCE_LIFECYCLE": life, "NODE_NAME": awsname.Machine(first, "eu-west-1"),
 			"MAX_PODS": map[string]string{"m5.large": "29", "c5.xlarge": "58"}[kind],
 		}
 		if !maps.Equal(got, want) {
@@ -363,11 +381,11 @@ func FuzzMachineFacts(f *testing.F) {
 // The kubelet gets the same words, whether the agent says what the machine is or the machine finds it out.
 func TestFactsOnTheCommandLine(t *testing.T) {
 	known := facts.Facts{OS: facts.OS{ID: "amzn"}, CPUs: 2, NodeIPs: []string{"10.0.0.5"}, Instance: &facts.Instance{
-		Platform: facts.EC2, ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "spot",
+		Platform: facts.EC2, ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "spot", Hostname: "ip-10-0-0-5",
 	}}
 	want := []string{
 		"--node-ip=10.0.0.5", "--node-labels=role=web,alpha.eksctl.io/instance-id=i-0123456789abcdef0,node-lifecycle=spot", "--max-pods=29",
-		"--provider-id=aws:///eu-west-1a/i-0123456789abcdef0",
+		"--provider-id=aws:///eu-west-1a/i-0123456789abcdef0", "--hostname-override=ip-10-0-0-5.eu-west-1.compute.internal",
 		"--pod-infra-container-image=602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.5",
 	}
 	c := ofGroup(t, "1.30.1")

@@ -44,6 +44,7 @@ var eks = Profile{
 		OtherPods:      110, // nodeadm: defaultMaxPods
 		NodeIP:         true,
 		ServiceFamily:  true,
+		ImageProvider:  ecr,
 		Entries:        Entries{Cluster: "kubernetes", Context: "kubelet", BootstrapContext: "kubelet"}, // nodeadm: kubeconfig.template.yaml
 	},
 	Command: Command{
@@ -64,13 +65,15 @@ var eks = Profile{
 		RegistryDirs:    []string{"/etc/docker/certs.d"},
 		DiscardLayers:   true,
 		OpenFiles:       Limit{65536, 1048576},
+		Slice:           "runtime.slice", // Amazon EKS AMI: runtime.slice
 		Reserved:        Reserved{DropIn: DropIn{"00-runtime-slice.conf", 0o644, "Amazon EKS AMI: 00-runtime-slice.conf"}},
 		Forward:         DropIn{"10-forward.conf", 0o644, "Docker docs, packet filtering: Docker on a router"},
 		Limits:          DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host: Host{
-		Environment:     "environment.conf", // nodeadm: instance.environment
-		MetadataComment: standard.Host.MetadataComment,
+		ForeignInterfaces: true,               // Amazon VPC CNI
+		Environment:       "environment.conf", // nodeadm: instance.environment
+		MetadataComment:   standard.Host.MetadataComment,
 	},
 	Sources:     standard.Sources,
 	Publication: standard.Publication,
@@ -183,5 +186,6 @@ func eksSettings(minor int) map[string]any {
 	if minor >= 27 { // before, only a flag has it (k8s.io/kubelet v0.27, config/v1beta1/types.go)
 		settings["containerRuntimeEndpoint"] = "unix:///run/containerd/containerd.sock"
 	}
+	addEKSShutdown(settings, minor)
 	return settings
 }

@@ -8,7 +8,7 @@ var eksctl = Profile{
 	Name: "eksctl",
 	Paths: Paths{
 		Containerd:       "/usr/bin/containerd",
-		Runc:             "/usr/bin/runc",
+		Runc:             "/usr/sbin/runc", // Amazon EKS AMI: install-worker.sh; Ubuntu's package
 		Kubelet:          "/usr/bin/kubelet",
 		VolumePlugins:    "/usr/libexec/kubernetes/kubelet-plugins/volume/exec",
 		Manifests:        "/etc/kubernetes/manifests",
@@ -42,6 +42,7 @@ var eksctl = Profile{
 		ConfigDefaults: true,
 		Settings:       eksctlSettings,
 		NodeIP:         true,
+		ImageProvider:  ecr,
 		Entries:        Entries{Cluster: "default-cluster", Context: "default-context", BootstrapContext: "default-context"}, // as in the family standard
 	},
 	Command: Command{
@@ -78,16 +79,18 @@ var eksctl = Profile{
 	},
 	Runtime: Runtime{
 		Names:        []string{"runc"},
-		NVIDIA:       "nvidia",  // Amazon EKS AMI
-		CgroupDriver: "systemd", // Amazon EKS AMI, with containerd
+		NVIDIA:       "nvidia",        // Amazon EKS AMI
+		CgroupDriver: "systemd",       // Amazon EKS AMI, with containerd
+		Slice:        "runtime.slice", // Amazon EKS AMI: runtime.slice
 		Reserved:     Reserved{DropIn: DropIn{"20-reserved.conf", 0o644, "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
 		Forward:      DropIn{"10-forward.conf", 0o644, "Docker docs, packet filtering: Docker on a router"},
 		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host: Host{
-		ResolvedList:    ListOverStub, // eksctl 0.44: makeUbuntuConfig
-		Environment:     standard.Host.Environment,
-		MetadataComment: standard.Host.MetadataComment,
+		ResolvedList:      ListOverStub, // eksctl 0.44: makeUbuntuConfig
+		ForeignInterfaces: true,         // Amazon VPC CNI
+		Environment:       standard.Host.Environment,
+		MetadataComment:   standard.Host.MetadataComment,
 	},
 	Sources:     standard.Sources,
 	Publication: standard.Publication,
@@ -151,12 +154,22 @@ var eksctl = Profile{
 }
 
 // eksctlSettings are those of eksctl's kubelet.yaml that are not kubeadm's too. The address is the kubelet's own default.
-func eksctlSettings(int) map[string]any {
-	return map[string]any{
+func eksctlSettings(minor int) map[string]any {
+	settings := map[string]any{
 		"address":            "0.0.0.0",
 		"authentication":     map[string]any{"webhook": map[string]any{"cacheTTL": "2m0s"}},
 		"authorization":      map[string]any{"webhook": map[string]any{"cacheAuthorizedTTL": "5m0s", "cacheUnauthorizedTTL": "30s"}},
 		"featureGates":       map[string]any{"RotateKubeletServerCertificate": true},
 		"serverTLSBootstrap": true,
+	}
+	addEKSShutdown(settings, minor)
+	return settings
+}
+
+// addEKSShutdown has the kubelet end its pods before the machine goes down, from the version on from which nodes of EKS do (nodeadm:
+// withVersionToggles).
+func addEKSShutdown(settings map[string]any, minor int) {
+	if minor >= 34 {
+		settings["shutdownGracePeriod"], settings["shutdownGracePeriodCriticalPods"] = "2m30s", "30s"
 	}
 }

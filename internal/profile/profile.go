@@ -130,6 +130,8 @@ type Kubelet struct {
 	SelfSigned Pair
 	// ServingLabels are given to a node whose kubelet asks the cluster for its serving certificate.
 	ServingLabels map[string]string
+	// ImageProvider gets it the credentials for images of the family's cloud, where the contract names no other provider.
+	ImageProvider ImageProvider
 	// Entries are the names within its kubeconfig, which nobody sees but who reads the file.
 	Entries Entries
 }
@@ -315,6 +317,8 @@ type Runtime struct {
 	OpenFiles Limit
 	// Mirror says that images of containers that start before their image has arrived are read through a mirror on the machine.
 	Mirror bool
+	// Slice is the one that the kubelet and containerd are in, unless the contract reserves another one for them; empty for that of the system's services.
+	Slice string
 	// Reserved are the control groups of what is reserved on a node for other programs than pods.
 	Reserved Reserved
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
@@ -373,6 +377,8 @@ type Host struct {
 	Units []ImageUnit
 	// Isolated are empty files that tell others on a node of a cluster without a way out that nobody has looked for one.
 	Isolated []string
+	// ForeignInterfaces says that the host's network services leave alone what a network plug-in adds.
+	ForeignInterfaces bool
 	// DHCPDomains says that short names are looked for in the domain that DHCP names, also where the distribution's
 	// systemd-networkd does not by itself.
 	DHCPDomains bool

@@ -12,6 +12,9 @@ type Image struct {
 	Image string `json:"image"`
 	// Socket is where the container runtime answers.
 	Socket string `json:"socket"`
+	// Provider is an image credential provider of the kubelet's, which says how to log in to a registry that asks for a login.
+	// Empty: there is no such program.
+	Provider string `json:"provider,omitempty"`
 	// Reach is how a registry is reached that gives nobody the image. The runtime itself reaches it as its own settings say.
 	Reach Reach `json:"reach,omitzero"`
 	// Timeout bounds all tries.
@@ -31,8 +34,8 @@ func (*Image) Paths() []string { return nil }
 
 // Valid implements Spec.
 func (i *Image) Valid() error {
-	if i.Image == "" || !path.IsAbs(i.Socket) || i.Timeout <= 0 {
-		return errors.Join(named(i), fmt.Errorf("image %q: want a name, the path of a socket and a time limit", i.Image))
+	if i.Image == "" || !path.IsAbs(i.Socket) || i.Timeout <= 0 || i.Provider != "" && !path.IsAbs(i.Provider) {
+		return errors.Join(named(i), fmt.Errorf("image %q: want a name, the path of a socket, a time limit, and the path of a provider, if any", i.Image))
 	}
 	return named(i)
 }

@@ -175,7 +175,7 @@ func (r *reader) theGroup() *NodeGroup {
 // family is the operating system of a group's machines. It refuses those that no node is made of.
 func (r *reader) family(g *NodeGroup) *family {
 	at := r.group.path("amiFamily")
-	r.from(at, "$.join.method", "$.components.layout", "$.components.os", "$.components.os.id", "$.components.os.versionID") // the image has what the node joins with
+	r.from(at, "$.join.method", "$.kubelet.imageCredentialProvider", "$.components.layout", "$.components.os", "$.components.os.id", "$.components.os.versionID") // the image has what the node joins with
 	if g.ContainerRuntime != "" && g.ContainerRuntime != "containerd" {
 		r.Fatal(nodeconfig.Invalid, r.group.path("containerRuntime"), "is a runtime that Slipway does not configure; want containerd")
 	}

@@ -107,6 +107,7 @@ var special = []struct {
 	{line: "slipway-azure-detect images --subscription ID --location eastus -o images.json", reason: "needs Azure"},
 	{line: "slipway-azure-detect cluster --kubeconfig ~/.kube/config -o detected.json", reason: "needs a cluster"},
 	{line: "slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --settings -o settings.json", reason: "needs Azure"},
+	{line: "slipway-node eks-token --cluster-name prod --region eu-west-1", reason: "needs EC2's metadata service"},
 	{line: "slipway-node local-dns --stop", reason: "changes the machine's DNS"},
 	{line: "slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run",
 		instead: "slipway-node provision --provision-config machine/etc/slipway/config.yaml --dry-run", reason: "the machine is a directory"},

@@ -246,7 +246,7 @@ func (b *bases) judge(t trial) (*outcome, error) {
 	if t.route == eksctl || t.route == eks { // their nodes have settings that only the cloud knows
 		known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"},
 			components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/image-credential-provider/ecr-credential-provider"})
-		known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "on-demand"}
+		known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Hostname: "ip-10-0-0-5.eu-west-1.compute.internal", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "on-demand"}
 	}
 	contract := compile.ReadOne("contract", b.document(t))
 	p, problems := contract.Plan(known)

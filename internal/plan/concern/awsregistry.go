@@ -1,6 +1,9 @@
 package concern
 
 import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -77,8 +80,17 @@ func (in *Input) Registry() (registry awsRegistry, own bool) {
 			registry.Account = r.account
 		}
 	}
-	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage
+	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage && !in.holdsPause()
 	return registry, own
+}
+
+// heldPause is what EKS's images of machines call the sandbox image that they hold in containerd's store (Amazon EKS AMI:
+// cache-pause-container).
+const heldPause = "localhost/kubernetes/pause:latest"
+
+// holdsPause reports whether the machine's image is known to hold it.
+func (in *Input) holdsPause() bool {
+	return slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == "pause" })
 }
 
 // SandboxImage is the image of pods' sandboxes.
@@ -87,6 +99,9 @@ func (in *Input) SandboxImage() string {
 		return held
 	}
 	registry, own := in.Registry()
+	if in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage && in.holdsPause() {
+		return heldPause
+	}
 	if !own {
 		return in.Config.Runtime.SandboxImage
 	}

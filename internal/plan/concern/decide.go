@@ -41,6 +41,9 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 		release = distro.Release{ID: os.ID, VersionID: os.VersionID}
 	}
 	in.Distro, in.Like = distro.Of(release)
+	in.ImageProvider, _ = in.FamilyProvider()
+	in.Config = in.withFamilyProvider()
+	in.Config = in.withCloudName()
 	in.Defaults, in.LacksDefaults = knownDefaults(in)
 	paths, usual := &in.Family.Paths, &in.Distro.Programs
 	in.Containerd = in.programPlace(ContainerdName, paths.Containerd, usual.Containerd)
@@ -50,7 +53,7 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 	in.Schema = CRISchemas[in.containerdMajor()]
 	in.Driver = runtimeDriver(c, in.Schema)
 	if in.Slice, _ = ForKubernetes.Slice(in); in.Slice == "" {
-		in.Slice = SystemSlice
+		in.Slice = in.usualSlice()
 	}
 	in.Client = clientOf(c, f, in.Family.Attested.Client)
 	in.CoreDNS = ProgramOf(f, in.Family.LocalDNS.Program)
@@ -75,6 +78,9 @@ func wantedFacts(in *Input) map[string]string {
 	}
 	if in.GivesProviderID() {
 		wanted[IDVariable], wanted[ZoneVariable] = "$.cloud.provider", "$.cloud.provider"
+	}
+	if in.NeedsCloudName() {
+		wanted[NameVariable] = "$.join.aws.region"
 	}
 	for _, label := range in.Config.Kubelet.MachineLabels {
 		if f := Labelled(label); f != nil {

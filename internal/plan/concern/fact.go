@@ -1,11 +1,13 @@
 package concern
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -28,6 +30,7 @@ const (
 	ZoneVariable    = "AVAILABILITY_ZONE"
 	LifeVariable    = "INSTANCE_LIFECYCLE"
 	PodsVariable    = "MAX_PODS"
+	NameVariable    = "NODE_NAME"
 )
 
 // ownFacts are all there are.
@@ -37,6 +40,12 @@ var ownFacts = []machineFact{
 	{TypeVariable, "instance type", nodeconfig.MachineInstanceType, func(in *Input) string { return in.Instance().Type }},
 	{ZoneVariable, "zone", nodeconfig.MachineZone, func(in *Input) string { return in.Instance().Zone }},
 	{LifeVariable, "lifecycle", nodeconfig.MachineLifecycle, func(in *Input) string { return in.Instance().Lifecycle }},
+	{NameVariable, "private DNS name", "", cloudName},
+}
+
+// cloudName is EC2's name of the machine, by what the cloud or the host itself says; empty if neither does.
+func cloudName(in *Input) string {
+	return awsname.Machine(cmp.Or(in.Instance().Hostname, in.Facts.Hostname), cmp.Or(in.Instance().Region, in.Region()))
 }
 
 // FactOf is the fact of a variable.

@@ -1,17 +1,29 @@
 package concern
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // FamilySettings are the family's own defaults in the kubelet's configuration file; nil for none.
 func (in *Input) FamilySettings() map[string]any {
-	if settings := in.Family.Kubelet.Settings; settings != nil {
-		return settings(in.Minor)
+	if in.Family.Kubelet.Settings == nil {
+		return nil
 	}
-	return nil
+	settings := in.Family.Kubelet.Settings(in.Minor)
+	set := func(field string) bool { return kubeletsetting.Field(in.Config.Kubelet, field) != nil }
+	if slices.ContainsFunc(shutdownFields, set) {
+		maps.DeleteFunc(settings, func(field string, _ any) bool { return slices.Contains(shutdownFields, field) })
+	}
+	return settings
 }
+
+// shutdownFields say how long a kubelet delays a shutdown. It does not start with the last one and another one (Kubernetes:
+// pkg/kubelet/apis/config/validation/validation.go), so a contract's take the place of all of the family's.
+var shutdownFields = []string{"shutdownGracePeriod", "shutdownGracePeriodCriticalPods", "shutdownGracePeriodByPodPriority"}
 
 // FamilySets is the family's own default of a field of that file, with dots between names; nil for none.
 func (in *Input) FamilySets(field string) any {

@@ -51,9 +51,9 @@ func IsPlainPath(path string) bool {
 	}) < 0
 }
 
-// CloudName is the name that the cloud gives the machine; empty if cloud-init sets it.
+// CloudName is the name that the cloud gives the machine; empty if cloud-init sets it, and for facts of an image.
 func (in *Input) CloudName() string {
-	if in.Facts.Instance == nil || in.Facts.CloudInit {
+	if in.Facts.Instance == nil || in.Facts.CloudInit || in.AsksCloud && in.Facts.Instance.ID == "" {
 		return ""
 	}
 	return in.Facts.Instance.Hostname

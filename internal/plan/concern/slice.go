@@ -58,6 +58,15 @@ func (r *Reservation) Slice(in *Input) (unit, reason string) {
 	return unit, ""
 }
 
+// usualSlice is the one that the kubelet and its container runtime are in where the contract reserves none. A snap is in a control group of
+// its own.
+func (in *Input) usualSlice() string {
+	if own := in.Family.Runtime.Slice; own != "" && !in.Snapped() {
+		return own
+	}
+	return SystemSlice
+}
+
 // IsEnforced reports whether the kubelet holds the programs to what is reserved for them.
 func (r *Reservation) IsEnforced(k nodeconfig.Kubelet) bool {
 	names := kubeletsetting.List(k, enforceFlag, enforceField)

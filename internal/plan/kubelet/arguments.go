@@ -89,6 +89,7 @@ var kubeletArguments = []argumentRow{
 	{flag: "config", gives: always(kubeletConfigFile), ours: func(*concern.Input) bool { return true }, same: kubeletsetting.SamePath, instead: "kubelet.config"},
 	{flag: "config-dir", gives: always(kubeletConfigDir), same: kubeletsetting.SamePath, instead: "kubelet.config"},
 	{flag: "hostname-override", gives: always(func(in *concern.Input) string { return in.Config.Kubelet.NodeName }), same: sameHost, instead: "kubelet.nodeName", late: true},
+	{flag: "hostname-override", gives: nameArgument, when: (*concern.Input).NeedsCloudName},
 	{flag: "image-credential-provider-bin-dir", gives: always(func(in *concern.Input) string {
 		return cmp.Or(in.Config.Kubelet.ImageCredentialProvider, &nodeconfig.ImageCredentialProvider{}).BinDir
 	}), when: configuresProvider, ours: namesProvider, same: kubeletsetting.SamePath, instead: "kubelet.imageCredentialProvider.binDir", late: true},
@@ -178,6 +179,11 @@ func providerArgument(in *concern.Input) argument {
 		line:  "aws:///" + inUnit(in, concern.ZoneVariable) + "/" + inUnit(in, concern.IDVariable),
 		from:  profile.NodeEnvironment,
 	}
+}
+
+// nameArgument is the Node's name where only the machine knows it.
+func nameArgument(in *concern.Input) argument {
+	return argument{value: in.Known(concern.NameVariable), line: inUnit(in, concern.NameVariable), from: profile.NodeEnvironment}
 }
 
 func sandboxArgument(in *concern.Input) argument {

@@ -220,7 +220,11 @@ func (w *commandWriter) environment() {
 		variables = append(variables, [2]string{v.Name, cmp.Or(v.Value, values[v.Holds])})
 	}
 	secret := slices.ContainsFunc(in.Config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
-	w.out.Guarded(secret, resource.Join, file, 0o600, textfile.Environment(variables...), "the kubelet's flags and labels", concern.KubeletUnit)
+	write := textfile.Environment
+	if in.Family.Command.Helper != "" {
+		write = textfile.Shell // the script there reads the file, too
+	}
+	w.out.Guarded(secret, resource.Join, file, 0o600, write(variables...), "the kubelet's flags and labels", concern.KubeletUnit)
 }
 
 // clusterValue is what a variable of the cluster's holds.

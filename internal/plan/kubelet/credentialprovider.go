@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"path"
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -29,7 +30,11 @@ func planImageCredentialProvider(in *concern.Input, out *concern.Output) {
 		out.Warn(nodeconfig.NotApplied, "$.cloud.azure.custom.registryDNSSuffix",
 			"is not applied: a provider's matchImages in kubelet.imageCredentialProvider.config names these registries, and none does")
 	}
-	switch {
+	own := &in.Family.Kubelet.ImageProvider
+	switch _, needed := in.FamilyProvider(); {
+	case needed:
+		out.Fatal(nodeconfig.NotInstalled, setting.ImageCredentialProvider, "the machine's image has no %s, without which the kubelet pulls no image from Amazon's registries: "+
+			"use an image that has it, such as %s, name its URL in components.artifacts.%s, or name another provider in kubelet.imageCredentialProvider", own.Name, own.Holders, concern.ProviderName)
 	case provider == nil:
 	case provider.Config == nil && provider.ConfigFile == "":
 		out.Warn(nodeconfig.Missing, setting.ImageCredentialProvider+".config", "is missing, and so is configFile: no provider is configured")
@@ -38,7 +43,11 @@ func planImageCredentialProvider(in *concern.Input, out *concern.Output) {
 			out.Warn(nodeconfig.Invalid, setting.ImageCredentialProvider+".configFile", "%s; the default path is used", misplaced)
 		}
 		plain, secret := nodeconfig.Revealed(provider.Config)
-		out.Guarded(secret, resource.Join, at, 0o644, textfile.YAML(document.Of(plain)), "credentials for image registries", concern.KubeletUnit)
+		content := textfile.YAML(document.Of(plain))
+		if path.Ext(at) == ".json" {
+			content = textfile.JSON(plain)
+		}
+		out.Guarded(secret, resource.Join, at, 0o644, content, "credentials for image registries", concern.KubeletUnit)
 		if at == provider.ConfigFile {
 			out.AskedBy(setting.ImageCredentialProvider + ".configFile")
 		}

@@ -40,6 +40,10 @@ func planReserved(in *concern.Input, out *concern.Output) {
 		}
 	}
 	if in.Slice != concern.SystemSlice {
+		if !slices.Contains(units, in.Slice) {
+			units = append(units, in.Slice)
+			planSlice(in, out, in.Slice, concern.ForKubernetes.Needed)
+		}
 		planPlaced(in, out, concern.ContainerdUnit, concern.ContainerdDropIns, []string{in.Slice})
 	}
 	if len(units) > 0 {

@@ -34,7 +34,11 @@ const (
 )
 
 func planShutdown(in *concern.Input, out *concern.Output) {
-	period := shutdownPeriod(in.Config.Kubelet)
+	k := in.Config.Kubelet
+	if own := in.FamilySettings(); own != nil {
+		k.Config = kubeletsetting.Merge(own, k.Config)
+	}
+	period := shutdownPeriod(k)
 	if period <= logindDelay {
 		return
 	}

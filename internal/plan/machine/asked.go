@@ -21,7 +21,7 @@ var Asked = concern.Concern{
 
 // planAskedFacts has the machine ask for the facts that the kubelet's unit refers to.
 func planAskedFacts(in *concern.Input, out *concern.Output) {
-	wanted, service, referred := in.Wanted, MetadataServiceOf(in.Config.Cloud.Provider), in.Referred()
+	wanted, service, referred := in.Wanted, MetadataServiceOf(concern.MachineCloud(in.Config)), in.Referred()
 	for _, variable := range referred {
 		what := concern.FactOf(variable).What
 		switch {
@@ -103,6 +103,9 @@ func factScript(in *concern.Input, service *metadataService, referred []string) 
 	for _, variable := range referred {
 		q := service.questionOf(variable, in.Config.Network.IPFamilies)
 		lines = append(lines, "fact "+variable+" '"+concern.FactOf(variable).What+"' '"+q.path+"' '"+q.pattern+"'")
+		if q.then != nil {
+			lines = append(lines, q.then(in.Region())...)
+		}
 	}
 	if in.LooksUpPods() {
 		lines = append(lines,

@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 )
 
@@ -27,7 +28,11 @@ func (s *metadataService) questionOf(variable string, families []string) questio
 }
 
 // question is where the fact of a variable is found, and what it looks like: an extended regular expression.
-type question struct{ variable, path, pattern string }
+type question struct {
+	variable, path, pattern string
+	// then makes of it what is written, in the region of the node's cluster; nil if that is the same.
+	then func(region string) []string
+}
 
 // Patterns of facts that are alike in each cloud.
 const (
@@ -49,11 +54,13 @@ var metadataServices = []metadataService{
 			`header="X-aws-ec2-metadata-token: ${token%x}"`,
 		},
 		facts: []question{
-			{concern.AddressVariable, "meta-data/local-ipv4", ipv4},
-			{concern.IDVariable, "meta-data/instance-id", `i-[0-9a-f]{8,32}`},
-			{concern.TypeVariable, "meta-data/instance-type", `[a-z0-9-]{1,31}\.([a-z0-9-]{0,30}[a-z0-9])`},
-			{concern.ZoneVariable, "meta-data/placement/availability-zone", `[a-z]([a-z0-9-]{0,40}[a-z0-9])`},
-			{concern.LifeVariable, "meta-data/instance-life-cycle", `on-demand|spot|scheduled|capacity-block`},
+			{concern.AddressVariable, "meta-data/local-ipv4", ipv4, nil},
+			{concern.IDVariable, "meta-data/instance-id", instanceID, nil},
+			{concern.TypeVariable, "meta-data/instance-type", `[a-z0-9-]{1,31}\.([a-z0-9-]{0,30}[a-z0-9])`, nil},
+			{concern.ZoneVariable, "meta-data/placement/availability-zone", `[a-z]([a-z0-9-]{0,40}[a-z0-9])`, nil},
+			{concern.LifeVariable, "meta-data/instance-life-cycle", `on-demand|spot|scheduled|capacity-block`, nil},
+			// One name for each domain of the network's DHCP options, with blanks between.
+			{concern.NameVariable, "meta-data/local-hostname", `(ip(-[0-9]{1,3}){4}|` + instanceID + `)(\.[A-Za-z0-9.-]{1,200})?( [A-Za-z0-9. -]{1,700})?`, privateName},
 		},
 		address6: question{variable: concern.AddressVariable, path: "meta-data/ipv6", pattern: ipv6},
 	},
@@ -62,13 +69,26 @@ var metadataServices = []metadataService{
 		address:  "http://169.254.169.254/metadata/instance/",
 		before:   []string{`header="Metadata: true"`},
 		facts: []question{
-			{concern.AddressVariable, "network/interface/0/ipv4/ipAddress/0/privateIpAddress" + azureText, ipv4},
-			{concern.IDVariable, "compute/vmId" + azureText, `[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`},
-			{concern.TypeVariable, "compute/vmSize" + azureText, `[A-Za-z]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])`},
-			{concern.ZoneVariable, "compute/zone" + azureText, `[0-9]{1,3}`},
-			{concern.LifeVariable, "compute/priority" + azureText, `Regular|Low|Spot`},
+			{concern.AddressVariable, "network/interface/0/ipv4/ipAddress/0/privateIpAddress" + azureText, ipv4, nil},
+			{concern.IDVariable, "compute/vmId" + azureText, `[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`, nil},
+			{concern.TypeVariable, "compute/vmSize" + azureText, `[A-Za-z]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])`, nil},
+			{concern.ZoneVariable, "compute/zone" + azureText, `[0-9]{1,3}`, nil},
+			{concern.LifeVariable, "compute/priority" + azureText, `Regular|Low|Spot`, nil},
 		},
 	},
+}
+
+// instanceID is that of an instance of EC2.
+const instanceID = `i-[0-9a-f]{8,32}`
+
+// privateName makes of EC2's names of a machine the one by which EKS knows it, as [awsname.Machine] does.
+func privateName(region string) []string {
+	const name = concern.NameVariable
+	return []string{
+		`first=${` + name + `%% *}`,
+		`[[ $first =~ \.(compute|ec2)\.internal$ ]] || first=${first%%.*}` + awsname.MachineDomain(region),
+		`text=${text/"` + name + `=$` + name + `"/"` + name + `=$first"}`,
+	}
 }
 
 const azureText = "?api-version=2021-02-01&format=text"

@@ -1,10 +1,6 @@
 package runtime
 
 import (
-	"strings"
-	"time"
-
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -19,9 +15,6 @@ var isolated = concern.Concern{
 	Plan:  planIsolated,
 }
 
-// pullTimeout bounds the pull of the sandbox image, which has less than a megabyte.
-const pullTimeout = resource.Duration(5 * time.Minute)
-
 func planIsolated(in *concern.Input, out *concern.Output) {
 	if in.Config.Components.Registry == "" {
 		return
@@ -34,22 +27,5 @@ func planIsolated(in *concern.Input, out *concern.Output) {
 	for _, marker := range in.Family.Host.Isolated {
 		out.File(resource.Join, marker, 0o644, nil, concern.Sourced("others see that nobody has looked for a way out", in.Family.Sources.Registry))
 	}
-	planSandboxImage(in, out)
-}
-
-// planSandboxImage has the image of pods' sandboxes in place, and kept, before the kubelet starts. Otherwise the runtime would pull
-// it for the first pod, as nobody, and where that fails the node would look well and run nothing. The kubelet removes images when the
-// disk is full, but none that is pinned, as the runtime does with its sandbox image (containerd: pkg/cri, image pull).
-func planSandboxImage(in *concern.Input, out *concern.Output) {
-	out.AppendTo(concern.KubeletGroup, resource.Resource{
-		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: concern.ContainerdUnit}), concern.RegistryGroup.All()},
-		Effects:  resource.Effects{Class: resource.None, Why: "pods that run keep the sandbox that they have", Source: "Kubernetes: a sandbox lives as long as its pod"},
-		ExitCode: exitcode.SandboxImageFailed,
-		Reason:   concern.Sourced("pods' sandboxes have their image, whoever is reachable later", in.Family.Sources.Registry),
-		Spec: &resource.Image{
-			Image: in.SandboxImage(), Socket: strings.TrimPrefix(concern.ContainerdSocket, "unix://"),
-			Timeout: pullTimeout, ExitCodes: concern.RegistryCodes,
-		},
-	})
+	planSandboxImage(in, out, "", in.Family.Sources.Registry)
 }

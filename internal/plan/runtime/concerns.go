@@ -12,5 +12,6 @@ var Concerns = []*concern.Concern{
 	&isolated,
 	&registries,
 	&runtimePackages,
+	&sandboxImage,
 	&streaming,
 }

@@ -1,0 +1,92 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/cri"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// providerPatience bounds one run of an image credential provider, as the kubelet does (Kubernetes:
+	// pkg/credentialprovider/plugin/plugin.go, execPlugin).
+	providerPatience = time.Minute
+	// maxProviderAnswer bounds what one answers. ECR's passwords have some 2 KiB.
+	maxProviderAnswer = 64 << 10
+	providerVersion   = "credentialprovider.kubelet.k8s.io/v1"
+)
+
+// providerLogin asks an image credential provider how to log in for an image, as the kubelet does (Kubernetes docs, Configure a
+// kubelet image credential provider). What it answers is in no error.
+func providerLogin(ctx context.Context, i *resource.Image) (*cri.Login, error) {
+	ctx, cancel := context.WithTimeout(ctx, providerPatience)
+	defer cancel()
+	request, err := json.Marshal(map[string]string{"apiVersion": providerVersion, "kind": "CredentialProviderRequest", "image": i.Image})
+	if err != nil {
+		return nil, err
+	}
+	env := make(map[string]string)
+	for name, value := range map[string]string{
+		"HTTP_PROXY": i.Reach.HTTP.Reveal(), "HTTPS_PROXY": i.Reach.HTTPS.Reveal(), "NO_PROXY": strings.Join(i.Reach.Direct, ","),
+	} {
+		if value != "" {
+			env[name] = value
+		}
+	}
+	_, variables := environment(env)
+	answer := limited{left: maxProviderAnswer}
+	cmd := exec.CommandContext(ctx, i.Provider)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.WaitDelay = "/", variables, bytes.NewReader(request), &answer, killGrace
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s gives no credentials for the image: %w", i.Provider, err)
+	}
+	return loginFor(i, answer.kept)
+}
+
+// loginFor is the login for an image's registry in an answer. The kubelet takes the longest of several patterns that match; a provider
+// of a cloud's answers with the registry itself, or with one pattern.
+func loginFor(i *resource.Image, answer []byte) (*cri.Login, error) {
+	var response struct {
+		Kind string                                         `json:"kind"`
+		Auth map[string]struct{ Username, Password string } `json:"auth"`
+	}
+	if err := json.Unmarshal(answer, &response); err != nil || response.Kind != "CredentialProviderResponse" {
+		return nil, fmt.Errorf("%s does not answer with a CredentialProviderResponse", i.Provider)
+	}
+	registry, _, _ := strings.Cut(i.Image, "/")
+	names := make([]string, 0, len(response.Auth))
+	for name := range response.Auth {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if n := slices.Index(names, registry); n >= 0 {
+		names = names[n : n+1]
+	}
+	if len(names) != 1 || response.Auth[names[0]].Password == "" {
+		return nil, fmt.Errorf("%s has no credentials for %s", i.Provider, registry)
+	}
+	auth := response.Auth[names[0]]
+	return &cri.Login{Server: registry, Username: auth.Username, Password: auth.Password}, nil
+}
+
+// limited keeps what a program prints, and ends it if that is too much.
+type limited struct {
+	kept []byte
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, errors.New("prints too much")
+	}
+	l.kept = append(l.kept, p...)
+	return len(p), nil
+}
