@@ -2,10 +2,12 @@ package lab
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -210,4 +212,14 @@ func firstWords(text string) string {
 		return text[:80] + "..."
 	}
 	return text
+}
+
+// gunzip decodes base64 of gzip.
+func gunzip(text string) (string, error) {
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		return "", err
+	}
+	plain, err := io.ReadAll(r)
+	return string(plain), err
 }
