@@ -19,7 +19,7 @@ func labels(in *concern.Input) map[string]string {
 			labels[key] = value
 		}
 	}
-	if servingRotation(in.Config) {
+	if servingRotation(in) {
 		for name, value := range in.Family.Kubelet.ServingLabels {
 			if labels[name] = value; servingOff(in) {
 				delete(labels, name)

@@ -16,18 +16,18 @@ const (
 	rotationField = "serverTLSBootstrap"
 )
 
-// servingRotation reports whether the contract's kubelet asks the cluster for its serving certificate: its configuration says
-// so, or the flag, which takes precedence.
-func servingRotation(c *nodeconfig.NodeConfig) bool {
-	configured := strconv.FormatBool(c.Kubelet.Config[rotationField] == true)
-	asks, err := strconv.ParseBool(kubeletsetting.Value(c.Kubelet, rotationFlag, "", configured))
+// servingRotation reports whether the node's kubelet asks the cluster for its serving certificate: the contract's configuration says so, or
+// else the family's, or the flag, which takes precedence.
+func servingRotation(in *concern.Input) bool {
+	configured := strconv.FormatBool(in.FamilySets(rotationField) == true)
+	asks, err := strconv.ParseBool(kubeletsetting.Value(in.Config.Kubelet, rotationFlag, rotationField, configured))
 	return err == nil && asks
 }
 
 // ServingTagMatters reports whether the kubelet asks for it, unless a tag of the machine's says no. The tag is AKS's, and
 // means nothing on nodes of a family that has no label for whoever signs the certificate.
 func ServingTagMatters(in *concern.Input) bool {
-	return servingRotation(in.Config) && len(in.Family.Kubelet.ServingLabels) > 0
+	return servingRotation(in) && len(in.Family.Kubelet.ServingLabels) > 0
 }
 
 // servingOff reports whether a tag of the machine's says that the kubelet makes it itself, and not as the contract says.
@@ -36,7 +36,7 @@ func servingOff(in *concern.Input) bool {
 }
 
 // rotatesServing reports whether the kubelet asks the cluster for its serving certificate.
-func rotatesServing(in *concern.Input) bool { return servingRotation(in.Config) && !servingOff(in) }
+func rotatesServing(in *concern.Input) bool { return servingRotation(in) && !servingOff(in) }
 
 // withServingOff returns the kubelet's configuration in which it does not ask, where a tag says so.
 func withServingOff(in *concern.Input, out *concern.Output, config map[string]any) map[string]any {
