@@ -181,7 +181,7 @@ func (r *reader) command(line string) {
 var onMachine = regexp.MustCompile(`(^|&& )slipway-node( |$)`)
 
 // run runs a line and wants an exit code.
-func (r *reader) run(line string, want int) {
+func (r *reader) run(line string, want int) (output string) {
 	r.t.Helper()
 	if !strings.Contains(line, "--root") {
 		if strings.HasPrefix(line, "slipway-node apply") {
@@ -204,6 +204,7 @@ func (r *reader) run(line string, want int) {
 	if got != want {
 		r.t.Errorf("%s: exit code %d, want %d\n$ %s\n%s", r.where, got, want, line, out)
 	}
+	return string(out)
 }
 
 // editContract changes node.yaml, as somebody who applies it has.

@@ -18,8 +18,9 @@ import (
 const (
 	ecrAPI  = "api.ecr." + Region + ".amazonaws.com"
 	ecrHost = fakecloud.Account + ".dkr.ecr." + Region + ".amazonaws.com"
-	// ECRImage is pulled from there, with a login alone.
-	ECRImage = ecrHost + "/" + repository + ":" + tag
+	// eksHost has EKS's own images, such as that of pods' sandboxes (EKS User Guide, "View Amazon container image registries").
+	eksHost                       = "602401143452.dkr.ecr." + Region + ".amazonaws.com"
+	pauseRepository, pauseVersion = "eks/pause", "3.5"
 
 	ecrAddress = "10.77.0.4"
 )
@@ -40,8 +41,10 @@ func (l *Lab) ecr(ctx context.Context) error {
 		return err
 	}
 	content, password := registry.New(registry.Logger(log.New(io.Discard, "", 0))), rand.Text()
-	if err := pushImage(ctx, content, layer); err != nil {
-		return err
+	for _, image := range [...][2]string{{repository, tag}, {pauseRepository, pauseVersion}} {
+		if err := pushImage(ctx, content, image[0], image[1], layer); err != nil {
+			return err
+		}
 	}
 	requests := l.Registries.Requests
 	api, images := requests.of("ecr-api", l.Cloud.ECR(password)), requests.of("ecr", login(content, fakecloud.ECRUser, password))
@@ -51,6 +54,6 @@ func (l *Lab) ecr(ctx context.Context) error {
 			return
 		}
 		images.ServeHTTP(w, r)
-	}), ecrAddress+":443", pki, ecrAPI, ecrHost)
+	}), ecrAddress+":443", pki, ecrAPI, ecrHost, eksHost)
 	return err
 }

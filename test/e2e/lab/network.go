@@ -162,7 +162,7 @@ func (l *Lab) dhcp(ctx context.Context) error {
 	var err error
 	l.dnsmasq, err = l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
 		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress, "--host-record="+OtherName+","+OtherAddress,
-		"--host-record="+isolatedHost+","+isolatedAddress, "--host-record="+ecrAPI+","+ecrHost+","+ecrAddress,
+		"--host-record="+isolatedHost+","+isolatedAddress, "--host-record="+ecrAPI+","+ecrHost+","+eksHost+","+ecrAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
 		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-hostsfile="+l.hostsFile(), "--dhcp-optsfile="+l.optionsFile(),
 		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",

@@ -106,7 +106,7 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 		if err != nil {
 			return nil, err
 		}
-		if err := pushImage(ctx, handler, layer); err != nil {
+		if err := pushImage(ctx, handler, repository, tag, layer); err != nil {
 			return nil, fmt.Errorf("push an image to the %s: %w", server.name, err)
 		}
 		if server.password != "" {
@@ -188,9 +188,9 @@ func imageLayer(program []byte, origin string) ([]byte, error) {
 	return layer.Bytes(), w.Close()
 }
 
-// pushImage puts an image of one layer into a registry, as its only one (OCI distribution specification, "Pushing
+// pushImage puts an image of one layer into a registry (OCI distribution specification, "Pushing
 // manifests").
-func pushImage(ctx context.Context, to http.Handler, layer []byte) error {
+func pushImage(ctx context.Context, to http.Handler, repository, tag string, layer []byte) error {
 	p := pusher{to, repository}
 	content, err := p.blob(ctx, types.OCIUncompressedLayer, layer)
 	if err != nil {
