@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
@@ -80,10 +79,13 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 	if r.OS != nil {
 		known["os"] = r.OS
 	}
-	if slices.Contains(r.Programs, lab.Authenticator) {
-		found, _ := known["components"].([]any)
-		known["components"] = append(found, components.Component{Name: lab.Authenticator, Path: guestPrograms[lab.Authenticator]})
+	found, _ := known["components"].([]any)
+	for _, name := range r.Programs {
+		if path := guestPrograms[name]; path != "" {
+			found = append(found, components.Component{Name: name, Path: path})
+		}
 	}
+	known["components"] = found
 	facts, err := writeFacts(m, known)
 	if err != nil {
 		return "", err
