@@ -72,7 +72,7 @@ var (
 	onAKS = Programs{Containerd: packaged.Containerd, Runc: packaged.Runc, Kubelet: packaged.Kubelet, Credentials: []string{acrProvider}}
 	// onEKS are the same on images of EKS (amazon-eks-ami: install-worker.sh; nodeadm: defaultRuntimeBinaryPath).
 	onEKS = Programs{
-		Containerd: packaged.Containerd, Runc: []string{"/usr/sbin/runc", "/usr/bin/runc"}, Kubelet: packaged.Kubelet,
+		Containerd: packaged.Containerd, Runc: []string{"/usr/sbin/runc"}, Kubelet: packaged.Kubelet,
 		Credentials: ecrProviders,
 	}
 	// onAL2023 are the same, without aws-iam-authenticator (amazon-eks-ami: al2023, install-worker.sh).
@@ -278,7 +278,7 @@ var amazonLinux2 = Distribution{
 	SSH:      otherSSH,
 	Updates:  Updates{Masked: []string{"yum-cron.service"}}, // yum-cron(8)
 	Clock:    chrony,
-	Programs: onEKS,
+	Programs: Programs{Containerd: onEKS.Containerd, Runc: []string{"/usr/sbin/runc", "/usr/bin/runc"}, Kubelet: onEKS.Kubelet, Credentials: onEKS.Credentials},
 	Cgroups:  []Cgroups{{"", 1}}, // its systemd is of version 219
 	Empty: map[string]string{
 		"SSH.DropIns": "its OpenSSH, 7.4, reads no other file",

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 
@@ -19,8 +20,8 @@ const (
 // servingRotation reports whether the node's kubelet asks the cluster for its serving certificate: the contract's configuration says so, or
 // else the family's, or the flag, which takes precedence.
 func servingRotation(in *concern.Input) bool {
-	configured := strconv.FormatBool(in.FamilySets(rotationField) == true)
-	asks, err := strconv.ParseBool(kubeletsetting.Value(in.Config.Kubelet, rotationFlag, rotationField, configured))
+	configured := cmp.Or(kubeletsetting.Field(in.Config.Kubelet, rotationField), in.FamilySets(rotationField)) == true
+	asks, err := strconv.ParseBool(kubeletsetting.Value(in.Config.Kubelet, rotationFlag, "", strconv.FormatBool(configured)))
 	return err == nil && asks
 }
 
