@@ -204,7 +204,7 @@ func TestClusterConfigWithANativeDocument(t *testing.T) {
 	if len(again.Problems) > 0 || again.Dialect != dialect.Native || nodeconfig.Digest(again.Config) != nodeconfig.Digest(c.Config) {
 		t.Errorf("%s %v", again.Dialect, again.Problems)
 	}
-	// What is planned is reported under the path of whoever set it.
+	// What is planned is reported at the field that its author has set.
 	for path, want := range map[string]string{
 		"$.kubelet.config.maxPods": "$.kubelet.config.maxPods", "$.kubelet.config.registryPullQPS": "$.nodeGroups[0].kubeletExtraConfig.registryPullQPS", "$.kubelet.labels.a": "$.nodeGroups[0].labels.a",
 	} {

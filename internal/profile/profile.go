@@ -57,7 +57,7 @@ type Paths struct {
 	Manifests        string // static pods
 	KubeletEnv       string // environment file
 	KubeletConfig    string // configuration file
-	KubeletDropIn    string // what the contract sets of the configuration, in a directory of its own, which the kubelet merges over it
+	KubeletDropIn    string // what the contract sets of the configuration, in another directory, which the kubelet merges over it
 	KubeletTemporary string // directory of a temporary disk that the kubelet's data may be in
 	Kubeconfig       string
 	BootstrapConfig  string
@@ -163,7 +163,7 @@ const (
 	Taints
 	// MaxPods is the number of pods that the contract sets; the variable is not there without one.
 	MaxPods
-	// DropIns is "on" for a kubelet that merges its configuration's drop-ins only if it is told so; the variable is not there for others.
+	// DropIns is "on" for a kubelet that merges the drop-ins of its configuration only with this variable. Others do not get it.
 	DropIns
 	// Region, ClusterName and Server are of the cluster.
 	Region
