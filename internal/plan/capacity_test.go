@@ -34,7 +34,7 @@ func TestCapacity(t *testing.T) {
 		"parts are set":                      {config: map[string]any{"kubeReserved": map[string]any{"cpu": "1"}, "evictionHard": map[string]any{"memory.available": "5%"}}, known: machine, want: []string{pods, `"cpu": "1"`, memory, `"5%"`}, none: []string{cpu, evicts}},
 		"a type that nobody knows":           {known: named, problem: `the instance type "m5.huge" is not known`},
 		"one of the group's":                 {types: []string{"m5.large", "m5.huge"}, known: machine, problem: `the instance type "m5.huge" is not known`},
-		"nothing is known":                   {warning: "no facts say the machine's instance type", none: []string{"maxPods", "kubeReserved"}},
+		"nothing is known":                   {none: []string{"maxPods", "kubeReserved"}},
 		"no metadata":                        {known: facts.Facts{OS: facts.OS{ID: "amzn"}}, problem: "neither the cloud's metadata service nor the facts say it"},
 		"without an agent":                   {types: []string{"c5.xlarge", "m5.large"}, known: image, agentless: true, want: []string{evicts}, none: []string{"maxPods", "kubeReserved"}, warning: "kubeReserved is left out"},
 		"one type, without an agent":         {types: []string{"m5.large"}, known: image, agentless: true, want: []string{cpu, memory, evicts}, none: []string{"maxPods"}},

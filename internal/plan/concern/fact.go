@@ -108,12 +108,14 @@ func (in *Input) Referred() []string {
 	return all
 }
 
-// UnknownFact reports a fact that is not known. On a workstation, without facts, it need not be.
+// UnknownFact reports a fact that is not known, but where the agent has yet to gather all.
 func UnknownFact(in *Input, out *Output, path, what string) {
-	if what == FactOf(AddressVariable).What && in.Family.Command.Local == "" {
+	switch {
+	case what == FactOf(AddressVariable).What && in.Family.Command.Local == "":
 		return // a kubelet finds an address if it gets none, and the agent has said so
-	}
-	if !in.Seen() && len(in.Facts.Components) == 0 {
+	case in.AwaitsFacts():
+		return
+	case !in.Seen() && len(in.Facts.Components) == 0:
 		out.Warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
 		return
 	}

@@ -44,7 +44,7 @@ func planCapacity(in *concern.Input, out *concern.Output) {
 		out.Fatal(nodeconfig.Missing, setting.KubeletCapacity+".instanceTypes", "is missing, and the facts do not say the machine's type: name those that it can be of")
 	case c.Node == nil && !in.LooksUpPods() && !in.SetsPods():
 		concern.UnknownFact(in, out, setting.KubeletCapacity, concern.FactOf(concern.TypeVariable).What)
-	case in.ComputesReserve() && !c.Sized:
+	case in.ComputesReserve() && !c.Sized && !in.AwaitsFacts():
 		out.Warn(nodeconfig.Dropped, setting.KubeletCapacity, "kubeReserved is left out: it is computed from the machine's type and processors, and no facts say both. "+
 			"Give the facts of such a machine, with its instance.type, or set %s", problem.Setting("$.kubelet.config.kubeReserved"))
 	}
