@@ -220,3 +220,22 @@ func TestClusterConfigWithANativeDocument(t *testing.T) {
 		}
 	}
 }
+
+// amiFamily says which operating system the group's image has. A machine with another one does not become a node of the group.
+func TestFactsMustBeOfTheAMIFamily(t *testing.T) {
+	for family, want := range map[string]bool{"Ubuntu2204": false, "Ubuntu2404": true, "UbuntuPro2404": true, "AmazonLinux2023": false} {
+		config := clusterConfig(t, `{"nodeGroups": [{"name": "workers", "amiFamily": "`+family+`", "instanceType": "m5.large"}]}`)
+		known := ec2(t)
+		known.OS = facts.OS{ID: "ubuntu", VersionID: "24.04"}
+		_, problems := compile.ReadOne("cluster.yaml", config).Plan(known)
+		taken := true
+		for _, p := range problems {
+			if p.Fatal && strings.HasSuffix(p.Path, ".amiFamily") && strings.Contains(p.Reason, `not the operating system of the machine, which has "ubuntu 24.04"`) {
+				taken = false
+			}
+		}
+		if taken != want {
+			t.Errorf("%s on Ubuntu 24.04: taken is %v, with %v", family, taken, problems)
+		}
+	}
+}
