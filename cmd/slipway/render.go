@@ -317,24 +317,19 @@ func (r *rendering) render(s cli.Streams, c *contract, parts []userdata.Part, va
 
 // pack returns a document as the cloud takes it.
 func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
-	t, document := r.target(), plain
+	t := r.target()
 	if t.name == cseTarget {
 		if r.output == command.AsJSON {
 			return string(plain), nil
 		}
 		return strings.TrimSuffix(string(plain), "\n") + "\n", nil
 	}
-	compressed, err := r.compresses(plain)
+	document, compressed, err := r.compress(plain)
 	if err != nil {
 		return "", err
 	}
-	if compressed {
-		if document, err = t.gzip(plain); err != nil {
-			return "", err
-		}
-		if !r.gzip {
-			_, _ = fmt.Fprintf(s.Err, "compressed: the document has %d bytes, and %s takes fewer; compressed, it has %d\n", len(plain), userdata.Cloud(r.cloud.Value), len(document))
-		}
+	if compressed && !r.gzip {
+		_, _ = fmt.Fprintf(s.Err, "compressed: the document has %d bytes, and %s takes fewer; compressed, it has %d\n", len(plain), userdata.Cloud(r.cloud.Value), len(document))
 	}
 	err = userdata.Cloud(r.cloud.Value).Check(len(document))
 	if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
@@ -353,14 +348,18 @@ func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 	return strings.TrimSuffix(text, "\n") + "\n", nil
 }
 
-// compresses reports whether a document is compressed: where the user wants it, or where the cloud takes it only so.
-func (r *rendering) compresses(plain []byte) (bool, error) {
+// compress returns a document as it is printed: compressed where the user wants it, or where the cloud takes it only so.
+func (r *rendering) compress(plain []byte) (document []byte, compressed bool, err error) {
 	gzip, cloud := r.target().gzip, userdata.Cloud(r.cloud.Value)
-	if r.gzipSet || gzip == nil || cloud.Check(len(plain)) == nil || r.isBinary() && isStdout(r.output) {
-		return r.gzip, nil
+	fits := r.gzipSet || gzip == nil || cloud.Check(len(plain)) == nil || r.isBinary() && isStdout(r.output)
+	if !r.gzip && fits {
+		return plain, false, nil
 	}
 	packed, err := gzip(plain)
-	return err == nil && cloud.Check(len(packed)) == nil, err
+	if err != nil || !r.gzip && cloud.Check(len(packed)) != nil {
+		return plain, false, err
+	}
+	return packed, true, nil
 }
 
 // document is what is rendered, as it is.

@@ -70,7 +70,7 @@ func IsCluster(name string) bool {
 // machineDomains end the names that EC2 gives machines in their networks.
 var machineDomains = []string{".compute.internal", ".ec2.internal"}
 
-// Machine is EC2's private DNS name of a machine in a region, by which EKS knows its Node; empty if it cannot be told. hostname is the
+// Machine is EC2's private DNS name of a machine in a region, by which EKS knows its Node; empty if hostname does not have it. That is the
 // name that the metadata service has for the machine, which has the same first label, and the domain of the network's DHCP options (EC2
 // User Guide, "EC2 instance hostnames and domains").
 func Machine(hostname, region string) string {

@@ -147,7 +147,7 @@ func (n *Node) walk(path []byte, visit func(path []byte, n *Node)) {
 	}
 }
 
-// At returns the value at a JSON path; nil if there is none. [Finder] finds many values of a large document, and the innermost one.
+// At returns the value at a JSON path; nil if nothing is there. [Finder] finds many values of a large document, and the innermost one.
 func (n *Node) At(path string) *Node {
 	rest, ok := strings.CutPrefix(path, "$")
 	for ok && rest != "" {

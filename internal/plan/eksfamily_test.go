@@ -136,7 +136,7 @@ func TestKubeletConfigDropIn(t *testing.T) {
 	}
 	without := onEKS(t, "1.36.3", func(*nodeconfig.NodeConfig) {})
 	if p, _ := New(without, eksMachine(t, "1.36.3")); fileIn(p, paths.KubeletDropIn) != nil || p.Node.Arguments["config-dir"].Value != "" {
-		t.Error("a contract without settings of its own has a drop-in")
+		t.Error("a contract that sets nothing of the kubelet has a drop-in")
 	}
 	secret := onEKS(t, "1.36.3", func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.Config = map[string]any{"staticPodURL": "https://u:p@pods.example"}

@@ -150,3 +150,11 @@ var standard = Profile{
 		"Agent.Scripts":               "no image has such scripts",
 	},
 }
+
+// asStandard adds to the reasons of a family those that the family standard has for the same empty cells.
+func asStandard(reasons map[string]string, cells ...string) map[string]string {
+	for _, cell := range cells {
+		reasons[cell] = standard.Empty[cell]
+	}
+	return reasons
+}

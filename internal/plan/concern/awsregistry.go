@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/awsname"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -80,28 +81,30 @@ func (in *Input) Registry() (registry awsRegistry, own bool) {
 			registry.Account = r.account
 		}
 	}
-	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage && !in.holdsPause()
+	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage && in.heldSandbox() == ""
 	return registry, own
 }
 
-// heldPause is what EKS's images of machines call the sandbox image that they hold in containerd's store (Amazon EKS AMI:
-// cache-pause-container).
-const heldPause = "localhost/kubernetes/pause:latest"
-
-// holdsPause reports whether the machine's image is known to hold it.
-func (in *Input) holdsPause() bool {
-	return slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == "pause" })
+// heldSandbox is the sandbox image that the machine's image holds, if the contract names none: that of all images of the family, or of one
+// that is known to have EKS's; empty for none.
+func (in *Input) heldSandbox() string {
+	switch held := in.Family.Runtime.SandboxImage; {
+	case in.Config.Runtime.SandboxImage != nodeconfig.DefaultSandboxImage:
+		return ""
+	case held == "" && in.Family.Command.SandboxImage != "" &&
+		slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == "pause" }):
+		return profile.HeldPause
+	default:
+		return held
+	}
 }
 
 // SandboxImage is the image of pods' sandboxes.
 func (in *Input) SandboxImage() string {
-	if held := in.Family.Runtime.SandboxImage; held != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage {
+	if held := in.heldSandbox(); held != "" {
 		return held
 	}
 	registry, own := in.Registry()
-	if in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage && in.holdsPause() {
-		return heldPause
-	}
 	if !own {
 		return in.Config.Runtime.SandboxImage
 	}

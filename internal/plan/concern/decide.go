@@ -44,6 +44,7 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 	in.ImageProvider, _ = in.FamilyProvider()
 	in.Config = in.withFamilyProvider()
 	in.Config = in.withCloudName()
+	in.FamilySettings = in.familySettings()
 	in.Defaults, in.LacksDefaults = knownDefaults(in)
 	paths, usual := &in.Family.Paths, &in.Distro.Programs
 	in.Containerd = in.programPlace(ContainerdName, paths.Containerd, usual.Containerd)

@@ -115,7 +115,7 @@ func UnknownFact(in *Input, out *Output, path, what string) {
 		return // a kubelet finds an address if it gets none, and the agent has said so
 	case in.AwaitsFacts():
 		return
-	case !in.Seen() && len(in.Facts.Components) == 0:
+	case in.HasNoFacts():
 		out.Warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// FamilySettings are the family's own defaults in the kubelet's configuration file; nil for none.
-func (in *Input) FamilySettings() map[string]any {
+// familySettings are the family's own defaults in the kubelet's configuration file; nil for none.
+func (in *Input) familySettings() map[string]any {
 	if in.Family.Kubelet.Settings == nil {
 		return nil
 	}
@@ -27,5 +27,5 @@ var shutdownFields = []string{"shutdownGracePeriod", "shutdownGracePeriodCritica
 
 // FamilySets is the family's own default of a field of that file, with dots between names; nil for none.
 func (in *Input) FamilySets(field string) any {
-	return kubeletsetting.Field(nodeconfig.Kubelet{Config: in.FamilySettings()}, field)
+	return kubeletsetting.Field(nodeconfig.Kubelet{Config: in.FamilySettings}, field)
 }

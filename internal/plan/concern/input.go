@@ -42,6 +42,8 @@ type Input struct {
 	Slice string
 	// Method is how the node joins; the contract's may not be possible on the machine.
 	Method nodeconfig.JoinMethod
+	// FamilySettings are the family's own defaults in the kubelet's configuration file; nil for none.
+	FamilySettings map[string]any
 	// ImageProvider is the family's image credential provider; empty for a node that has another one, or none.
 	ImageProvider string
 	// Client is the program that gets the node its certificate for its machine's attested identity; empty where there is

@@ -13,10 +13,11 @@ import (
 // Seen reports whether the facts are of a machine or an image. Otherwise the node can be on any distribution.
 func (in *Input) Seen() bool { return in.Facts.OS.ID != "" }
 
-// AwaitsFacts reports whether nothing is known, as on a workstation, and the agent is to find out on the machine.
-func (in *Input) AwaitsFacts() bool {
-	return !in.Agentless && !in.Seen() && len(in.Facts.Components) == 0
-}
+// HasNoFacts reports whether nothing is known of the machine or its image, as on a workstation.
+func (in *Input) HasNoFacts() bool { return !in.Seen() && len(in.Facts.Components) == 0 }
+
+// AwaitsFacts reports whether nothing is known, and the agent is to find out on the machine.
+func (in *Input) AwaitsFacts() bool { return !in.Agentless && in.HasNoFacts() }
 
 // SystemName is the name of the machine's operating system in a problem.
 func SystemName(in *Input) string {

@@ -98,7 +98,7 @@ func defaultKubeletConfig(in *concern.Input) map[string]any {
 		"rotateCertificates": rotatesCertificate(in),
 		"staticPodPath":      in.Family.Paths.Manifests,
 	}
-	return kubeletsetting.Merge(config, in.FamilySettings())
+	return kubeletsetting.Merge(config, in.FamilySettings)
 }
 
 // hostSettings are what the host decides, whatever the cluster says.

@@ -67,7 +67,7 @@ func planNoVersion(in *concern.Input, out *concern.Output) {
 	}
 	slices.Sort(have)
 	switch {
-	case !in.Seen() && len(in.Facts.Components) == 0:
+	case in.HasNoFacts():
 		out.Warn(nodeconfig.NotInstalled, setting.KubernetesVersion, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
 			kubeletapi.NewestSupported)
 	case len(have) > 1:

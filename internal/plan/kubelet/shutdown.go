@@ -35,7 +35,7 @@ const (
 
 func planShutdown(in *concern.Input, out *concern.Output) {
 	k := in.Config.Kubelet
-	if own := in.FamilySettings(); own != nil {
+	if own := in.FamilySettings; own != nil {
 		k.Config = kubeletsetting.Merge(own, k.Config)
 	}
 	period := shutdownPeriod(k)

@@ -3,13 +3,10 @@ package lab
 import (
 	"bytes"
 	"context"
-	"io"
-	"log"
 	"net/http"
 	"path/filepath"
 	"sync"
 
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
@@ -65,7 +62,7 @@ func newIsolated(pki *PKI, token string) *Isolated {
 func (i *Isolated) Clear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.registry, i.damaged = registry.New(registry.Logger(log.New(io.Discard, "", 0))), make(map[string]bool)
+	i.registry, i.damaged = emptyRegistry(), make(map[string]bool)
 	i.door.Allow("read")
 }
 

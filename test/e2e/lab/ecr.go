@@ -3,13 +3,9 @@ package lab
 import (
 	"context"
 	"crypto/rand"
-	"io"
-	"log"
 	"net/http"
 	"os"
 	"path/filepath"
-
-	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
@@ -40,7 +36,7 @@ func (l *Lab) ecr(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	content, password := registry.New(registry.Logger(log.New(io.Discard, "", 0))), rand.Text()
+	content, password := emptyRegistry(), rand.Text()
 	for _, image := range [...][2]string{{repository, tag}, {pauseRepository, pauseVersion}} {
 		if err := pushImage(ctx, content, image[0], image[1], layer); err != nil {
 			return err

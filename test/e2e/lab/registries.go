@@ -101,7 +101,7 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 		{"mirror", mirror, &r.Mirror, r.MirrorPKI, r.MirrorPassword},
 		{"registry", "127.0.0.1:0", &own, r.PKI, ""},
 	} {
-		handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+		handler := emptyRegistry()
 		layer, err := imageLayer(program, server.name)
 		if err != nil {
 			return nil, err
@@ -129,6 +129,9 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 	}
 	return r, nil
 }
+
+// emptyRegistry is a registry of images that has none yet, and says nothing of what it is asked.
+func emptyRegistry() http.Handler { return registry.New(registry.Logger(log.New(io.Discard, "", 0))) }
 
 // login lets only a user with a password in.
 func login(handler http.Handler, user, password string) http.Handler {
