@@ -57,6 +57,18 @@ func documents(t *testing.T) map[string]string {
 	return all
 }
 
+// nodeYAML returns the contract that README has its reader save, which all other documents start with.
+func nodeYAML(t *testing.T) string {
+	t.Helper()
+	for _, b := range blocks(documents(t)["README.md"]) {
+		if b.file == "node.yaml" {
+			return b.text
+		}
+	}
+	t.Fatal("README.md has no node.yaml")
+	return ""
+}
+
 // TestDocuments does what each document says, in its order.
 func TestDocuments(t *testing.T) {
 	used := new(usage)
@@ -65,6 +77,9 @@ func TestDocuments(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				r := newReader(t, name, used)
+				for _, file := range []string{"node.yaml", deliveredContract} {
+					r.write(file, nodeYAML(t))
+				}
 				for _, b := range blocks(text) {
 					r.where = fmt.Sprintf("%s:%d", name, b.line)
 					r.do(b)
@@ -80,6 +95,7 @@ func TestDocuments(t *testing.T) {
 			t.Run(program+" --help", func(t *testing.T) {
 				t.Parallel()
 				r := newReader(t, program, used)
+				r.readsHelp()
 				for _, command := range append(r.commands(program), "") {
 					r.where = strings.TrimSpace(program + " " + command)
 					for _, line := range examplesOf(r.help(program, command)) {
@@ -107,7 +123,7 @@ func (r *reader) do(b block) {
 		for line := range strings.Lines(b.text) {
 			r.command(strings.TrimRight(line, "\n"))
 		}
-	case "sh": // a script of the reader's own, which no document runs
+	case "sh", "cloud-config": // a part of the user data, which no document runs
 		r.write(b.file, b.text)
 	case "yaml", "json":
 		if strings.Contains(b.file, "/") {

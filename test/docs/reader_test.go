@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// reader does what a document says, in a directory with what a reader has: the examples, both programs, and the
-// files that are named as the reader's own. The machine is a directory too, on which a contract was delivered.
+// reader does what a document says, in a directory with what a reader has: the examples, both programs, and
+// the node.yaml that README has. The machine is a directory too, on which a contract was delivered.
 type reader struct {
 	t     *testing.T
 	dir   string
@@ -36,51 +36,67 @@ func newReader(t *testing.T, name string, used *usage) *reader {
 	if err := os.Symlink(bin, filepath.Join(r.dir, "bin")); err != nil {
 		t.Fatal(err)
 	}
-	for file, example := range files {
-		data, err := os.ReadFile(filepath.Join(repo, "examples", example))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.write(file, string(data))
-	}
-	for file, text := range parts {
-		r.write(file, text)
-	}
 	return r
 }
 
-// files are those that the documents take for the reader's, and the contract that was delivered to the machine.
-var files = map[string]string{
-	"node.yaml":                       "native/full.yaml",
-	"old.yaml":                        "native/minimal.yaml",
-	"new.yaml":                        "native/full.yaml",
-	"pool.yaml":                       "native/minimal.yaml",
-	"flatcar.yaml":                    "native/minimal.yaml",
-	"aks.json":                        "aks/azure-cni.json",
-	"cluster.yaml":                    "eksctl/minimal.yaml",
-	"cluster.json":                    "facts/cluster.json",
-	"facts.json":                      "facts/ubuntu.json",
-	"settings.yaml":                   "launch/settings.yaml",
-	"nodepool.yaml":                   "launch/nodepool.yaml",
-	"nodeclass.yaml":                  "launch/nodeclass.yaml",
-	"nodeclaim.yaml":                  "launch/nodeclaim.yaml",
-	"detected.yaml":                   "launch/detected.yaml",
-	"images.yaml":                     "launch/images.yaml",
-	"skus.json":                       "launch/skus.json",
-	"components.json":                 "launch/components.json",
-	"join.txt":                        "kubeadm/join.txt",
-	"bootstrap.kubeconfig":            "kubeadm/kubeconfig.yaml",
-	"machine/etc/slipway/config.yaml": "native/full.yaml",
+// readsHelp gives the reader the files that the examples of a program's help name.
+func (r *reader) readsHelp() {
+	r.copyExamples(helpFiles)
+	for file, text := range helpParts {
+		r.write(file, text)
+	}
 }
 
-// parts are files of the reader's own that are no contracts.
-var parts = map[string]string{
-	"setup.sh":   "#!/bin/sh\n",
-	"users.yaml": "#cloud-config\nusers: [default]\n",
-	"token":      "abcdef.0123456789abcdef\n",
-	"kubelet-config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kubelet-config, namespace: kube-system}\ndata:\n  kubelet: |\n" +
-		"    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    clusterDNS: [10.96.0.10]\n",
+// copyExamples writes examples of the repository under other names.
+func (r *reader) copyExamples(files map[string]string) {
+	for file, example := range files {
+		data, err := os.ReadFile(filepath.Join(repo, "examples", example))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.write(file, string(data))
+	}
 }
+
+// deliveredContract is the contract that was delivered to the machine.
+const deliveredContract = "machine/etc/slipway/config.yaml"
+
+// helpFiles are the files that examples in a program's help name, each with the example of the repository that it stands for. A document has
+// no such table: its reader has the examples, README's node.yaml, and what the document saves, copies or writes.
+var helpFiles = map[string]string{
+	"node.yaml":            "native/full.yaml",
+	deliveredContract:      "native/full.yaml",
+	"flatcar.yaml":         "native/minimal.yaml",
+	"old.yaml":             "native/minimal.yaml",
+	"new.yaml":             "native/full.yaml",
+	"pool.yaml":            "native/minimal.yaml",
+	"aks.json":             "aks/azure-cni.json",
+	"cluster.yaml":         "eksctl/minimal.yaml",
+	"cluster.json":         "facts/cluster.json",
+	"facts.json":           "facts/ubuntu.json",
+	"settings.yaml":        "launch/settings.yaml",
+	"nodepool.yaml":        "launch/nodepool.yaml",
+	"nodeclass.yaml":       "launch/nodeclass.yaml",
+	"nodeclaim.yaml":       "launch/nodeclaim.yaml",
+	"detected.yaml":        "launch/detected.yaml",
+	"images.yaml":          "launch/images.yaml",
+	"skus.json":            "launch/skus.json",
+	"components.json":      "launch/components.json",
+	"join.txt":             "kubeadm/join.txt",
+	"bootstrap.kubeconfig": "kubeadm/kubeconfig.yaml",
+}
+
+// helpParts are files that examples in a program's help name, and that are no examples of the repository.
+var helpParts = map[string]string{
+	"setup.sh":            "#!/bin/sh\n",
+	"users.yaml":          "#cloud-config\nusers: [default]\n",
+	"token":               "abcdef.0123456789abcdef\n",
+	"kubelet-config.yaml": kubeletConfigMap,
+}
+
+// kubeletConfigMap is what kubectl prints of kubeadm's ConfigMap.
+const kubeletConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kubelet-config, namespace: kube-system}\ndata:\n  kubelet: |\n" +
+	"    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    clusterDNS: [10.96.0.10]\n"
 
 // special are the lines that are not run as they are.
 var special = []struct {
@@ -93,11 +109,12 @@ var special = []struct {
 }{
 	{line: "curl --unix-socket /run/slipway/metrics.sock http://node/metrics", reason: "needs a watcher that runs on this machine"},
 	{line: "kubeadm token create --print-join-command >join.txt", reason: "needs a control plane of kubeadm's"},
-	{line: "kubectl -n kube-system get configmap kubelet-config -o yaml >kubelet-config.yaml", reason: "needs a cluster"},
+	{line: "kubectl -n kube-system get configmap kubelet-config -o yaml >kubelet-config.yaml",
+		instead: "echo '" + kubeletConfigMap + "' >kubelet-config.yaml", reason: "needs a cluster"},
 	{line: "kubectl config view --raw --flatten --minify >bootstrap.kubeconfig", reason: "needs a cluster"},
 	{line: "systemctl disable --now slipway-watch.service slipway-provision.path slipway-provision.service", reason: "needs systemd"},
 	{line: "slipway-node reset --yes",
-		instead: "slipway-node provision --provision-config examples/native/full.yaml && slipway-node reset --yes", reason: "there is a node before"},
+		instead: "slipway-node provision --provision-config node.yaml && slipway-node reset --yes", reason: "there is a node before"},
 	{line: "slipway-node provision --source azure-imds --dry-run", reason: "needs Azure's metadata service"},
 	{line: "slipway-node watch", instead: "slipway-node watch --once --metrics-socket ''", reason: "does not end"},
 	{line: "slipway-node watch --metadata azure --drift report", reason: "needs Azure's metadata service"},
@@ -170,7 +187,7 @@ func (r *reader) command(line string) {
 	case "make", "sudo": // its target is there, see mentioned
 	case "go":
 		r.tryWalk(line)
-	case "slipway", "slipway-node", "find", "sed", "source":
+	case "slipway", "slipway-node", "find", "sed", "source", "cp", "printf":
 		r.run(line, 0)
 	default:
 		r.t.Errorf("%s: the test does not know %q: run it, or name it in the table with a reason", r.where, line)
