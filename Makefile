@@ -81,6 +81,10 @@ contract: ## compare AKS's node contract with the one in a checkout of AgentBake
 	mv upstream.tsv.new api/aksnodeconfig/v1/testdata/upstream.tsv
 	go test ./api/aksnodeconfig/v1
 
+.PHONY: costs
+costs: ## measure the figures of docs/costs.md and docs/launch.md, and write them there
+	go test ./test/bench/costs -run TestFigures -update -timeout 60m -v
+
 .PHONY: bench
 bench: ## benchmarks with allocations
 	go test -run '^$$' -bench . -benchmem ./test/bench ./launch ./userdata ./internal/generation ./internal/document

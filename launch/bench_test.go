@@ -195,27 +195,6 @@ func BenchmarkFleetUserData(b *testing.B) {
 	runtime.KeepAlive(fleet)
 }
 
-// TestAllocations holds how much is allocated at most; how long it takes make bench prints.
-func TestAllocations(t *testing.T) {
-	cloud, request, _ := base(t).decode(t)
-	made := launch.Render(cloud, request)
-	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
-	for _, c := range []struct {
-		name string
-		most float64
-		run  func()
-	}{
-		{"merge and decide", 550, func() { launch.Render(cloud, request) }},
-		{"fill in the token", 4, func() { _, _ = made.UserData(token) }},
-		{"key", 2, func() { made.Key() }},
-	} {
-		n := testing.AllocsPerRun(100, c.run)
-		if t.Logf("%s: %v allocations", c.name, n); n > c.most {
-			t.Errorf("%s: %v allocations, more than %v", c.name, n, c.most)
-		}
-	}
-}
-
 // BenchmarkFirst renders a template, and makes its first user data and its record.
 func BenchmarkFirst(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)

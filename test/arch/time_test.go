@@ -26,6 +26,7 @@ var timed = map[string]string{
 	"test/crash/table_test.go":      "prints how long it took",
 	"test/crosscheck/study_test.go": "prints how long it took",
 	"test/bench/bench_test.go":      "measures",
+	"test/bench/costs/":             "measures whole processes",
 	"userdata/boothook_test.go":     "shells are killed at moments left to chance; a file is polled for, for minutes",
 }
 
