@@ -107,12 +107,8 @@ var special = []struct {
 	code   int
 	reason string
 }{
-	{line: "curl --unix-socket /run/slipway/metrics.sock http://node/metrics", reason: "needs a watcher that runs on this machine"},
-	{line: "kubeadm token create --print-join-command >join.txt", reason: "needs a control plane of kubeadm's"},
 	{line: "kubectl -n kube-system get configmap kubelet-config -o yaml >kubelet-config.yaml",
 		instead: "echo '" + kubeletConfigMap + "' >kubelet-config.yaml", reason: "needs a cluster"},
-	{line: "kubectl config view --raw --flatten --minify >bootstrap.kubeconfig", reason: "needs a cluster"},
-	{line: "systemctl disable --now slipway-watch.service slipway-provision.path slipway-provision.service", reason: "needs systemd"},
 	{line: "slipway-node reset --yes",
 		instead: "slipway-node provision --provision-config node.yaml && slipway-node reset --yes", reason: "there is a node before"},
 	{line: "slipway-node provision --source azure-imds --dry-run", reason: "needs Azure's metadata service"},
@@ -185,6 +181,7 @@ func (r *reader) command(line string) {
 	}
 	switch strings.TrimPrefix(strings.Fields(line)[0], "bin/") {
 	case "make", "sudo": // its target is there, see mentioned
+	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "packer", "cat": // need a cluster, a machine that runs, or a cloud
 	case "go":
 		r.tryWalk(line)
 	case "slipway", "slipway-node", "find", "sed", "source", "cp", "printf":
@@ -201,6 +198,7 @@ var onMachine = regexp.MustCompile(`(^|&& )slipway-node( |$)`)
 func (r *reader) run(line string, want int) (output string) {
 	r.t.Helper()
 	if !strings.Contains(line, "--root") {
+		r.haveNode(line)
 		if strings.HasPrefix(line, "slipway-node apply") {
 			r.editContract()
 		}
@@ -222,6 +220,16 @@ func (r *reader) run(line string, want int) (output string) {
 		r.t.Errorf("%s: exit code %d, want %d\n$ %s\n%s", r.where, got, want, line, out)
 	}
 	return string(out)
+}
+
+// ofNode is a command that takes a machine which is a node.
+var ofNode = regexp.MustCompile(`^slipway-node (apply|confirm|rollback|status)\b`)
+
+// haveNode makes the machine a node if the command takes one and the document has made none.
+func (r *reader) haveNode(line string) {
+	if _, err := os.Stat(filepath.Join(r.dir, "machine/var/lib/slipway")); err != nil && ofNode.MatchString(line) {
+		r.run("slipway-node provision", 0)
+	}
 }
 
 // editContract changes node.yaml, as somebody who applies it has.
