@@ -5,13 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
-
-// widestName bounds the column of a resource's name.
-const widestName = 58
 
 // shownDigest is how much of a digest people compare.
 const shownDigest = 12
@@ -25,7 +23,7 @@ var phases = []struct {
 	{resource.Join, "needs the cluster, or this node's own values"},
 }
 
-// planText is a plan as a table.
+// planText is a plan by phase and subject, in lines that fit the terminal.
 func planText(c *contract, p resource.Plan, style cli.Style) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %s, config %s\n", style.Bold(cli.Line(title(c.name))), versionInWords(c), p.Config[:min(shownDigest, len(p.Config))])
@@ -34,14 +32,20 @@ func planText(c *contract, p resource.Plan, style cli.Style) string {
 		if len(part.Resources) == 0 {
 			continue
 		}
-		fmt.Fprintf(&out, "\n%s  %s\n\n", style.Bold(string(phase.phase)), style.Dim(phase.meaning))
-		table := cli.Table{Indent: "  ", Widest: widestName}
-		header := func(text string) cli.Cell { return cli.Cell{Text: text, Paint: style.Dim} }
-		table.Row(header("KIND"), header("MODE"), header("RESTARTS"), header("NAME"), header("WHAT AND WHY"))
-		for _, r := range part.Resources {
-			table.Row(resourceRow(r, style)...)
+		fmt.Fprintf(&out, "\n%s  %s\n", style.Bold(string(phase.phase)), style.Dim(phase.meaning))
+		for _, subject := range resource.Subjects {
+			begun := false
+			for _, r := range part.Resources {
+				if r.Subject != subject {
+					continue
+				}
+				if !begun {
+					fmt.Fprintf(&out, "\n  %s\n", style.Bold(string(subject)))
+					begun = true
+				}
+				out.WriteString(resourceText(r, style))
+			}
 		}
-		out.WriteString(table.String())
 	}
 	out.WriteString("\n" + planSummary(p) + "\n")
 	return out.String()
@@ -54,25 +58,39 @@ func versionInWords(c *contract) string {
 	return c.inWords()
 }
 
-// resourceRow is a resource as a row of the plan's table.
-func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
+// resourceText has what a resource is and which units restart with it, and behind or below that why it is there.
+func resourceText(r resource.Resource, style cli.Style) string {
 	shown := r.Spec.Describe()
-	modeCell := cli.Cell{Text: shown.Mode}
+	kind, name := cli.Line(resource.Words(r.Spec.Kind())), cli.Line(shown.Title)
+	width := len("    ") + utf8.RuneCountInString(kind+" "+name)
+	line := "    " + style.Dim(kind) + " " + style.Bold(name)
+	add := func(text string, paint func(string) string) {
+		if text != "" {
+			line += "  " + paint(text)
+			width += len("  ") + utf8.RuneCountInString(text)
+		}
+	}
+	add(shown.Mode, style.Dim)
 	if shown.Secret {
-		modeCell = cli.Cell{Text: shown.Mode + " secret", Paint: style.Yellow}
+		add("secret", style.Yellow)
 	}
-	why := r.Reason
-	if shown.What != "" {
-		why = strings.TrimSuffix(shown.What+"; "+r.Reason, "; ")
+	if units := r.Effects.Units(); len(units) > 0 {
+		add("restarts "+cli.Line(strings.Join(units, ", ")), style.Cyan)
 	}
-	return []cli.Cell{
-		{Text: r.Spec.Kind()},
-		modeCell,
-		{Text: strings.Join(r.Effects.Units(), ","), Paint: style.Cyan},
-		{Text: shown.Title, Paint: style.Bold},
-		{Text: why, Paint: style.Dim},
+	why := cli.Line(strings.TrimPrefix(shown.What+"; ", "; ") + r.Reason)
+	why = strings.TrimSuffix(why, ";")
+	if width+len("  ")+utf8.RuneCountInString(why) <= style.Width() {
+		add(why, style.Dim)
+		return line + "\n"
 	}
+	for _, part := range cli.Wrap(why, style.Width()-len(whyIndent)) {
+		line += "\n" + whyIndent + style.Dim(part)
+	}
+	return line + "\n"
 }
+
+// whyIndent is before the lines of a reason that does not fit behind what it is the reason of.
+const whyIndent = "        "
 
 // planSummary counts what a plan holds.
 func planSummary(p resource.Plan) string {

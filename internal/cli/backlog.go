@@ -104,13 +104,19 @@ func (b *Backlog) Dropped() int {
 
 // IsTerminal reports whether a stream is one that a person looks at.
 func IsTerminal(w io.Writer) bool {
-	if b, ok := w.(*Backlog); ok {
-		w = b.to
-	}
-	file, ok := w.(*os.File)
-	if !ok {
+	file := fileOf(w)
+	if file == nil {
 		return false
 	}
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// fileOf returns the file that a stream writes to; nil if it writes to none.
+func fileOf(w io.Writer) *os.File {
+	if b, ok := w.(*Backlog); ok {
+		w = b.to
+	}
+	file, _ := w.(*os.File)
+	return file
 }

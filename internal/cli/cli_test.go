@@ -12,7 +12,7 @@ import (
 )
 
 // colour is the style that always colours.
-var colour = Style{true}
+var colour = Style{colour: true}
 
 func TestReport(t *testing.T) {
 	for _, tt := range []struct {

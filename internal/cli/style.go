@@ -3,15 +3,38 @@ package cli
 import (
 	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
-// Style colours text, or leaves it as it is. The zero value leaves it.
-type Style struct{ colour bool }
+// Style colours text, or leaves it as it is, and knows how wide lines may be. The zero value leaves text as it is.
+type Style struct {
+	colour bool
+	width  int
+}
+
+// defaultWidth is how wide lines are if the stream is no terminal; leastWidth is how wide they are at least.
+const defaultWidth, leastWidth = 100, 60
+
+// Width returns how many columns a line may have.
+func (s Style) Width() int {
+	if s.width == 0 {
+		return defaultWidth
+	}
+	return max(s.width, leastWidth)
+}
 
 // StyleOf returns the style for a stream: colour on a terminal only, and not where NO_COLOR is set
 // (no-color.org) or the terminal is a dumb one.
 func StyleOf(w io.Writer) Style {
-	return Style{IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	if !IsTerminal(w) {
+		return Style{}
+	}
+	style := Style{colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	if size, err := unix.IoctlGetWinsize(int(fileOf(w).Fd()), unix.TIOCGWINSZ); err == nil {
+		style.width = int(size.Col)
+	}
+	return style
 }
 
 func (s Style) paint(code, text string) string {

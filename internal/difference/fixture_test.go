@@ -54,7 +54,7 @@ func exampleNames(t testing.TB) []string {
 	}
 	var names []string
 	for _, path := range found {
-		if name, _ := strings.CutPrefix(filepath.ToSlash(path), examples); !strings.HasPrefix(name, "facts/") && !strings.HasPrefix(name, "launch/") {
+		if name, _ := strings.CutPrefix(filepath.ToSlash(path), examples); !strings.HasPrefix(name, "facts/") && !strings.HasPrefix(name, "launch/") && !strings.HasPrefix(name, "packer/") {
 			names = append(names, name)
 		}
 	}

@@ -3,6 +3,7 @@ package difference
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/cli"
@@ -114,24 +115,92 @@ func whys(out *strings.Builder, name string, j Judgement, style cli.Style) {
 	}
 }
 
-// hunks writes the hunks of a unified diff; its header has been said.
+// hunks writes the hunks of a unified diff without its header. A line of words that another line replaces, such as a command line, is
+// compared word by word.
 func hunks(out *strings.Builder, text string, style cli.Style) {
-	inHunk := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(cli.Clean(line), "\n")
-		inHunk = inHunk || strings.HasPrefix(line, "@@")
-		switch {
-		case !inHunk:
+	_, text, _ = strings.Cut(cli.Clean(text), "\n@@")
+	lines := strings.Split(strings.TrimSuffix("@@"+text, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		removed := run(lines[i:], "-")
+		added := run(lines[i+removed:], "+")
+		if removed > 0 && removed == added {
+			for n := range removed {
+				replaced(out, lines[i+n], lines[i+removed+n], style)
+			}
+			i += removed + added - 1
 			continue
-		case strings.HasPrefix(line, "@@"):
-			line = style.Cyan(line)
-		case strings.HasPrefix(line, "-"):
-			line = style.Red(line)
-		case strings.HasPrefix(line, "+"):
-			line = style.Green(line)
 		}
-		out.WriteString("    " + line + "\n")
+		hunkLine(out, lines[i], style)
 	}
+}
+
+// run returns how many of the first lines have a sign.
+func run(lines []string, sign string) int {
+	n := slices.IndexFunc(lines, func(line string) bool { return !strings.HasPrefix(line, sign) })
+	if n < 0 {
+		return len(lines)
+	}
+	return n
+}
+
+func hunkLine(out *strings.Builder, line string, style cli.Style) {
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		line = style.Cyan(line)
+	case strings.HasPrefix(line, "-"):
+		line = style.Red(line)
+	case strings.HasPrefix(line, "+"):
+		line = style.Green(line)
+	default: // is there for orientation only
+		line = cli.Shorten(line, style.Width()-len("    "))
+	}
+	out.WriteString("    " + line + "\n")
+}
+
+// replaced writes a line and the one that replaces it: their words, each on a line, if both set the same name and are too long for the terminal
+// or have flags; what both have is left out.
+func replaced(out *strings.Builder, old, new string, style cli.Style) {
+	name, oldWords := wordsOf(old[1:])
+	other, newWords := wordsOf(new[1:])
+	long := len(old) > style.Width() || len(new) > style.Width() || strings.Contains(old+new, "--")
+	if name == "" || name != other || !long {
+		hunkLine(out, old, style)
+		hunkLine(out, new, style)
+		return
+	}
+	fmt.Fprintf(out, "     %s\n", name)
+	for _, word := range onlyIn(oldWords, newWords) {
+		out.WriteString("      " + style.Red("- "+word) + "\n")
+	}
+	for _, word := range onlyIn(newWords, oldWords) {
+		out.WriteString("      " + style.Green("+ "+word) + "\n")
+	}
+}
+
+// wordsOf splits a line into what it sets, such as "KUBELET_EXTRA_ARGS=" or "ExecStart=", and the words of the value.
+func wordsOf(line string) (name string, words []string) {
+	name, value, found := strings.Cut(line, "=")
+	if !found || strings.ContainsAny(name, " \t") {
+		return "", strings.Fields(line)
+	}
+	if words = strings.Fields(value); len(words) == 1 {
+		words = strings.Split(value, ",") // labels
+	}
+	return name + "=", words
+}
+
+// onlyIn returns the words that other does not have.
+func onlyIn(words, other []string) []string {
+	rest := slices.Clone(other)
+	var only []string
+	for _, word := range words {
+		if i := slices.Index(rest, word); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		} else {
+			only = append(only, word)
+		}
+	}
+	return only
 }
 
 // aside writes remarks behind a line.

@@ -49,11 +49,14 @@ func names(concerns []*concern.Concern) string {
 func TestConcerns(t *testing.T) {
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
 	seen := make(map[string]bool)
-	for _, c := range concerns {
+	for _, c := range agentlessConcerns() {
 		if c.Name == "" || c.Plan == nil || seen[c.Name] {
 			t.Errorf("%q is no name for a concern, or there twice", c.Name)
 		}
 		seen[c.Name] = true
+		if !slices.Contains(resource.Subjects, c.Subject) {
+			t.Errorf("%s has the subject %q, which no plan shows", c.Name, c.Subject)
+		}
 		if !slices.IsSorted(c.Reads) || !slices.IsSorted(c.Declines) {
 			t.Errorf("%s: the settings are not in order", c.Name)
 		}
@@ -485,7 +488,7 @@ func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 
 // alone is what one concern decides.
 func alone(c *concern.Concern, config *nodeconfig.NodeConfig, known facts.Facts) *concern.Output {
-	out := &concern.Output{Concern: c.Name}
+	out := &concern.Output{Concern: c}
 	if in := concern.NewInput(config, known); !c.Joins || in.Joins() {
 		c.Plan(in, out)
 	}

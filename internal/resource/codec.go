@@ -103,6 +103,6 @@ func (r *Resource) UnmarshalJSON(data []byte) error {
 	if j.Takes != nil {
 		effects.Class, effects.Why, effects.Source = j.Takes.Class, j.Takes.Why, j.Takes.Source
 	}
-	*r = Resource{j.Phase, j.Requires, j.After, effects, j.ExitCode, j.Reason, spec}
+	*r = Resource{Phase: j.Phase, Requires: j.Requires, After: j.After, Effects: effects, ExitCode: j.ExitCode, Reason: j.Reason, Spec: spec}
 	return nil
 }

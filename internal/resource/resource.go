@@ -23,8 +23,16 @@ const (
 	Join Phase = "join"
 )
 
+// Subject is what a resource is about, such as "kubelet" or "network": a plan is read by subjects.
+type Subject string
+
+// Subjects are in the order in which a person reads a plan.
+var Subjects = []Subject{"kubelet", "join", "runtime", "network", "system", "gpu", "azure", "machine"}
+
 // Resource is one thing that a plan wants to be so.
 type Resource struct {
+	// Subject groups it for a person. It decides nothing, and JSON does not have it.
+	Subject Subject
 	// Phase says when it can be applied.
 	Phase Phase
 	// Requires are the resources that must be so before. Files, directories, symlinks and mounts need not

@@ -2,10 +2,14 @@
 // groups by which resources are in order. It has no concern itself, and writes no file. internal/plan and the packages of subjects call it.
 package concern
 
-// Concern is one subject of a node: what is written, where, when and why. It knows no other concern, so their order
+import "github.com/slipway-dev/slipway/internal/resource"
+
+// Concern is one part of a node: what is written, where, when and why. It knows no other concern, so their order
 // does not matter.
 type Concern struct {
 	Name string
+	// Subject is what it is about: the name of its package.
+	Subject resource.Subject
 	// Joins says that only a node that joins a cluster has it.
 	Joins bool
 	// Reads are the contract's settings that it applies; a path stands for all that is below it, and "*" for each key
@@ -15,4 +19,12 @@ type Concern struct {
 	// for what no node can be without.
 	Declines []string
 	Plan     func(in *Input, out *Output)
+}
+
+// Of gives concerns their subject, and returns them.
+func Of(subject resource.Subject, concerns ...*Concern) []*Concern {
+	for _, c := range concerns {
+		c.Subject = subject
+	}
+	return concerns
 }

@@ -5,7 +5,7 @@ package gpu
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("gpu",
 	&gpu,
 	&services,
-}
+)

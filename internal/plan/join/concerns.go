@@ -5,7 +5,7 @@ package join
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("join",
 	&apiServer,
 	&attested,
 	&attestedClient,
@@ -13,4 +13,4 @@ var Concerns = []*concern.Concern{
 	&certificate,
 	&credentials,
 	&outpost,
-}
+)

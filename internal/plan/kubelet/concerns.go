@@ -5,7 +5,7 @@ package kubelet
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("kubelet",
 	&capacities,
 	&cgroups,
 	&freeName,
@@ -24,4 +24,4 @@ var Concerns = []*concern.Concern{
 	&servingCertificate,
 	&shutdown,
 	&supported,
-}
+)

@@ -13,10 +13,11 @@ import (
 
 // Asked are the same facts of a node without an agent. An agent never plans one, and does not hold what asks for them.
 var Asked = concern.Concern{
-	Name:  "asked facts",
-	Joins: true,
-	Reads: factReads,
-	Plan:  planAskedFacts,
+	Name:    "asked facts",
+	Subject: "machine",
+	Joins:   true,
+	Reads:   factReads,
+	Plan:    planAskedFacts,
 }
 
 // planAskedFacts has the machine ask for the facts that the kubelet's unit refers to.

@@ -5,6 +5,6 @@ package machine
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("machine",
 	&machineFacts,
-}
+)

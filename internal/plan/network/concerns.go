@@ -5,7 +5,7 @@ package network
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("network",
 	&dhcpDomains,
 	&foreign,
 	&hostname,
@@ -19,4 +19,4 @@ var Concerns = []*concern.Concern{
 	&resolver,
 	&receiveRings,
 	&secondaryInterfaces,
-}
+)

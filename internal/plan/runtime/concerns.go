@@ -5,7 +5,7 @@ package runtime
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("runtime",
 	&cni,
 	&cniPlugins,
 	&containerd,
@@ -14,4 +14,4 @@ var Concerns = []*concern.Concern{
 	&runtimePackages,
 	&sandboxImage,
 	&streaming,
-}
+)

@@ -21,10 +21,11 @@ var sandboxImage = concern.Concern{
 
 // PulledSandbox is the same of a node without an agent. An agent never plans it, and does not hold it.
 var PulledSandbox = concern.Concern{
-	Name:  "pulled sandbox image",
-	Joins: true,
-	Reads: sandboxReads,
-	Plan:  planPulledSandbox,
+	Name:    "pulled sandbox image",
+	Subject: "runtime",
+	Joins:   true,
+	Reads:   sandboxReads,
+	Plan:    planPulledSandbox,
 }
 
 var sandboxReads = []string{"$.join.aws"}

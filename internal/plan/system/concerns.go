@@ -5,7 +5,7 @@ package system
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
 // Concerns are all of this subject.
-var Concerns = []*concern.Concern{
+var Concerns = concern.Of("system",
 	&access,
 	&commands,
 	&distribution,
@@ -24,4 +24,4 @@ var Concerns = []*concern.Concern{
 	&trust,
 	&units,
 	&updates,
-}
+)
