@@ -30,7 +30,7 @@ type Manifest struct {
 	Kind       string      `json:"kind"`
 	Components []Component `json:"components"`
 	// Abilities are what nodes of the image can be; nil where nobody has written it down. The node does not read it: it is
-	// for programs that decide which image a node gets (launch.Check).
+	// for programs that decide which image a node gets (launch.Launch.Check).
 	Abilities *Abilities `json:"abilities,omitempty"`
 }
 

@@ -40,7 +40,7 @@ var abilities = []ability{
 // what the node's own planner finds, and what the image's manifest has no ability for. Without a manifest, or with one that does
 // not list a component that every node has, it is not known what the image can do, which is a warning. Allowed are paths of contracts with settings that need not be applied. What the launch's problems
 // say already is not repeated.
-func Check(l *Launch, image *components.Manifest, allowed ...string) []nodeconfig.Problem {
+func (l *Launch) Check(image *components.Manifest, allowed ...string) []nodeconfig.Problem {
 	if l == nil {
 		return []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: errNoLaunch.Error(), Fatal: true}}
 	}

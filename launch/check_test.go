@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, _, templates := rendered(t, c.template)
 			var got []string
-			for _, p := range launch.Check(templates[0], manifest(t, c.old, c.changed), c.allowed...) {
+			for _, p := range templates[0].Check(manifest(t, c.old, c.changed), c.allowed...) {
 				got = append(got, p.String())
 			}
 			for _, want := range c.want {
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 // TestCheckWithoutManifest: what an image can do is not guessed, and no node is refused for it.
 func TestCheckWithoutManifest(t *testing.T) {
 	_, _, templates := rendered(t, "example")
-	problems := launch.Check(templates[0], nil)
+	problems := templates[0].Check(nil)
 	if len(problems) != 1 || problems[0].Fatal || problems[0].Path != "$.machine.image" || problems[0].Kind != nodeconfig.Missing {
 		t.Errorf("%v", problems)
 	}
@@ -82,7 +82,7 @@ func TestCheckNamesTheClass(t *testing.T) {
 		in := with(t, parse(t, []byte("nodeclass: {spec: {"+spec+"}}")))
 		cloud, request, _ := in.decode(t)
 		template := launch.Render(cloud, request)
-		problems := launch.Check(template, manifest(t, "aks", "aks"))
+		problems := template.Check(manifest(t, "aks", "aks"))
 		want = "error: AKSNodeClass default (generation 3): $.spec." + want
 		if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want) {
 			t.Errorf("%v, want %s", problems, want)
@@ -98,7 +98,7 @@ func TestCheckRepeatsNothing(t *testing.T) {
 	if len(nodeconfig.Fatal(found)) < 5 {
 		t.Fatalf("only %v", found)
 	}
-	if again := nodeconfig.Fatal(launch.Check(made, nil)); len(again) > 0 {
+	if again := nodeconfig.Fatal(made.Check(nil)); len(again) > 0 {
 		t.Errorf("is told again: %v", again)
 	}
 }

@@ -1,12 +1,9 @@
-// Package launch decides what a new node will be, before there is a machine: from settings, a pool, a class, a claim, an
-// instance type and what is known of the cluster, to a [Launch]: the node's contract and the machine's properties.
+// Package launch decides what a new node will be, before there is a machine. Settings, pool, class, claim and instance type become a
+// [Launch]: the node's contract and the machine's properties.
 //
-// Values come in layers, one for each [Source]. [Render] makes one [Document] of them, and [Launch.Explain] says of each value which
-// layer set it, what that layer overrode, and by which rule a value was computed. A [Cloud] has the cloud's decisions;
-// package launch/azure is one, and nothing of a cloud is here. [Compare] compares the [Record] of a node that runs with the launch
-// that is wanted.
+// Each [Source] gives a [Layer] of values. [Render] merges them. [Launch.Explain] names the layer or the [Rule] of each value. A [Cloud],
+// such as launch/azure, has the cloud's decisions. [Compare] compares the [Record] of a running node with a launch.
 //
-// It is for autoscalers, and the command line calls it (slipway launch). It is pure: it does no I/O, reads no clock, no
-// environment and no randomness, and the same input has the same bytes. It starts no machine, imports neither Kubernetes nor
-// a cloud's SDK, and refuses to guess: what a decision needs and no source says is a problem.
+// Autoscalers and the command line (slipway launch) use it. It is pure: no I/O, clock, environment or randomness; the same input gives
+// the same bytes. It does not guess: a needed value that no source has is a problem.
 package launch

@@ -67,17 +67,3 @@ func Example() {
 	// 100 GB, of AKSNodeClass default (generation 3); not 128 of AKS
 	// replace $.machine.disk.sizeGB 100 64
 }
-
-// What a machine reports becomes a reason for its claim.
-func ExampleReadOutcome() {
-	outcome, err := launch.ReadOutcome([]byte("Enable failed: failed to execute command: command terminated with exit status=121\n[stdout]\n\n[stderr]\n"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(outcome.Reason, outcome.Retry)
-	fmt.Println(outcome.Message)
-	// Output:
-	// ImageIncomplete false
-	// the kubelet for this Kubernetes version is not on the machine and could not be put there
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -219,29 +218,6 @@ func setAll(v reflect.Value) {
 // PoolLayer is the layer of a request.
 func PoolLayer(r Request, cloud Cloud) Layer {
 	return Prepare(cloud)(r).own
-}
-
-// codesOfAnything are the codes of Slipway for which nothing more can be said: each stands for several failures.
-var codesOfAnything = []int{
-	exitcode.AKSNodeController, exitcode.AgentFailed, exitcode.RealmFailed, exitcode.TrustFailed, exitcode.SSHDisableFailed,
-	exitcode.NodeAddressMissing, exitcode.SecondaryInterfaceFailed,
-}
-
-// CodeKey is an exit code in OutcomeRows.
-func CodeKey(code int) string { return fmt.Sprintf("code %d", code) }
-
-// OutcomeRows counts in how many rows each cause and each exit code is.
-func OutcomeRows() map[string]int {
-	count := make(map[string]int)
-	for _, r := range append(outcomeRows, outcomeRow{codes: codesOfAnything}) {
-		for _, c := range r.causes {
-			count["cause "+string(c)]++
-		}
-		for _, c := range r.codes {
-			count[CodeKey(c)]++
-		}
-	}
-	return count
 }
 
 // Explain says of each value of layers where it is from.

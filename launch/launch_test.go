@@ -172,7 +172,7 @@ func TestGolden(t *testing.T) {
 			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
 				if onlyOf(fatal, cloud.Class) { // what else is wrong is said at once
 					found := launch.Render(cloud, request).Problems()
-					problems = launch.Join(problems, found...)
+					problems = launch.Problems(problems).Join(found...)
 				}
 				nodeconfig.SortProblems(problems)
 				for _, p := range problems {

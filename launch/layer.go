@@ -117,6 +117,3 @@ type Cloud interface {
 	// Rules compute what is left, in this order.
 	Rules() []Rule
 }
-
-// Conflict is the kind of a problem with two values that should be the same: a detected one and one that somebody gave.
-const Conflict nodeconfig.ProblemKind = "Conflict"

@@ -66,7 +66,7 @@ func conflicts(layers []Layer) []nodeconfig.Problem {
 				if row.same(taken) != row.same(detected) || row.means != nil && row.means.builds && taken.Text != detected.Text {
 					path := string(at)
 					problems = append(problems, nodeconfig.Problem{
-						Kind: Conflict, Path: path,
+						Kind: nodeconfig.Conflict, Path: path,
 						Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), said[i].where(path), quoted(detected), found.where(path)),
 					})
 				}

@@ -28,12 +28,14 @@ func (p Problems) Err() error {
 	return nil
 }
 
-// Join adds problems to those that are known already. Of a place for which something fatal is known nothing more is said.
-func Join(known []nodeconfig.Problem, found ...nodeconfig.Problem) []nodeconfig.Problem {
-	all := known
-	for _, p := range found {
-		if !slices.ContainsFunc(known, func(k nodeconfig.Problem) bool { return k.Fatal && k.Path == p.Path && k.Document == p.Document }) {
-			all = append(all, p)
+// Join appends problems, but for those at the place of a fatal one of p.
+func (p Problems) Join(found ...nodeconfig.Problem) Problems {
+	all := p
+	for _, f := range found {
+		if !slices.ContainsFunc(p, func(known nodeconfig.Problem) bool {
+			return known.Fatal && known.Path == f.Path && known.Document == f.Document
+		}) {
+			all = append(all, f)
 		}
 	}
 	return all

@@ -39,7 +39,7 @@ func TestUserDataProvisions(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
 			known := machineOf(t, made)
 			image := &components.Manifest{Components: known.Components}
-			if lacking := nodeconfig.Fatal(launch.Check(made, image)); len(lacking) > 0 {
+			if lacking := nodeconfig.Fatal(made.Check(image)); len(lacking) > 0 {
 				t.Fatal("the image of the test lacks something: ", lacking)
 			}
 			root := hosttest.TempDir(t)

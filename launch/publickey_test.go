@@ -57,7 +57,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, shown := range map[string]string{
-		"problems": fmt.Sprint(problems, found, launch.Check(made, nil)), "explanation": show(made, found), "key": made.Key(),
+		"problems": fmt.Sprint(problems, found, made.Check(nil)), "explanation": show(made, found), "key": made.Key(),
 		"record": string(record), "comparison": fmt.Sprintf("%+v", compared),
 		"template": fmt.Sprintf("%+v", made), "machine": string(machine),
 		"document": fmt.Sprintf("%v %+v", made.Document(), made.Document()), "class": fmt.Sprintf("%+v", cloud.Class), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),

@@ -45,7 +45,7 @@ func TestRefusedLaunch(t *testing.T) {
 				}
 			}
 			if c.made == nil {
-				if found := launch.Check(nil, nil); len(nodeconfig.Fatal(found)) != 1 {
+				if found := (*launch.Launch)(nil).Check(nil); len(nodeconfig.Fatal(found)) != 1 {
 					t.Errorf("a check of no launch: %v", found)
 				}
 				return
@@ -96,7 +96,7 @@ func TestConflictsByMeaning(t *testing.T) {
 		cloud, request, _ := with(t, parse(t, []byte("settings: "+settings))).decode(t)
 		found := 0
 		for _, p := range launch.Render(cloud, request).Problems() {
-			if p.Kind == launch.Conflict && (p.Path == "$.node.cluster.kubernetesVersion" || p.Path == "$.machine.network.dns") {
+			if p.Kind == nodeconfig.Conflict && (p.Path == "$.node.cluster.kubernetesVersion" || p.Path == "$.machine.network.dns") {
 				found++
 			}
 		}

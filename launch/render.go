@@ -83,7 +83,7 @@ func (b *base) render(request Request) *Launch {
 // decide runs the rules on what the layers say together, and keeps all that is wrong: with the inputs, with the request, and with
 // what comes of them.
 func (l *Launch) decide(request *Request, found []nodeconfig.Problem) {
-	problems := append(slices.Clone(l.base.problems), found...)
+	problems := Problems(append(slices.Clone(l.base.problems), found...))
 	for _, p := range l.base.run(&l.document) {
 		l.reported = append(l.reported, p.Path)
 		problems = append(problems, l.base.placed(p))
@@ -99,7 +99,7 @@ func (l *Launch) decide(request *Request, found []nodeconfig.Problem) {
 			p.Path = at
 			p = l.base.placed(p)
 		}
-		problems = Join(problems, p)
+		problems = problems.Join(p)
 	}
 	nodeconfig.SortProblems(problems)
 	for _, p := range problems {

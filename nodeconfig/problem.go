@@ -32,6 +32,8 @@ const (
 	Deprecated ProblemKind = "Deprecated"
 	// NotInstalled is a component that the machine does not have in the version that is wanted: "NotInstalled".
 	NotInstalled ProblemKind = "NotInstalled"
+	// Conflict is two values that should be the same, such as a detected one and an author's: "Conflict".
+	Conflict ProblemKind = "Conflict"
 )
 
 // Problem is one thing that is wrong with a document.

@@ -10,7 +10,7 @@ import (
 )
 
 // Bootstrapper makes the user data of a machine in the shapes that image families of Karpenter's providers have. The launch and the
-// token are from package launch ([launch.Render], [launch.TokenKeeper]).
+// token are from [launch.Render] and [bootstraptoken.Keeper].
 type Bootstrapper struct {
 	Launch *launch.Launch
 	// Token is what the node joins with; the zero value if it needs none.

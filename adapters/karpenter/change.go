@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/report"
 	"github.com/slipway-dev/slipway/node"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	agentstatus "github.com/slipway-dev/slipway/status"
@@ -190,15 +191,15 @@ func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict,
 		return p.end(ctx, d, now, d.claim.ResourceVersion, string(outcome.Reason)+": "+outcome.Message)
 	}
 	if p.clock.Since(now.Since) >= p.rollout.Deadline {
-		why := fmt.Sprintf("%s: it was to change in place, and has not in %s", launch.TimedOut, p.rollout.Deadline)
+		why := fmt.Sprintf("%s: it was to change in place, and has not in %s", report.TimedOut, p.rollout.Deadline)
 		return p.end(ctx, d, now, d.claim.ResourceVersion, why)
 	}
 	return waits, nil
 }
 
 // outcomeOfChange is what a machine has reported of the change to a launch; nil for nothing yet.
-func outcomeOfChange(report []byte, wanted *launch.Launch) (*launch.Outcome, error) {
-	said, err := agentstatus.Parse(report)
+func outcomeOfChange(data []byte, wanted *launch.Launch) (*report.Outcome, error) {
+	said, err := agentstatus.Parse(data)
 	if err != nil {
 		return nil, nil // no other report says which contract it is about
 	}
@@ -209,8 +210,8 @@ func outcomeOfChange(report []byte, wanted *launch.Launch) (*launch.Outcome, err
 	if said.Config.Digest != nodeconfig.Digest(node.Read(node.Document{Data: contract.Document}).Config()) {
 		return nil, nil
 	}
-	outcome, err := launch.ReadOutcome(report)
-	if errors.Is(err, launch.ErrNoOutcome) {
+	outcome, err := report.Read(data)
+	if errors.Is(err, report.ErrNoOutcome) {
 		return nil, nil
 	}
 	return outcome, err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -110,7 +111,7 @@ func (p *Provider) lacking(c *class, made *launch.Launch) []nodeconfig.Problem {
 	if p.skipCheck {
 		return nil
 	}
-	return nodeconfig.Fatal(launch.Check(made, c.inputs.Manifests[made.Document().Machine.Image.ID], p.unapplied...))
+	return nodeconfig.Fatal(made.Check(c.inputs.Manifests[made.Document().Machine.Image.ID], p.unapplied...))
 }
 
 // noOffering says why there is no offering for a claim.
@@ -156,22 +157,22 @@ func contradictory(claim *v1.NodeClaim) []string {
 
 // token is the one that the node joins with; none where it needs none.
 func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choice) (nodeconfig.Secret, error) {
-	if given := p.inputs.Load().Settings.BootstrapToken; !given.IsZero() && chosen.launch.NeedsToken() {
+	if !chosen.launch.NeedsToken() {
+		return nodeconfig.Secret{}, nil
+	}
+	if given := p.inputs.Load().Settings.BootstrapToken; !given.IsZero() {
 		if err := p.usable(ctx, given); err != nil {
 			return nodeconfig.Secret{}, refusedToken(err)
 		}
 		return given, nil
 	}
 	now, _ := p.server.now(ctx)
-	token, err := p.keeper.Grant(ctx, chosen.launch, chosen.request, now)
+	token, err := p.keeper.Grant(ctx, p.tokenKey(claim), now)
 	if err != nil {
 		return nodeconfig.Secret{}, refusedToken(err)
 	}
-	if token == nil {
-		return nodeconfig.Secret{}, nil
-	}
 	now, ahead := p.server.now(ctx) // a new token may have shown how late it is
-	if margin := cmp.Or(p.keeper.Policy.Margin, launch.DefaultTokenMargin); ahead.Abs() > margin {
+	if margin := cmp.Or(p.keeper.Policy.Margin, bootstraptoken.DefaultMargin); ahead.Abs() > margin {
 		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; "+
 			"the API server's decides when tokens expire", ahead.Abs()))
 	}
@@ -181,17 +182,22 @@ func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	return token.Value, nil
 }
 
-// usable reports why the token of the settings cannot be used, as a [*launch.TokenError].
+// tokenKey is the key of a claim's tokens.
+func (p *Provider) tokenKey(claim *v1.NodeClaim) string {
+	return p.keeper.Policy.Key(claim.Labels[v1.NodePoolLabelKey], claim.Name)
+}
+
+// usable returns a [*bootstraptoken.Error] if the token of the settings cannot be used.
 func (p *Provider) usable(ctx context.Context, given nodeconfig.Secret) error {
 	all, err := p.tokens.List(ctx)
 	if err != nil {
-		return &launch.TokenError{Reason: launch.TokensUnavailable, Err: err}
+		return &bootstraptoken.Error{Reason: bootstraptoken.Unavailable, Err: err}
 	}
-	i := slices.IndexFunc(all, func(t launch.Token) bool { return t.Value.Reveal() == given.Reveal() })
+	i := slices.IndexFunc(all, func(t bootstraptoken.Token) bool { return t.Value.Reveal() == given.Reveal() })
 	if i < 0 {
-		token := launch.Token{Value: given}
-		return &launch.TokenError{
-			Reason: launch.TokenExpired, ID: token.ID(),
+		token := bootstraptoken.Token{Value: given}
+		return &bootstraptoken.Error{
+			Reason: bootstraptoken.Expired, ID: token.ID(),
 			Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own"),
 		}
 	}
@@ -202,7 +208,7 @@ func (p *Provider) usable(ctx context.Context, given nodeconfig.Secret) error {
 // refusedToken is the error of a launch for which there is no token.
 func refusedToken(err error) error {
 	reason := LaunchRefused
-	if why, ok := errors.AsType[*launch.TokenError](err); ok {
+	if why, ok := errors.AsType[*bootstraptoken.Error](err); ok {
 		reason = string(why.Reason)
 	}
 	return refused(reason, err)

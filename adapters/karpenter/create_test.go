@@ -18,7 +18,8 @@ import (
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/components"
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
+	"github.com/slipway-dev/slipway/launch/report"
 )
 
 // exampleImage is the image of the example's claim.
@@ -92,7 +93,7 @@ var launches = map[string]struct {
 	"an example":              {reason: "True"},
 	"an image that can do it": {set: func(f *fixture) { withManifest(manifest(f.t))(f) }, reason: "True"},
 	"an image without the kubelet": {
-		set: func(f *fixture) { withManifest(manifest(f.t, "kubelet 1.34.2"))(f) }, reason: string(launch.ImageIncomplete), says: "kubelet",
+		set: func(f *fixture) { withManifest(manifest(f.t, "kubelet 1.34.2"))(f) }, reason: string(report.ImageIncomplete), says: "kubelet",
 	},
 	"the same, unchecked": {
 		set: func(f *fixture) { withManifest(manifest(f.t, "kubelet 1.34.2"))(f); f.options.SkipCheck = true }, reason: "True",
@@ -179,19 +180,19 @@ var launches = map[string]struct {
 	"a class with a field that is not known": {
 		objects: func(t testing.TB) []client.Object { return []client.Object{classOf(t, "fipsmode: FIPS")} }, reason: "deleted", says: "$.spec.fipsmode",
 	},
-	"tokens that nobody may list":   {set: hideTokens, reason: string(launch.TokensUnavailable), says: "the controller may not"},
-	"tokens that nobody may create": {set: refuseTokens, reason: string(launch.TokenNotCreated), says: "the answer repeats a secret"},
+	"tokens that nobody may list":   {set: hideTokens, reason: string(bootstraptoken.Unavailable), says: "the controller may not"},
+	"tokens that nobody may create": {set: refuseTokens, reason: string(bootstraptoken.NotCreated), says: "the answer repeats a secret"},
 	"no token needed": {
 		set: func(f *fixture) { hideTokens(f); f.options.Inputs = inputs(f.t, "join-method: Attested") }, reason: "True",
 	},
 	"the settings' token": {
 		set: func(f *fixture) { given(f); refuseTokens(f) }, objects: tokenUntil("2026-11-25T12:20:00Z"), reason: "True",
 	},
-	"the settings' token, expired":  {set: given, objects: tokenUntil("2026-11-25T11:59:59Z"), reason: string(launch.TokenExpired), says: "2026-11-25T11:59:59Z"},
-	"the settings' token, expiring": {set: given, objects: tokenUntil("2026-11-25T12:19:59Z"), reason: string(launch.TokenExpiring), says: "2026-11-25T12:19:59Z"},
-	"the settings' token, damaged":  {set: given, objects: tokenUntil("tomorrow"), reason: string(launch.TokenExpired), says: "1970"},
-	"the settings' token, gone":     {set: given, reason: string(launch.TokenExpired), says: "the cluster does not have it"},
-	"the settings' token, hidden":   {set: func(f *fixture) { given(f); hideTokens(f) }, reason: string(launch.TokensUnavailable), says: "the controller may not"},
+	"the settings' token, expired":  {set: given, objects: tokenUntil("2026-11-25T11:59:59Z"), reason: string(bootstraptoken.Expired), says: "2026-11-25T11:59:59Z"},
+	"the settings' token, expiring": {set: given, objects: tokenUntil("2026-11-25T12:19:59Z"), reason: string(bootstraptoken.Expiring), says: "2026-11-25T12:19:59Z"},
+	"the settings' token, damaged":  {set: given, objects: tokenUntil("tomorrow"), reason: string(bootstraptoken.Expired), says: "1970"},
+	"the settings' token, gone":     {set: given, reason: string(bootstraptoken.Expired), says: "the cluster does not have it"},
+	"the settings' token, hidden":   {set: func(f *fixture) { given(f); hideTokens(f) }, reason: string(bootstraptoken.Unavailable), says: "the controller may not"},
 }
 
 // tokenUntil has the token of the settings in the cluster.
@@ -325,7 +326,7 @@ func TestExhausted(t *testing.T) {
 
 // TestOptions: all that is wrong with the options is reported at once.
 func TestOptions(t *testing.T) {
-	_, err := karpenter.New(karpenter.Options{Tokens: launch.TokenPolicy{Lifetime: time.Minute}})
+	_, err := karpenter.New(karpenter.Options{Tokens: bootstraptoken.Policy{Lifetime: time.Minute}})
 	for _, want := range []string{"Client", "Reader", "Machines", "Recorder", "Inputs.Settings", "no token could be used"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not in %v", want, err)

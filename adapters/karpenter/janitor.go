@@ -16,7 +16,6 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	nodeclaimutils "sigs.k8s.io/karpenter/pkg/utils/nodeclaim"
 
-	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -66,8 +65,7 @@ func (j *janitor) cleanTokens(ctx context.Context) error {
 		for _, claim := range claims {
 			initialized := claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeInitialized)
 			if claim.DeletionTimestamp == nil && !initialized {
-				named := &launch.NodeClaim{Metadata: launch.Meta{Name: claim.Name, Labels: claim.Labels}}
-				keys[p.keeper.Policy.Key(launch.Request{Claim: named})] = true
+				keys[p.tokenKey(claim)] = true
 			}
 		}
 		return keys

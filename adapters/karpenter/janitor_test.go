@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 )
 
 // clean has the janitor clean once.
@@ -41,7 +41,7 @@ func (f *fixture) descriptions() string {
 
 // TestTokensAreRemoved: a token is removed when its node is initialized or its claim is gone; others' tokens stay.
 func TestTokensAreRemoved(t *testing.T) {
-	f := newFixture(t, func(f *fixture) { f.options.Tokens = launch.TokenPolicy{PerNode: true} }, tokenSecret("2026-11-25T11:00:00Z"))
+	f := newFixture(t, func(f *fixture) { f.options.Tokens = bootstraptoken.Policy{PerNode: true} }, tokenSecret("2026-11-25T11:00:00Z"))
 	for _, name := range []string{"general-a", "general-b", "general-c"} {
 		f.running(name)
 	}

@@ -12,11 +12,12 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
+	"github.com/slipway-dev/slipway/launch/report"
 )
 
 // ConditionTypeProvisioned is a claim's condition: what the machine itself has said of its provisioning. Its reason is a
-// [launch.Reason]. It is beside Karpenter's own conditions, which it does not change.
+// [report.Reason]. It is beside Karpenter's own conditions, which it does not change.
 const ConditionTypeProvisioned = "Provisioned"
 
 // OutcomeUnreadable is the reason of the condition where the machine has reported something that does not say what came of it.
@@ -26,7 +27,7 @@ const OutcomeUnreadable = "OutcomeUnreadable"
 const lookEvery = 15 * time.Second
 
 // lookFor is how long a machine is asked for a report, from its claim's beginning: some report nothing.
-const lookFor = 2 * launch.DefaultTokenDeadline
+const lookFor = 2 * bootstraptoken.DefaultDeadline
 
 // observe writes what the machine has reported into the claim's condition. It reports whether there is more to come.
 func (p *Provider) observe(ctx context.Context, claim *v1.NodeClaim) (more bool, err error) {
@@ -68,8 +69,8 @@ func (p *Provider) tell(about client.Object, c status.Condition) {
 }
 
 // conditionOf is what a report says, as a condition.
-func conditionOf(report []byte) status.Condition {
-	outcome, err := launch.ReadOutcome(report)
+func conditionOf(data []byte) status.Condition {
+	outcome, err := report.Read(data)
 	if err != nil {
 		return status.Condition{Type: ConditionTypeProvisioned, Status: "Unknown", Reason: OutcomeUnreadable, Message: short(err.Error())}
 	}
@@ -104,7 +105,7 @@ func (h hook) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovide
 		log.FromContext(ctx).Error(err, "nobody knows what the machine has reported; its node is registered", "machine", claim.Status.ProviderID)
 		return cloudprovider.NodeLifecycleHookResult{}, nil
 	}
-	if outcome, err := launch.ReadOutcome(machine.Report); err == nil && !outcome.Succeeded() {
+	if outcome, err := report.Read(machine.Report); err == nil && !outcome.Succeeded() {
 		return cloudprovider.NodeLifecycleHookResult{RequeueAfter: lookEvery}, nil
 	}
 	return cloudprovider.NodeLifecycleHookResult{}, nil

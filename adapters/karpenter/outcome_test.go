@@ -13,7 +13,7 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/report"
 	agentstatus "github.com/slipway-dev/slipway/status"
 )
 
@@ -51,10 +51,10 @@ func TestOutcome(t *testing.T) {
 		again                bool
 	}{
 		"nothing yet":          {again: true},
-		"the extension":        {report: message, status: "True", reason: string(launch.Provisioned)},
-		"provision.json":       {report: []byte(`{"ExitCode":"41","Output":"","Error":"bridge is not in /opt/cni/bin"}`), status: "False", reason: string(launch.ImageIncomplete), says: "another machine of the same launch would fail as well", again: true},
-		"a token":              {report: failed(t, 51, agentstatus.Failure{Cause: "credential", Message: "token abcdef.0123456789canary refused", Action: "put a new token"}), status: "False", reason: string(launch.TokenRefused), says: "[redacted] refused; put a new token", again: true},
-		"the extension, alone": {report: []byte("command terminated with exit status=53\n[stdout]\n"), status: "False", reason: string(launch.NameNotResolved), again: true},
+		"the extension":        {report: message, status: "True", reason: string(report.Provisioned)},
+		"provision.json":       {report: []byte(`{"ExitCode":"41","Output":"","Error":"bridge is not in /opt/cni/bin"}`), status: "False", reason: string(report.ImageIncomplete), says: "another machine of the same launch would fail as well", again: true},
+		"a token":              {report: failed(t, 51, agentstatus.Failure{Cause: "credential", Message: "token abcdef.0123456789canary refused", Action: "put a new token"}), status: "False", reason: string(report.TokenRefused), says: "[redacted] refused; put a new token", again: true},
+		"the extension, alone": {report: []byte("command terminated with exit status=53\n[stdout]\n"), status: "False", reason: string(report.NameNotResolved), again: true},
 		"something else":       {report: []byte("the disk is full"), status: "Unknown", reason: karpenter.OutcomeUnreadable, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {

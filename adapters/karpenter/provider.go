@@ -24,6 +24,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 )
 
 // DefaultChangeDeadline is how long a change in place may take before the node is replaced.
@@ -48,12 +49,12 @@ type Options struct {
 	// Refresh keeps the inputs up to date; nil for a program that does that itself, or not at all.
 	Refresh *Refresh
 	// Tokens says what the bootstrap tokens are like.
-	Tokens launch.TokenPolicy
+	Tokens bootstraptoken.Policy
 	// Rollout restricts changes in place.
 	Rollout Rollout
 	// SkipCheck launches without asking whether the image can do what the node needs.
 	SkipCheck bool
-	// Unapplied are paths of settings that need not be applied ([launch.Check]).
+	// Unapplied are paths of settings that need not be applied ([launch.Launch.Check]).
 	Unapplied []string
 }
 
@@ -83,7 +84,7 @@ type Provider struct {
 	clock     clock.Clock
 	server    *serverClock
 	tokens    *secrets
-	keeper    *launch.TokenKeeper
+	keeper    *bootstraptoken.Keeper
 	rollout   Rollout
 	skipCheck bool
 	unapplied []string
@@ -146,7 +147,7 @@ func New(o Options) (*Provider, error) {
 	tokens := &secrets{reader: o.Reader, writer: o.Client, clock: server}
 	p := &Provider{
 		client: o.Client, machines: o.Machines, recorder: o.Recorder, clock: o.Clock, server: server, tokens: tokens,
-		keeper:  &launch.TokenKeeper{Tokens: tokens, Policy: o.Tokens},
+		keeper:  &bootstraptoken.Keeper{Store: tokens, Policy: o.Tokens},
 		rollout: o.Rollout, skipCheck: o.SkipCheck, unapplied: o.Unapplied,
 		refresh: o.Refresh, refreshes: make(chan event.GenericEvent, 1),
 		looks:   keymutex.NewHashed(locks),

@@ -8,11 +8,11 @@ import (
 
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/report"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The reasons of the claim's condition Launched, beside those of [launch.Reason] and [launch.ImageIncomplete].
+// The reasons of the claim's condition Launched, beside those of [report.Reason] and [report.ImageIncomplete].
 const (
 	// LaunchRefused: package launch has found a fatal problem.
 	LaunchRefused = "LaunchRefused"
@@ -59,7 +59,7 @@ func problemsError(problems []nodeconfig.Problem) error {
 func refusedFor(problems []nodeconfig.Problem) error {
 	reason := LaunchRefused
 	if slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotInstalled }) {
-		reason = string(launch.ImageIncomplete)
+		reason = string(report.ImageIncomplete)
 	}
 	return refused(reason, problemsError(problems))
 }

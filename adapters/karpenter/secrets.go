@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -30,24 +30,24 @@ const (
 	keyGroups         = "auth-extra-groups"
 )
 
-// secrets are the bootstrap tokens of a cluster, as launch.Tokens.
+// secrets are the bootstrap tokens of a cluster, as bootstraptoken.Store.
 type secrets struct {
 	reader client.Reader
 	writer client.Client
 	clock  *serverClock
 }
 
-var _ launch.Tokens = (*secrets)(nil)
+var _ bootstraptoken.Store = (*secrets)(nil)
 
 // List returns the tokens that the cluster has now.
-func (s *secrets) List(ctx context.Context) ([]launch.Token, error) {
+func (s *secrets) List(ctx context.Context) ([]bootstraptoken.Token, error) {
 	var list corev1.SecretList
 	ofTokens := client.MatchingFields{"type": string(corev1.SecretTypeBootstrapToken)}
 	err := s.reader.List(ctx, &list, client.InNamespace(tokenNamespace), ofTokens)
 	if err != nil {
 		return nil, err
 	}
-	tokens := make([]launch.Token, 0, len(list.Items))
+	tokens := make([]bootstraptoken.Token, 0, len(list.Items))
 	for i := range list.Items {
 		if secret := &list.Items[i]; secret.Name == tokenNamePrefix+string(secret.Data[keyID]) { // Kubernetes finds no other
 			tokens = append(tokens, tokenOf(secret))
@@ -57,9 +57,9 @@ func (s *secrets) List(ctx context.Context) ([]launch.Token, error) {
 }
 
 // tokenOf is the token that a secret has. An expiration that cannot be read is long ago, as for Kubernetes.
-func tokenOf(secret *corev1.Secret) launch.Token {
+func tokenOf(secret *corev1.Secret) bootstraptoken.Token {
 	data := func(key string) string { return string(secret.Data[key]) }
-	token := launch.Token{
+	token := bootstraptoken.Token{
 		Value:          nodeconfig.NewSecret(data(keyID) + "." + data(keySecret)),
 		Authentication: data(keyAuthentication) == "true",
 		Description:    data(keyDescription),
@@ -78,7 +78,7 @@ func tokenOf(secret *corev1.Secret) launch.Token {
 }
 
 // Create makes a token as it is wanted, with a value that is drawn.
-func (s *secrets) Create(ctx context.Context, wanted launch.Token) (launch.Token, error) {
+func (s *secrets) Create(ctx context.Context, wanted bootstraptoken.Token) (bootstraptoken.Token, error) {
 	id, value := randomText(tokenIDLength), randomText(tokenLength)
 	data := map[string]string{
 		keyID: id, keySecret: value, keyDescription: wanted.Description,
@@ -99,7 +99,7 @@ func (s *secrets) Create(ctx context.Context, wanted launch.Token) (launch.Token
 	}
 	sent := secret.DeepCopy() // an answer is written into what is sent
 	if err := s.writer.Create(ctx, sent); err != nil {
-		return launch.Token{}, without(err, value)
+		return bootstraptoken.Token{}, without(err, value)
 	}
 	s.clock.created(sent.CreationTimestamp.Time)
 	return tokenOf(secret), nil

@@ -20,7 +20,7 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 )
 
 // ids are the IDs of the cluster's tokens.
@@ -45,7 +45,7 @@ func tokenOf(t testing.TB, l karpenter.Launch) string {
 // TestTokenSecret: the secret is as Kubernetes wants it.
 func TestTokenSecret(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
-		f.options.Tokens = launch.TokenPolicy{PerNode: true, Lifetime: 2 * time.Hour, Groups: []string{"system:bootstrappers:a", "system:bootstrappers:b"}}
+		f.options.Tokens = bootstraptoken.Policy{PerNode: true, Lifetime: 2 * time.Hour, Groups: []string{"system:bootstrappers:a", "system:bootstrappers:b"}}
 	}, claimOf(t, "general-abcde", ""))
 	f.lifecycle("general-abcde")
 	if len(f.tokens()) != 1 {
@@ -109,7 +109,7 @@ func TestTokenExpires(t *testing.T) {
 		claim := f.lifecycle(name)
 		if i == 3 {
 			c := claim.StatusConditions().Get(v1.ConditionTypeLaunched)
-			if len(f.cloud.started) != 3 || c.Reason != string(launch.TokenNotCreated) || !strings.Contains(c.Message, "the controller may not") {
+			if len(f.cloud.started) != 3 || c.Reason != string(bootstraptoken.NotCreated) || !strings.Contains(c.Message, "the controller may not") {
 				t.Errorf("%d machines, %+v", len(f.cloud.started), c)
 			}
 			continue

@@ -33,7 +33,7 @@ type launching struct {
 	explain, script     bool
 	output              command.Choice
 	allowed             []string
-	problems            []nodeconfig.Problem
+	problems            launch.Problems
 	ofClass             []nodeconfig.Problem // what is wrong with the class alone; what else is wrong can be said all the same
 	cloud               azure.Input
 	request             launch.Request
@@ -124,8 +124,8 @@ func (l *launching) run(s cli.Streams, field string) error {
 		return l.refuse(s, []azure.Reason{})
 	}
 	made := launch.Render(&l.cloud, l.request)
-	l.problems = launch.Join(l.problems, l.inClass(made.Problems())...)
-	l.problems = launch.Join(l.problems, l.inClass(launch.Check(made, l.image, l.allowed...))...)
+	l.problems = l.problems.Join(l.inClass(made.Problems())...)
+	l.problems = l.problems.Join(l.inClass(made.Check(l.image, l.allowed...))...)
 	if len(nodeconfig.Fatal(l.problems)) > 0 {
 		against := []azure.Reason{}
 		if made.Document().Machine.Image.ID == "" {

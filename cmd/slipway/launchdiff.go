@@ -65,7 +65,7 @@ func (l *launching) compare(s cli.Streams, name string) (*launch.Comparison, err
 		return nil, command.Failed("%s: %w", title(name), err)
 	}
 	wanted := launch.Render(&l.cloud, l.request)
-	l.problems = launch.Join(append(l.problems, l.inClass(l.ofClass)...), l.inClass(wanted.Problems())...)
+	l.problems = append(l.problems, l.inClass(l.ofClass)...).Join(l.inClass(wanted.Problems())...)
 	if len(nodeconfig.Fatal(l.problems)) > 0 {
 		return nil, l.refuse(s, nil)
 	}

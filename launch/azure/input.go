@@ -251,11 +251,11 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 	case foundErr != nil && nameErr != nil:
 		p.Report(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, foundErr))
 	case foundErr == nil && byTable != "" && byTable != found:
-		p.Report(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q in that of the route table; the first is used", found, what, byTable))
+		p.Report(false, nodeconfig.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q in that of the route table; the first is used", found, what, byTable))
 	case foundErr == nil && nameErr == nil && byName != found:
-		p.Report(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q by the API server's name; the first is used", found, what, byName))
+		p.Report(false, nodeconfig.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q by the API server's name; the first is used", found, what, byName))
 	case foundErr != nil && in.Detected != nil && in.Detected.SecurityGroups != nil:
-		p.Report(false, launch.Conflict, path, foundErr.Error()+"; the API server's name is used, which says "+byName)
+		p.Report(false, nodeconfig.Conflict, path, foundErr.Error()+"; the API server's name is used, which says "+byName)
 	}
 	if nameErr != nil || foundErr == nil {
 		return nil

@@ -164,7 +164,7 @@ func (in *Input) userData(p *problems) {
 		case fact == "":
 			p.wrong(pathUserData, "sets "+row.path+", which is not the class's to set")
 		default:
-			p.Report(true, launch.Conflict, pathUserData, "sets "+row.path+" otherwise than "+place+" does; leave it out")
+			p.Report(true, nodeconfig.Conflict, pathUserData, "sets "+row.path+" otherwise than "+place+" does; leave it out")
 		}
 	}
 	p.Document = ""

@@ -14,11 +14,12 @@ import (
 
 // public are the packages that others import.
 var public = []string{
-	"api/aksnodeconfig/nodeconfigutils", "api/aksnodeconfig/v1", "components", "exitcode", "launch", "launch/azure", "node", "nodeconfig", "status", "userdata",
+	"api/aksnodeconfig/nodeconfigutils", "api/aksnodeconfig/v1", "components", "exitcode", "launch", "launch/azure",
+	"launch/bootstraptoken", "launch/report", "node", "nodeconfig", "status", "userdata",
 }
 
 // ofTypes are the public packages that are mostly types, one for each part of a contract: their lists are long.
-var ofTypes = []string{"api/aksnodeconfig/v1", "launch", "nodeconfig"}
+var ofTypes = []string{"api/aksnodeconfig/v1", "nodeconfig"}
 
 // maxDocLines is how long `go doc` of a package may be: a screen.
 const maxDocLines = 52

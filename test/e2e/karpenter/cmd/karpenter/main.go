@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
-	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 )
 
 // version is what the build says, and each start: a newer one must change no node.
@@ -63,7 +63,7 @@ func run(ctx context.Context) error {
 	provider, err := karpenter.New(karpenter.Options{
 		Client: op.GetClient(), Reader: op.GetAPIReader(), Recorder: op.EventRecorder, Clock: op.Clock, ServerTime: serverTime,
 		Machines: newMachines(os.Getenv("E2E_MACHINES")), Inputs: inputs, Refresh: refresh, SkipCheck: os.Getenv("E2E_SKIP_CHECK") == "true",
-		Tokens: launch.TokenPolicy{Groups: []string{os.Getenv("E2E_TOKEN_GROUP")}},
+		Tokens: bootstraptoken.Policy{Groups: []string{os.Getenv("E2E_TOKEN_GROUP")}},
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,6 @@
-package launch
+// Package report reads what a new machine reports about its provisioning, and gives it a [Reason], in the form of the reason of a
+// Kubernetes condition. An autoscaler sets it on the claim, and decides by [Outcome.Retry] whether another machine is worth a try.
+package report
 
 import (
 	"cmp"
@@ -12,6 +14,9 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
+// Reason is what happened to a machine, in the form of the reason of a Kubernetes condition.
+type Reason string
+
 // The reasons of an [Outcome].
 const (
 	// Provisioned is the reason of a success.
@@ -20,9 +25,9 @@ const (
 	TokenRefused Reason = "TokenRefused"
 	// TokenForbidden: the token may not ask for a certificate.
 	TokenForbidden Reason = "TokenForbidden"
-	// CertificateDenied: the cluster has refused the node's certificate, or has issued one that is of no use.
+	// CertificateDenied: the cluster has refused the node's certificate, or has issued one that the kubelet cannot use.
 	CertificateDenied Reason = "CertificateDenied"
-	// CertificatePending: nobody has approved or signed the node's certificate, or the signer has failed.
+	// CertificatePending: the cluster has not approved or signed the node's certificate, or its signer has failed.
 	CertificatePending Reason = "CertificatePending"
 	// NameNotResolved: the name of the API server does not resolve.
 	NameNotResolved Reason = "NameNotResolved"
@@ -30,7 +35,7 @@ const (
 	OutboundFailed Reason = "OutboundFailed"
 	// APIServerUnreachable: nothing answers at the API server's address.
 	APIServerUnreachable Reason = "APIServerUnreachable"
-	// APIServerNotTrusted: who answers there is not the cluster of the contract.
+	// APIServerNotTrusted: the server at that address is not the contract's cluster.
 	APIServerNotTrusted Reason = "APIServerNotTrusted"
 	// ImageIncomplete: the image has no component that the node needs.
 	ImageIncomplete Reason = "ImageIncomplete"
@@ -54,15 +59,15 @@ const (
 	ProvisioningFailed Reason = "ProvisioningFailed"
 )
 
-// Outcome is what came of a machine, as the machine itself has reported it.
+// Outcome is what happened to a machine, by its own report.
 type Outcome struct {
 	Reason Reason `json:"reason"`
-	// Message says for people what happened, on one line, without what looks like a secret.
+	// Message is what happened, for people: one line, without what looks like a secret.
 	Message string `json:"message"`
-	// Action says what to do about it; empty for a success.
+	// Action is what to do about it; empty for a success.
 	Action string `json:"action,omitempty"`
-	// Retry says that another machine of the same launch may become a node without anybody changing anything else. After
-	// [TokenRefused] it takes another token.
+	// Retry is true if another machine of the same launch may become a node with no other change. After [TokenRefused] it needs
+	// another token.
 	Retry bool `json:"retry"`
 	// ExitCode is in the table of package exitcode.
 	ExitCode int `json:"exitCode"`
@@ -71,20 +76,20 @@ type Outcome struct {
 // Succeeded reports whether the machine is a node.
 func (o *Outcome) Succeeded() bool { return o.Reason == Provisioned }
 
-// outcomeRow is what a cause or an exit code means for whoever launches.
-type outcomeRow struct {
+// row is what a cause or an exit code means for a launch.
+type row struct {
 	reason Reason
 	retry  bool
 	causes []resource.Cause
 	codes  []int
-	// ahead says that the codes say more than a cause.
+	// ahead is true if the codes say more than a cause.
 	ahead bool
 }
 
-// outcomeRows are all that is not ProvisioningFailed. A cause says more than most codes, so the causes are looked at before these. Another
-// try makes sense where time, another host or another token can change the result; the agent itself has tried for minutes. The codes without a name are
+// rows are all that is not ProvisioningFailed. A cause says more than most codes, so causes count first. Another
+// try makes sense if time, another host or another token can change the result; the agent itself has tried for minutes. The codes without a name are
 // those of AKS's scripts (package exitcode).
-var outcomeRows = []outcomeRow{
+var rows = []row{
 	{reason: Provisioned, codes: []int{exitcode.Success}},
 	{reason: TokenRefused, retry: true, causes: []resource.Cause{resource.CauseCredential}},
 	{reason: TokenForbidden, causes: []resource.Cause{resource.CauseForbidden}},
@@ -127,31 +132,31 @@ var outcomeRows = []outcomeRow{
 }
 
 // rowOf is the row of a code that says more than a cause, or else of a cause, or else of a code.
-func rowOf(cause string, code int) outcomeRow {
-	hasCode := func(r outcomeRow) bool { return slices.Contains(r.codes, code) }
-	for _, counts := range []func(outcomeRow) bool{
-		func(r outcomeRow) bool { return r.ahead && hasCode(r) },
-		func(r outcomeRow) bool { return slices.Contains(r.causes, resource.Cause(cause)) },
+func rowOf(cause string, code int) row {
+	hasCode := func(r row) bool { return slices.Contains(r.codes, code) }
+	for _, counts := range []func(row) bool{
+		func(r row) bool { return r.ahead && hasCode(r) },
+		func(r row) bool { return slices.Contains(r.causes, resource.Cause(cause)) },
 		hasCode,
 	} {
-		if i := slices.IndexFunc(outcomeRows, counts); i >= 0 {
-			return outcomeRows[i]
+		if i := slices.IndexFunc(rows, counts); i >= 0 {
+			return rows[i]
 		}
 	}
-	return outcomeRow{reason: ProvisioningFailed, retry: true}
+	return row{reason: ProvisioningFailed, retry: true}
 }
 
-// longestMessage is how long the text of an outcome may be: a message of a condition has at most 32,768 bytes (Kubernetes:
+// maxMessage is how long the text of an outcome may be: a message of a condition has at most 32,768 bytes (Kubernetes:
 // metav1.Condition), and an event's 1,024.
-const longestMessage = 1024
+const maxMessage = 1024
 
-// ErrNoOutcome says that a report does not say what came of a machine.
+// ErrNoOutcome is wrapped by the error of a report without an outcome.
 var ErrNoOutcome = errors.New("the report does not say what came of the machine")
 
-// ReadOutcome reads what a machine has reported: its status.json, its provision.json, or what Azure's extension returned
+// Read reads what a machine has reported: its status.json, its provision.json, or what Azure's extension returned
 // ([status.ParseCSEMessage]). Only status.json names causes; the others have an exit code, which says less. The error wraps
 // [ErrNoOutcome].
-func ReadOutcome(report []byte) (*Outcome, error) {
+func Read(report []byte) (*Outcome, error) {
 	if s, err := status.Parse(report); err == nil {
 		return outcomeOf(s)
 	}
@@ -166,7 +171,7 @@ func ReadOutcome(report []byte) (*Outcome, error) {
 	return newOutcome("", code, result.Error, ""), nil
 }
 
-// outcomeOf is what a status says.
+// outcomeOf returns the outcome of a status.
 func outcomeOf(s *status.Status) (*Outcome, error) {
 	switch {
 	case s.Outcome == status.OutcomeSuccess && s.ExitCode == exitcode.Success:
@@ -179,16 +184,16 @@ func outcomeOf(s *status.Status) (*Outcome, error) {
 	return newOutcome(s.Error.Cause, s.ExitCode, s.Error.String(), s.Error.Action), nil
 }
 
-// newOutcome is the outcome of a cause and a code. Where a text is empty, the table of exit codes has one.
+// newOutcome returns the outcome of a cause and a code. If a text is empty, the table of exit codes has one.
 func newOutcome(cause string, code int, message, action string) *Outcome {
-	row := rowOf(cause, code)
+	means := rowOf(cause, code)
 	known, found := exitcode.Lookup(code)
 	if !found {
 		known.Meaning = fmt.Sprintf("the machine ended with the code %d, which is not in the table", code)
 	}
 	o := &Outcome{
-		Reason: row.reason, Retry: row.retry, ExitCode: code,
-		Message: cmp.Or(redact.Line(message, longestMessage), known.Meaning), Action: cmp.Or(redact.Line(action, longestMessage), known.Action),
+		Reason: means.reason, Retry: means.retry, ExitCode: code,
+		Message: cmp.Or(redact.Line(message, maxMessage), known.Meaning), Action: cmp.Or(redact.Line(action, maxMessage), known.Action),
 	}
 	if o.Succeeded() {
 		o.Action = ""

@@ -1,0 +1,118 @@
+package bootstraptoken
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Store is a cluster's bootstrap tokens. Adapters implement it with Kubernetes' secrets.
+type Store interface {
+	// List returns all tokens of the cluster, and not those of a cache.
+	List(ctx context.Context) ([]Token, error)
+	// Create creates a token with a random value, and returns it.
+	Create(ctx context.Context, wanted Token) (Token, error)
+	// Delete removes the token with an ID. If there is none, it returns nil.
+	Delete(ctx context.Context, id string) error
+}
+
+// Keeper gives tokens to launches. Several goroutines may use it. If several launches with one key find no token, one of them creates it,
+// and the others use it too.
+type Keeper struct {
+	Store  Store
+	Policy Policy
+
+	mu    sync.Mutex
+	calls map[string]*call
+}
+
+// call is a search, or a creation, that runs.
+type call struct {
+	done  chan struct{}
+	token *Token
+	err   error
+}
+
+// Grant returns a token for a launch with a key ([Policy.Key]): an existing one, or a new one. The time is the API server's. The error is an
+// [*Error]; the caller then starts no machine.
+func (k *Keeper) Grant(ctx context.Context, key string, now time.Time) (*Token, error) {
+	if err := k.Policy.Check(); err != nil {
+		return nil, &Error{Reason: PolicyInvalid, Err: err}
+	}
+	for {
+		c, first := k.join(key)
+		if first {
+			defer k.finish(key, c)
+			c.token, c.err = k.find(ctx, key, now)
+			return c.token, c.err
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return nil, &Error{Reason: Unavailable, Err: context.Cause(ctx)}
+		}
+		if errors.Is(c.err, context.Canceled) || errors.Is(c.err, context.DeadlineExceeded) {
+			continue // the first caller has given up; this one has not
+		}
+		return c.token, c.err
+	}
+}
+
+// join returns the call for a key. If no call runs, it starts one, and the caller must finish it.
+func (k *Keeper) join(key string) (c *call, first bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c := k.calls[key]; c != nil {
+		return c, false
+	}
+	if k.calls == nil {
+		k.calls = make(map[string]*call)
+	}
+	c = &call{done: make(chan struct{})}
+	k.calls[key] = c
+	return c, true
+}
+
+// finish ends a call.
+func (k *Keeper) finish(key string, c *call) {
+	k.mu.Lock()
+	delete(k.calls, key)
+	k.mu.Unlock()
+	close(c.done)
+}
+
+// find returns a token that can be used, and creates one if there is none.
+func (k *Keeper) find(ctx context.Context, key string, now time.Time) (*Token, error) {
+	all, err := k.Store.List(ctx)
+	if err != nil {
+		return nil, &Error{Reason: Unavailable, Err: err}
+	}
+	if t := k.Policy.choose(all, key, now); t != nil {
+		return t, nil
+	}
+	created, err := k.Store.Create(ctx, k.Policy.newToken(key, now))
+	if err != nil {
+		return nil, &Error{Reason: NotCreated, Err: err}
+	}
+	if err := k.Policy.Usable(&created, now); err != nil {
+		return nil, &Error{Reason: NotCreated, ID: created.ID(), Err: err}
+	}
+	return &created, nil
+}
+
+// Clean removes the keeper's tokens that no launch needs: expired ones, and those of keys that are not live. A claim's key is live until
+// its node is Ready or the claim is gone. The time is the API server's. Clean tries to remove each token, and returns all errors.
+func (k *Keeper) Clean(ctx context.Context, live func(key string) bool, now time.Time) error {
+	all, err := k.Store.List(ctx)
+	if err != nil {
+		return &Error{Reason: Unavailable, Err: err}
+	}
+	var failed []error
+	for _, id := range unneeded(all, live, now) {
+		if err := k.Store.Delete(ctx, id); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
