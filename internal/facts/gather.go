@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // Machine is what facts are gathered from.
@@ -191,7 +192,7 @@ var programs = []struct{ name, path, cloud, with string }{
 	{"aws", "/snap/bin/aws", EC2, ""},
 	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2, ""},
 	{"aws-iam-authenticator", "/usr/local/bin/aws-iam-authenticator", EC2, ""},
-	{"pause", "/etc/eks/pause.tar", EC2, ""}, // amazon-eks-ami: cache-pause-container
+	{"pause", profile.PauseArchive, EC2, ""},
 	{"coredns", "/opt/azure/containers/localdns/binary/coredns", "", ""},
 	{"nvidia-smi", "/usr/bin/nvidia-smi", "", ""},
 	{"nvidia-modprobe", "/usr/bin/nvidia-modprobe", "", "nvidia-smi"},

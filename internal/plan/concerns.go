@@ -31,5 +31,5 @@ var readByAll = []string{"$.cluster.kubernetesVersion", "$.components.layout", "
 
 // agentlessConcerns are those of a node without an agent. An agent never plans one, and does not hold what only this one needs.
 func agentlessConcerns() []*concern.Concern {
-	return append(slices.Clone(concerns), &machine.Asked, &runtime.PulledSandbox)
+	return append(slices.Clone(concerns), &machine.Asked, &runtime.BroughtSandbox)
 }

@@ -1,7 +1,13 @@
 package profile
 
-// HeldPause is what EKS's images call the sandbox image that they hold in containerd's store (Amazon EKS AMI: cache-pause-container).
-const HeldPause = "localhost/kubernetes/pause:latest"
+const (
+	// HeldPause is what EKS's images call the sandbox image that they hold in containerd's store (Amazon EKS AMI: cache-pause-container).
+	HeldPause = "localhost/kubernetes/pause:latest"
+	// PauseArchive is where they hold it as an archive, too.
+	PauseArchive = "/etc/eks/pause.tar"
+	// regionsPause is the sandbox image in a region's registry (Amazon EKS AMI: --pause-container-version).
+	regionsPause = "eks/pause:3.5"
+)
 
 // eks is a node of a cluster of Amazon's EKS on Amazon Linux 2023: the places of EKS's images (Amazon EKS AMI: nodeadm, and the
 // files below templates/al2023/runtime), so that collectors of logs, problem detectors and runbooks find its files. It has these
@@ -51,8 +57,9 @@ var eks = Profile{
 		Entries:        Entries{Cluster: "kubernetes", Context: "kubelet", BootstrapContext: "kubelet"}, // nodeadm: kubeconfig.template.yaml
 	},
 	Command: Command{
-		Flags:     []Flag{{Name: "cloud-provider", Value: "external"}},
-		Unflagged: []string{"runtime-request-timeout", "volume-plugin-dir"},
+		Flags:        []Flag{{Name: "cloud-provider", Value: "external"}},
+		Unflagged:    []string{"runtime-request-timeout", "volume-plugin-dir"},
+		SandboxImage: regionsPause,
 	},
 	GPU: GPU{
 		Present:      map[string]string{"nvidia.com/gpu.present": "true"}, // nodeadm: NvidiaGPULabel
@@ -93,7 +100,6 @@ var eks = Profile{
 		"Command.Helper":          "eksctl leaves no variables for commands on Amazon Linux 2023",
 		"Command.Local":           "the agent writes what the machine knows into the files themselves",
 		"Command.MaxPods":         "the number of pods is in the configuration",
-		"Command.SandboxImage":    "the image holds it",
 		"Command.Snap":            "Amazon Linux has no snaps",
 		"GPU.Labels":              standard.Empty["GPU"],
 		"GPU.Marker":              standard.Empty["GPU"],

@@ -68,7 +68,7 @@ var eksctl = Profile{
 			{Name: "cni-bin-dir", Value: "/opt/cni/bin", Until: 23},
 			{Name: "cni-conf-dir", Value: "/etc/cni/net.d", Until: 23},
 		},
-		SandboxImage: "eks/pause:3.5", // Amazon EKS AMI: --pause-container-version
+		SandboxImage: regionsPause,
 		Snap: Snap{
 			Name: "kubelet-eks",
 			// Where snapd has the program "kubelet" of the snap (snapd docs: /snap/bin/SNAP.PROGRAM; eksctl: snap alias).

@@ -224,7 +224,7 @@ type Command struct {
 	Flags []Flag
 	// Unflagged are flags that Slipway gives in other families, and that this family leaves to the kubelet's own default.
 	Unflagged []string
-	// SandboxImage is the image of pods' sandboxes, within the region's registry of system images.
+	// SandboxImage is the image of pods' sandboxes, within the region's registry of system images, if the machine's image does not hold one.
 	SandboxImage string
 	// Snap is how the kubelet is started on distributions that have it as a snap.
 	Snap Snap

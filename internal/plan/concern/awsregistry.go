@@ -43,6 +43,7 @@ var awsRegistries = []struct{ region, account string }{
 	{"eu-west-1", "602401143452"},
 	{"eu-west-2", "602401143452"},
 	{"eu-west-3", "602401143452"},
+	{"eusc-de-east-1", "877088126301"},
 	{"il-central-1", "066635153087"},
 	{"me-central-1", "759879836304"},
 	{"me-south-1", "558608220178"},
@@ -55,6 +56,8 @@ var awsRegistries = []struct{ region, account string }{
 	{"us-iso-east-1", "725322719131"},
 	{"us-iso-west-1", "608367168043"},
 	{"us-isob-east-1", "187977181151"},
+	{"us-isob-west-1", "321162350305"},
+	{"us-isof-east-1", "171035529773"},
 	{"us-isof-south-1", "676585237158"},
 	{"us-west-1", "602401143452"},
 	{"us-west-2", "602401143452"},
@@ -81,28 +84,34 @@ func (in *Input) Registry() (registry awsRegistry, own bool) {
 			registry.Account = r.account
 		}
 	}
-	own = in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage && in.heldSandbox() == ""
+	own = in.asksForSandbox() && in.SandboxArchive() == ""
 	return registry, own
 }
 
-// heldSandbox is the sandbox image that the machine's image holds, if the contract names none: that of all images of the family, or of one
-// that is known to have EKS's; empty for none.
-func (in *Input) heldSandbox() string {
-	switch held := in.Family.Runtime.SandboxImage; {
-	case in.Config.Runtime.SandboxImage != nodeconfig.DefaultSandboxImage:
+// asksForSandbox reports whether the contract leaves the sandbox image to a family that has its own.
+func (in *Input) asksForSandbox() bool {
+	return in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage
+}
+
+// SandboxArchive is where the machine's image has the archive of the sandbox image that it holds: where it is found, or where all images of
+// the family have it, if nothing is known of this one. Empty: it holds none, or the contract names another.
+func (in *Input) SandboxArchive() string {
+	known := in.Facts.Components
+	switch i := slices.IndexFunc(known, func(c components.Component) bool { return c.Name == "pause" && IsPlainPath(c.Path) }); {
+	case !in.asksForSandbox():
 		return ""
-	case held == "" && in.Family.Command.SandboxImage != "" &&
-		slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == "pause" }):
-		return profile.HeldPause
-	default:
-		return held
+	case i >= 0:
+		return known[i].Path
+	case len(known) == 0 && in.Family.Runtime.SandboxImage != "":
+		return profile.PauseArchive
 	}
+	return ""
 }
 
 // SandboxImage is the image of pods' sandboxes.
 func (in *Input) SandboxImage() string {
-	if held := in.heldSandbox(); held != "" {
-		return held
+	if in.SandboxArchive() != "" {
+		return profile.HeldPause
 	}
 	registry, own := in.Registry()
 	if !own {

@@ -43,7 +43,7 @@ enable_tar_index = false
 // the machine's image holds: it is unpacked for containerd's own, its layers are gone, and no registry has it (Amazon EKS AMI:
 // cache-pause-container). nodeadm imports it again for this, with FastImagePull.
 func checkHeldSandbox(in *concern.Input, out *concern.Output) {
-	if in.Config.Runtime.LazyPull != "" && in.SandboxImage() == in.Family.Runtime.SandboxImage {
+	if in.Config.Runtime.LazyPull != "" && in.SandboxArchive() != "" {
 		out.Fatal(nodeconfig.NotApplied, setting.LazyPull, "is not applied by this version on nodes of this layout, which FastImagePull asks for: the snapshotter does not have the image of pods' sandboxes, "+
 			"which the machine's image holds; leave it out, or name an image of a registry in runtime.sandboxImage")
 	}
