@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/agentless"
 	"github.com/slipway-dev/slipway/internal/bundle"
@@ -56,7 +57,7 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 		return err
 	}
 	if r.to.Value == bundleTarget {
-		return r.writeBundle(s, &machine)
+		return r.writeBundle(s, &machine, known.Components)
 	}
 	document := machine.CloudConfig()
 	if r.to.Value == ignitionTarget {
@@ -101,8 +102,8 @@ func tellLosses(s cli.Streams, c *contract, m *agentless.Machine) error {
 }
 
 // writeBundle writes the directory.
-func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine) error {
-	manifest, documents, err := m.Bundle(cli.Version)
+func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine, programs []components.Component) error {
+	manifest, documents, err := m.Bundle(cli.Version, programs)
 	if err == nil {
 		err = bundle.Write(r.output, manifest, documents)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -23,6 +24,7 @@ type Host interface {
 	facts.Machine
 	source.Machine
 	publish.Host
+	integrity.Files
 	// Prefetch has the kernel read a file into memory, beside everything else.
 	Prefetch(path string) error
 	// Restrict takes a regular file from all but its owner, and reports whether others had it.

@@ -1,12 +1,10 @@
 package agentless
 
 import (
-	"path"
 	"slices"
-	"strings"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/bundle"
-	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // The documents of a bundle.
@@ -15,14 +13,16 @@ const (
 	ignitionName    = "config.ign"
 )
 
-// Bundle is the machine as a bundle that a version of this program makes, with the documents that are in it.
-func (m *Machine) Bundle(version string) (*bundle.Manifest, map[string][]byte, error) {
+// Bundle is the machine as a bundle that a version of this program makes, with the documents that are in it. The image has programs,
+// whose digests are in the bundle where they are known.
+func (m *Machine) Bundle(version string, programs []components.Component) (*bundle.Manifest, map[string][]byte, error) {
 	ignition, err := m.Ignition()
 	if err != nil {
 		return nil, nil, err
 	}
 	documents := map[string][]byte{cloudConfigName: m.CloudConfig(), ignitionName: ignition}
-	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Owned: m.owned()}
+	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Node: m.node}
+	manifest.Node.Programs = slices.DeleteFunc(slices.Clone(programs), func(c components.Component) bool { return c.SHA256 == "" })
 	for _, name := range []string{cloudConfigName, ignitionName} {
 		manifest.Renderings = append(manifest.Renderings, bundle.Rendering{Name: name, SHA256: bundle.Sum(documents[name])})
 	}
@@ -43,16 +43,4 @@ func (m *Machine) Bundle(version string) (*bundle.Manifest, map[string][]byte, e
 		manifest.Entries = append(manifest.Entries, bundle.Entry{Path: l.Path, Type: bundle.TypeLink, Target: l.Target})
 	}
 	return manifest, documents, manifest.Seal()
-}
-
-// owned are the directories of drop-ins: another drop-in there changes what a unit of the plan does.
-func (m *Machine) owned() []string {
-	var dirs []string
-	for _, f := range m.Files {
-		if dir := path.Dir(f.Path); path.Dir(dir) == resource.UnitDir && strings.HasSuffix(dir, ".d") {
-			dirs = append(dirs, dir)
-		}
-	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
 }

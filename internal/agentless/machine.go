@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -27,6 +28,9 @@ type Machine struct {
 	OnceDone string
 	// Losses are what is not done.
 	Losses []Unsupported
+
+	// node is what has to be known to find what is not part of the machine.
+	node integrity.Node
 }
 
 // Unsupported is something that a plan has and a node without an agent does not.
@@ -105,6 +109,10 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 	slices.SortFunc(b.Files, func(x, y *resource.File) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Links, func(x, y *resource.Symlink) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Losses, func(x, y Unsupported) int { return cmp.Compare(x.ID, y.ID) })
+	for _, f := range b.Files { // units of such a machine alone among them
+		p.Resources = append(p.Resources[:len(p.Resources):len(p.Resources)], resource.Resource{Spec: f})
+	}
+	b.node = integrity.Of(p)
 	return b.Machine
 }
 

@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/integrity"
 )
 
 // The manifest's own identity.
@@ -37,8 +39,8 @@ type Manifest struct {
 	Digest string `json:"digest"`
 	// Renderings are the documents that a machine can be created with, by their names in the bundle.
 	Renderings []Rendering `json:"renderings"`
-	// Owned are directories in which there is nothing but entries of the bundle.
-	Owned []string `json:"owned,omitempty"`
+	// Node is what else has to be known of the node to find what is not part of it.
+	Node integrity.Node `json:"node"`
 	// Entries are what the node has, by path.
 	Entries []Entry `json:"entries"`
 }

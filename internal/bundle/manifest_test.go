@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/slipway-dev/slipway/internal/bundle"
+	"github.com/slipway-dev/slipway/internal/integrity"
 )
 
 // sealed is a manifest with each type of entry, and its files.
@@ -18,7 +19,7 @@ func sealed(t testing.TB) (*bundle.Manifest, map[string][]byte) {
 	t.Helper()
 	documents := map[string][]byte{"config.ign": []byte("{}")}
 	m := &bundle.Manifest{
-		Slipway: "test", Config: "c0ffee", Owned: []string{"/etc/a.d"},
+		Slipway: "test", Config: "c0ffee", Node: integrity.Node{Units: []string{"a.service"}},
 		Renderings: []bundle.Rendering{{Name: "config.ign", SHA256: bundle.Sum(documents["config.ign"])}},
 		Entries: []bundle.Entry{
 			{Path: "/etc/a.d/x", Type: bundle.TypeFile, Mode: "0600", SHA256: bundle.Sum([]byte("x<y>")), Content: []byte("x<y>"), Until: []string{"/etc/b"}},

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/integrity"
 )
 
 // maxFile is how large a file may be that is compared, in bytes. A plan has none that is larger.
@@ -43,9 +45,6 @@ func (m *Manifest) Verify(tree fs.FS, owner Owner) []Difference {
 	var all []Difference
 	for i := range m.Entries {
 		all = append(all, m.Entries[i].compare(tree, owner)...)
-	}
-	for _, dir := range m.Owned {
-		all = append(all, m.extra(tree, dir)...)
 	}
 	slices.SortStableFunc(all, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return all
@@ -161,20 +160,33 @@ func readFile(tree fs.FS, name string) ([]byte, error) {
 	return data, err
 }
 
-// extra are what is in a directory of the bundle's own, and not in the bundle.
-func (m *Manifest) extra(tree fs.FS, dir string) []Difference {
-	entries, err := fs.ReadDir(tree, within(dir))
+// Additions finds what changes what the node runs and is not part of the node. If image is not nil, it has the files of the image that the
+// machine was made from: what the image has is left out. If it is nil, what an image may have by itself is left out. What the cluster's
+// add-ons bring is in noted, and is no difference.
+func (m *Manifest) Additions(machine, image integrity.Files) (differences, noted []Difference, err error) {
+	node := m.Node
+	for _, e := range m.Entries {
+		node.Paths = append(node.Paths, e.Path)
+	}
+	found, err := integrity.Find(machine, &node)
 	if err != nil {
-		return nil // what is missing there is said already
+		return nil, nil, err
 	}
-	var all []Difference
-	for _, entry := range entries {
-		name := path.Join(dir, entry.Name())
-		if !slices.ContainsFunc(m.Entries, func(e Entry) bool { return e.Path == name }) {
-			all = append(all, Difference{name, "is not of the bundle"})
+	counted := integrity.Only(found, integrity.Counted)
+	if image != nil {
+		before, err := integrity.Find(image, &node)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the image: %w", err)
 		}
+		counted = integrity.Since(integrity.Only(found, integrity.Counted, integrity.OfImage), integrity.Marks(before))
 	}
-	return all
+	for _, f := range counted {
+		differences = append(differences, Difference{f.Path, f.What})
+	}
+	for _, f := range integrity.Only(found, integrity.Noted) {
+		noted = append(noted, Difference{f.Path, f.What})
+	}
+	return differences, noted, nil
 }
 
 func typeOf(info fs.FileInfo) string {

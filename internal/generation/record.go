@@ -37,8 +37,8 @@ type record struct {
 	// in the place of; files are without their contents. So what a generation brought is known when that
 	// one is not kept any more.
 	Left []resource.Resource `json:"left,omitempty"`
-	// DropIns are the drop-ins of the plan's units that were there when Slipway first had the unit.
-	DropIns []string `json:"dropIns,omitempty"`
+	// Baseline is what changes what the node runs, and was there when Slipway first had the units and files of it (integrity.Marks).
+	Baseline map[string]string `json:"baseline,omitempty"`
 	// Originals are what was there before the first generation that has something at the path.
 	Originals []original `json:"originals,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
 )
@@ -38,15 +39,14 @@ const (
 
 // Files is what the store needs of the machine.
 type Files interface {
-	Stat(path string) (apply.Entry, error)
 	ReadFile(path string, limit int64) ([]byte, error)
-	ReadDir(path string) ([]string, error)
 	WriteFileAtomic(file *resource.File) error
 	Remove(path string) error
 	SetAside(path string) (aside string, err error)
 	Sync() error
 	UnitState(ctx context.Context, unit string) (apply.UnitState, error)
 	UnitEnabled(ctx context.Context, unit string) (bool, error)
+	integrity.Files
 }
 
 // Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Settled
@@ -245,7 +245,7 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 	if err := s.setAside(); err != nil {
 		return e, err
 	}
-	dropIns, err := s.earlier(plan)
+	baseline, err := s.baseline(plan)
 	if err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
@@ -253,7 +253,7 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	r := newRecord(e, plan, left, originals)
-	r.DropIns = dropIns
+	r.Baseline = baseline
 	good, _ := s.LastGood()
 	r.LastGood = good.Number
 	if err := s.write(state.Generation(e.Number), r); err != nil {
@@ -328,7 +328,7 @@ func (s *Store) Amend(plan resource.Plan) error {
 		}
 	}
 	other := newRecord(entry, resources, r.Left, r.Originals)
-	other.LastGood, other.DropIns = r.LastGood, r.DropIns
+	other.LastGood, other.Baseline = r.LastGood, r.Baseline
 	if err := s.write(state.Generation(current.Number), other); err != nil {
 		return fmt.Errorf("record the generation: %w", err)
 	}

@@ -33,6 +33,7 @@ type Tree struct {
 
 	mu      sync.Mutex
 	changed map[string]bool // directories with names that are not durable yet
+	digests map[string]digested
 }
 
 // Open opens the tree below a directory that exists. It sets the umask of the process to 022.
@@ -49,7 +50,7 @@ func Open(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open root %s: %w", name, bare(err))
 	}
-	return &Tree{root: root, name: name, owned: os.Geteuid() == 0, changed: map[string]bool{}}, nil
+	return &Tree{root: root, name: name, owned: os.Geteuid() == 0, changed: map[string]bool{}, digests: map[string]digested{}}, nil
 }
 
 // Close releases the tree's directory.
@@ -130,13 +131,19 @@ func (t *Tree) ReadFile(path string, limit int64) ([]byte, error) {
 // ReadLinked reads a regular file of at most limit bytes as ReadFile does, and where the last name is a symbolic
 // link, the file that it leads to.
 func (t *Tree) ReadLinked(name string, limit int64) ([]byte, error) {
+	name, err := t.linked(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.ReadFile(name, limit)
+}
+
+// linked is the path that links lead to, from a path whose last name may be one.
+func (t *Tree) linked(name string) (string, error) {
 	for range maxLinks {
 		entry, err := t.Stat(name)
-		if err != nil {
-			return nil, err
-		}
-		if entry.Kind != apply.Symlink {
-			return t.ReadFile(name, limit)
+		if err != nil || entry.Kind != apply.Symlink {
+			return name, err
 		}
 		if path.IsAbs(entry.Target) {
 			name = path.Clean(entry.Target)
@@ -144,7 +151,7 @@ func (t *Tree) ReadLinked(name string, limit int64) ([]byte, error) {
 			name = path.Join(path.Dir(name), entry.Target)
 		}
 	}
-	return nil, fmt.Errorf("read %s: %w", name, unix.ELOOP)
+	return "", fmt.Errorf("read %s: %w", name, unix.ELOOP)
 }
 
 // ReadDir lists the names in a directory, sorted.

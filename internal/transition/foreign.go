@@ -1,8 +1,9 @@
 package transition
 
 import (
-	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,44 +11,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// runtimeUnitDir is where "systemctl mask --runtime" puts its links; a unit in resource.UnitDir goes before it.
-const runtimeUnitDir = "/run/systemd/system"
-
-// masked are the units of a plan that somebody has masked since it was applied, sorted: that is an administrator's
-// word, which nobody undoes in silence. A unit that was masked before Slipway had it is not among them.
-func masked(host Host, before resource.Plan) ([]string, error) {
-	own := make(map[string]bool)
-	for _, res := range before.Resources {
-		if f, ok := res.Spec.(*resource.File); ok && len(f.Content) > 0 {
-			own[f.Path] = true
-		}
-	}
-	var units []string
-	var errs []error
-	for _, res := range before.Resources {
-		unit, ok := res.Spec.(*resource.Unit)
-		if !ok {
-			continue
-		}
-		places := []string{resource.UnitDir + "/" + unit.Unit}
-		if !own[places[0]] {
-			places = append(places, runtimeUnitDir+"/"+unit.Unit)
-		}
-		for _, place := range places {
-			have, err := host.Stat(place)
-			errs = append(errs, err)
-			// systemd.unit(5): a link to /dev/null, or an empty file.
-			if have.Target == "/dev/null" || have.Kind == apply.RegularFile && have.Size == 0 {
-				units = append(units, unit.Unit)
-				break
-			}
-		}
-	}
-	slices.Sort(units)
-	return units, errors.Join(errs...)
+// masked are the units of a plan that somebody has masked since it was applied, with what masks each: that is an administrator's
+// decision, which is not undone in silence. A unit that was masked before Slipway had it is not among them.
+func masked(host Host, before resource.Plan) (map[string]string, error) {
+	node := integrity.Of(before)
+	return integrity.Masked(host, &node)
 }
 
 // findMasked notes which units of the current generation are masked. Nothing is read for a plan that is the current
@@ -82,33 +54,46 @@ func (s *Step) WantUnmasked(host Host, store *generation.Store) error {
 		return err
 	}
 	for _, res := range s.Plan.Resources {
-		if unit, ok := res.Spec.(*resource.Unit); ok && slices.Contains(s.masked, unit.Unit) {
-			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("somebody has masked it: %s", unmask(unit.Unit))}
+		unit, ok := res.Spec.(*resource.Unit)
+		if !ok {
+			continue
+		}
+		if mask, ok := s.masked[unit.Unit]; ok {
+			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("somebody has masked it: %s", unmask(unit.Unit, mask))}
 		}
 	}
 	return nil
 }
 
-func unmask(unit string) string {
+// unmask says how a unit is unmasked: "systemctl unmask" removes masks in two directories (systemctl(1)).
+func unmask(unit, mask string) string {
+	if dir := path.Dir(mask); dir != resource.UnitDir && dir != "/run/systemd/system" {
+		return fmt.Sprintf("remove %s, then run \"systemctl daemon-reload\": that allows it to run again", mask)
+	}
 	return fmt.Sprintf("\"systemctl unmask %s\" allows it to run again", unit)
 }
 
-// added are the drop-ins that somebody has made of Slipway's units, to be removed. One of all units of a type is more
-// than Slipway's concern, and stays.
+// added are the drop-ins and masks that somebody has made of Slipway's units, to be removed. One of all units of a type, and one below /usr, is
+// more than Slipway's concern, and stays.
 func added(store *generation.Store) ([]resource.Resource, error) {
-	dropIns, err := store.DropIns()
+	found, err := store.Additions()
 	var list []resource.Resource
-	for _, d := range dropIns {
-		if !d.Shared {
-			list = append(list, resource.Resource{Phase: resource.Base, Effects: resource.Restarting(d.Units...), Spec: &resource.File{Path: d.Path}})
+	for i := range found {
+		if removable(&found[i]) {
+			list = append(list, resource.Resource{Phase: resource.Base, Effects: resource.Restarting(found[i].Units...), Spec: &resource.File{Path: found[i].Path}})
 		}
 	}
 	return list, err
 }
 
+func removable(f *integrity.Finding) bool {
+	return (f.Kind == integrity.KindDropIn || f.Kind == integrity.KindMask) && !f.Shared && !strings.HasPrefix(f.Path, "/usr/")
+}
+
 // without is a plan without some units, their files and the checks that want them to run. Each health check requires the
 // one before it, so those after such a one go, too.
-func without(plan resource.Plan, units []string) resource.Plan {
+func without(plan resource.Plan, masked map[string]string) resource.Plan {
+	units := slices.Collect(maps.Keys(masked))
 	plan.Resources = slices.DeleteFunc(slices.Clone(plan.Resources), func(res resource.Resource) bool {
 		switch spec := res.Spec.(type) {
 		case *resource.Unit:
@@ -133,26 +118,41 @@ func without(plan resource.Plan, units []string) resource.Plan {
 
 // foreign is the drift that is somebody's decision, or that no apply of the generation puts right: what it takes is
 // said, and it is left.
-func foreign(host Host, store *generation.Store, masked []string) ([]apply.Change, error) {
+func foreign(host Host, store *generation.Store, masked map[string]string) ([]apply.Change, error) {
 	var changes []apply.Change
-	for _, unit := range masked {
+	for _, unit := range slices.Sorted(maps.Keys(masked)) {
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.Unit{Unit: unit}), Action: apply.Left,
-			Note: "is masked: " + unmask(unit)})
+			Note: "is masked: " + unmask(unit, masked[unit])})
 	}
-	dropIns, err := store.DropIns()
-	for _, d := range dropIns {
-		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
-			Note: undoing(d)})
+	found, err := store.Additions()
+	for i := range found {
+		f := &found[i]
+		if f.Kind != integrity.KindMask || masked[f.Units[0]] != f.Path {
+			changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: f.Path}), Action: apply.Left, Note: undoing(f)})
+		}
 	}
 	return append(changes, readdressed(host, store)...), err
 }
 
-// undoing says how a drop-in is undone. "systemctl revert" is not the way: it removes Slipway's own of the unit, too.
-func undoing(d generation.DropIn) string {
-	note := fmt.Sprintf("somebody changed %s with this file: to undo that, remove this file, then run \"systemctl daemon-reload\" and \"systemctl restart %s\"",
-		strings.Join(d.Units, ", "), strings.Join(d.Units, " "))
-	if !d.Shared {
-		note += "; \"slipway-node watch --drift repair-all\" does the same"
+// undoing says how an addition is undone. "systemctl revert" is not the way: it removes Slipway's own drop-ins of the unit, too.
+func undoing(f *integrity.Finding) string {
+	units := strings.Join(f.Units, ", ")
+	switch f.Kind {
+	case integrity.KindDropIn:
+		note := fmt.Sprintf("somebody changed %s with this file: to undo that, remove this file, then run \"systemctl daemon-reload\" and \"systemctl restart %s\"",
+			units, strings.Join(f.Units, " "))
+		if removable(f) {
+			note += "; \"slipway-node watch --drift repair-all\" does the same"
+		}
+		return note
+	case integrity.KindAttribute:
+		return f.What + `: "getfattr -d -m -" shows it, and "setfattr -x" or "setfacl -b" removes it`
+	case integrity.KindProgram, integrity.KindParent:
+		return f.What + ": if that was not intended, make a new machine"
+	}
+	note := f.What + ": if that was not intended, remove it"
+	if len(f.Units) > 0 {
+		note += ", then restart " + units
 	}
 	return note
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -59,8 +60,8 @@ type Step struct {
 	// content. It is called right before the kubelet starts.
 	Late func(ctx context.Context) resource.Plan
 
-	// masked are the current generation's units that somebody has masked, once asked says so.
-	masked []string
+	// masked are the current generation's units that somebody has masked, with what masks each, once asked says so.
+	masked map[string]string
 	asked  bool
 }
 
@@ -172,7 +173,7 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 			return new(apply.Report), err
 		}
 	case len(next.masked) > 0:
-		n.Log.Warn("somebody has masked units; they are left so", "units", next.masked)
+		n.Log.Warn("somebody has masked units; they are left so", "units", slices.Sorted(maps.Keys(next.masked)))
 		desired = without(desired, next.masked)
 	}
 	if !settled {

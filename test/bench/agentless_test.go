@@ -84,7 +84,7 @@ func BenchmarkAgentless(b *testing.B) {
 // BenchmarkVerify compares a node's files, which are as they are to be, with the bundle of the node.
 func BenchmarkVerify(b *testing.B) {
 	machine := rendered(b)
-	manifest, documents, err := machine.Bundle("bench")
+	manifest, documents, err := machine.Bundle("bench", nil)
 	dir := filepath.Join(b.TempDir(), "bundle")
 	if err == nil {
 		err = bundle.Write(dir, manifest, documents)

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/agentless"
+	"github.com/slipway-dev/slipway/internal/bundle"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -28,7 +30,7 @@ func (c *spec) withoutAgent(t *testing.T, dir, root string) {
 		t.Fatalf("it is provisioned, and cannot be planned: %v", problems)
 	}
 	machine := agentless.Of(planned, profile.OfDialect(read.Dialect))
-	manifest, _, err := machine.Bundle("test")
+	manifest, _, err := machine.Bundle("test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +40,23 @@ func (c *spec) withoutAgent(t *testing.T, dir, root string) {
 			t.Errorf("%s of the provisioned node %s", d.Path, d.What)
 		}
 	}
+	nothingAdded(t, manifest, root)
 	if c.Agentless {
 		c.rendered(t, dir, read)
+	}
+}
+
+// nothingAdded wants a node that was just made to have nothing that it did not bring.
+func nothingAdded(t *testing.T, manifest *bundle.Manifest, root string) {
+	t.Helper()
+	tree, err := rootfs.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	added, noted, err := manifest.Additions(tree, nil)
+	if err != nil || len(added)+len(noted) > 0 {
+		t.Errorf("additions %v, noted %v, %v", added, noted, err)
 	}
 }
 
@@ -55,7 +72,7 @@ func (c *spec) rendered(t *testing.T, dir string, read *compile.Contract) {
 		t.Fatal(fatal)
 	}
 	machine := agentless.Of(planned, profile.OfDialect(read.Dialect))
-	manifest, documents, err := machine.Bundle("test")
+	manifest, documents, err := machine.Bundle("test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
