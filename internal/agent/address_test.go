@@ -14,7 +14,7 @@ import (
 // slowNetwork is a machine that gets no address, and whose network is being started for some time.
 type slowNetwork struct {
 	*tampered
-	// starting is how often it is still being started when somebody asks, and waits is how often somebody waited.
+	// starting is how many questions find the network still being started; waits counts the waits for an address.
 	starting, waits int
 }
 
@@ -31,8 +31,8 @@ func (s *slowNetwork) UnitState(ctx context.Context, unit string) (apply.UnitSta
 	return apply.UnitState{LoadState: "loaded", ActiveState: "inactive", Starting: s.starting >= 0}, nil
 }
 
-// An address is waited for as long as the network is being started, and no longer on a machine whose network is up, or
-// has none.
+// The agent waits for an address as long as the network is being started. It waits no longer if the machine's network
+// is up, or if the machine has none.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	for starting, waits := range map[int]int{0: 1, 1: 2, 3: 4} {
@@ -66,7 +66,8 @@ func (h *halfNetwork) WaitForAddress(ctx context.Context, known []string) bool {
 	return false
 }
 
-// The addresses that a machine has are looked at once, however many they are, while it waits for one of another family.
+// While the machine waits for an address of the other family, each address that it has is looked at once, however many
+// there are.
 func TestHalfNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t)
@@ -80,7 +81,7 @@ func TestHalfNetwork(t *testing.T) {
 	})
 }
 
-// stuckNetwork is a machine whose network is being started for ever.
+// stuckNetwork is a machine whose network never finishes starting.
 type stuckNetwork struct {
 	*tampered
 	begin time.Time
@@ -98,7 +99,8 @@ func (s *stuckNetwork) UnitState(ctx context.Context, unit string) (apply.UnitSt
 	return apply.UnitState{LoadState: "loaded", ActiveState: "inactive", Starting: time.Since(s.begin) < time.Hour}, nil
 }
 
-// A network that never ends starting is waited for as long as a provisioning may take, and a result is published.
+// If a network never finishes starting, the agent waits for it as long as a provisioning may take, and publishes a
+// result.
 func TestStuckNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a run does after its result is published is no drift while it is under way.
+// While a run works after its result is published, that work is not reported as drift.
 func TestWorkInBackgroundIsNoDrift(t *testing.T) {
 	n := newNode(t)
 	n.deliver(nativeContract, edited(t, "checks:", "trust: {certificates: ["+strconv.Quote(exampleCertificate(t))+"]}\nchecks:"))

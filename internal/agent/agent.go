@@ -1,8 +1,8 @@
-// Package agent is what the node does, from end to end: find a contract, decode it, learn the facts,
-// plan, apply, and publish the result, whatever happens on the way; and wait for such a result.
+// Package agent runs the node's work from end to end: find a contract, decode it, gather the facts, plan, apply, and
+// publish the result, even after a failure. It also waits for such a result.
 //
-// It is a sequence of the packages below it, and decides only what comes after what. It does not plan and does not
-// touch the machine but through a [Host]. cmd/slipway-node and internal/watch call it.
+// The package calls the packages below it and decides only their order. It does not plan, and it touches the machine
+// only through a [Host]. cmd/slipway-node and internal/watch call it.
 package agent
 
 import (
@@ -33,14 +33,14 @@ type Host interface {
 	Reserve(path string, size int64) error
 	// SetAside renames a file that cannot be used.
 	SetAside(path string) (aside string, err error)
-	// FetchAuthority gets the CA of the cluster that a server belongs to, in PEM, if pins knows it. The error is
-	// apply.ErrNotProbed where no server is asked.
+	// FetchAuthority gets the CA of a server's cluster, in PEM, if pins accepts it. The error is apply.ErrNotProbed if
+	// the host asks no server.
 	FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error)
-	// FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. Once ready is closed,
-	// the kubelet waits for it. The error is apply.ErrNotProbed where no server is asked.
+	// FetchKubeletDefaults gets the KubeletConfiguration that a kubeadm cluster has for all its nodes. Once ready is
+	// closed, the kubelet waits for the result. The error is apply.ErrNotProbed if the host asks no server.
 	FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
-	// AnnotateNode sets annotations of this machine's Node, once that is registered. The error is apply.ErrNotProbed where no
-	// server is asked.
+	// AnnotateNode sets annotations of this machine's Node, once it is registered. The error is apply.ErrNotProbed if
+	// the host asks no server.
 	AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error
 }
 
@@ -53,35 +53,35 @@ type Named interface {
 
 // Cloud is the machine's cloud.
 type Cloud interface {
-	// Service is the metadata service of a platform, nil where it has none that is known.
+	// Service returns the metadata service of a platform, or nil if none is known.
 	Service(platform string) source.Service
 	// Fetch gets a document of a seed.
 	Fetch(ctx context.Context, base, name string) ([]byte, error)
 	// Authorities are the certificate authorities that the machines of a region are to trust, on Azure. With an error they
 	// are those that were found until then.
 	Authorities(ctx context.Context, region string) (facts.Authorities, error)
-	// Platform hears of the machine.
+	// Platform receives the reports about the machine.
 	publish.Platform
 }
 
 // Agent does the node's work.
 type Agent struct {
 	Host Host
-	// Named is where a contract or script is whose path is given; nil means Host. It differs where
-	// Host is a directory and the path is one of the machine that the agent is tried on.
+	// Named has the files of contracts and scripts that the caller gives by path. If nil, Host has them. It differs if
+	// Host is a directory and the path belongs to the machine that tries the agent.
 	Named Named
-	// Cloud is the machine's cloud; nil for none, and nothing is asked.
+	// Cloud is the machine's cloud. If nil, the agent asks no cloud.
 	Cloud Cloud
 	Log   *slog.Logger
 	// Now is the clock.
 	Now func() time.Time
-	// Version is the agent's own, for the status.
+	// Version is the agent's version, for the status.
 	Version string
-	// Program is the agent's own path, for what systemd is to run later.
+	// Program is the agent's path, for units that systemd runs later.
 	Program string
 	// Sequential does one thing at a time, in an order that depends on the contract alone.
 	Sequential bool
-	// Called is the name that the agent is called by, which may be that of a family of nodes: what goes wrong before a
-	// contract is read is published where that program publishes. Empty stands for its own.
+	// Called is the name that the agent is called by, which may be the name of a node family: an error that comes
+	// before the agent has read a contract is published where that program publishes. Empty means the agent's name.
 	Called string
 }

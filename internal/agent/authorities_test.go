@@ -41,9 +41,9 @@ func exampleCertificate(t *testing.T) string {
 	return "-----BEGIN CERTIFICATE-----\n" + strings.Join(strings.Fields(pem), "\n") + "\n-----END CERTIFICATE-----\n"
 }
 
-// A node of AKS's trusts the certificate authorities that its cloud names, before anything is pulled. They stay where the
-// cloud does not answer, with a warning, and go when the cloud names them no more. Nothing stays of a run that lost its power while
-// it recorded them, whatever the cloud says at the next boot.
+// An AKS node trusts its cloud's certificate authorities before it pulls anything. If the cloud does not answer, they
+// stay, with a warning. If the cloud does not list them any more, they go. If a run loses its power while it records
+// them, nothing of that run remains, whatever the cloud answers at the next boot.
 func TestCloudAuthorities(t *testing.T) {
 	t.Parallel()
 	certificate := exampleCertificate(t)
@@ -92,8 +92,9 @@ func TestCloudAuthorities(t *testing.T) {
 	}
 }
 
-// Nobody asks for the certificate authorities of another cloud, of a node that is not AKS's, or of an image.
-func TestCloudAuthoritiesThatNobodyWants(t *testing.T) {
+// The agent does not request the certificate authorities in another cloud, for a node that is not AKS's, or for an
+// image.
+func TestCloudAuthoritiesOnlyForNodesOfAKS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		contract  []byte
@@ -116,7 +117,7 @@ func TestCloudAuthoritiesThatNobodyWants(t *testing.T) {
 	}
 }
 
-// A disk that was cloned from another machine has nothing of what that machine's cloud has said.
+// If a disk was cloned from another machine, the answers of that machine's cloud are dropped.
 func TestCloudAuthoritiesOfAnotherMachine(t *testing.T) {
 	t.Parallel()
 	n := onAzure(t, nil)

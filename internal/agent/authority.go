@@ -57,7 +57,7 @@ func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machi
 func keptAuthority(r *run, config *nodeconfig.NodeConfig) string {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {
-		return "" // what reads the generations next says so
+		return "" // the next reader of the generations reports the error
 	}
 	id := resource.IDOf(&resource.File{Path: concern.AuthorityPath(config)})
 	for _, e := range slices.Backward(store.Entries()) {

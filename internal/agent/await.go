@@ -12,10 +12,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// addressPatience is how long a machine may take to get an address, whose network comes up while the agent is at work
-// already. It is as long as systemd waits for a network (systemd-networkd-wait-online.service(8)). For as long as its
-// network is being started, behind cloud-init where there is one, it may take longer. A kubelet that is started without its
-// address is planned again by the next boot.
+// addressPatience is how long the agent waits for an address: the network may come up while the agent is already at
+// work. It is as long as systemd waits for a network (systemd-networkd-wait-online.service(8)). While the network is
+// still being started, for example behind cloud-init, the agent waits longer. If the kubelet starts without its
+// address, the next boot plans the node again.
 const addressPatience = 2 * time.Minute
 
 // networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
@@ -96,8 +96,8 @@ func awaitDescription(ctx context.Context, r *run, machine identity.Machine) ide
 	return machine.Told(*said)
 }
 
-// describe asks the cloud's metadata service what it says of the machine, for as long as patience. It returns nil where
-// there is none.
+// describe asks the cloud's metadata service for its description of the machine, for as long as patience. It returns
+// nil if the machine has no such service.
 func describe(ctx context.Context, r *run, known facts.Facts, patience time.Duration) (*facts.Instance, error) {
 	if r.agent.Cloud == nil {
 		return nil, nil
@@ -112,15 +112,15 @@ func describe(ctx context.Context, r *run, known facts.Facts, patience time.Dura
 	if err != nil {
 		return nil, err
 	}
-	said.Hostname = "" // the plan has that of the contract's source, or none
+	said.Hostname = "" // the plan takes it from the contract's source only
 	if known.Instance != nil {
 		said.Hostname = known.Instance.Hostname
 	}
 	return &said, nil
 }
 
-// awaitAuthorities asks the cloud which certificate authorities the machine is to trust. Without an answer the node is made
-// with those that were known before. For a machine whose cloud has answered before, nobody waits long.
+// awaitAuthorities asks the cloud which certificate authorities the machine must trust. Without an answer the node
+// keeps the last known ones. If this machine's cloud has answered before, the wait is short.
 func awaitAuthorities(ctx context.Context, r *run, config *nodeconfig.NodeConfig, machine identity.Machine) identity.Machine {
 	before, patience := identity.Authorities(r.host), unawaited
 	if r.agent.Cloud == nil {
@@ -144,7 +144,7 @@ func awaitAuthorities(ctx context.Context, r *run, config *nodeconfig.NodeConfig
 	return machine
 }
 
-// regionOf is where the machine is, as its contract or else its cloud says it.
+// regionOf returns the machine's region: the contract's, or else the cloud's.
 func regionOf(config *nodeconfig.NodeConfig, known facts.Facts) string {
 	switch {
 	case config.Cloud.Azure != nil && config.Cloud.Azure.Location != "":
@@ -155,11 +155,11 @@ func regionOf(config *nodeconfig.NodeConfig, known facts.Facts) string {
 	return ""
 }
 
-// unawaited is how long the cloud may take to say something that a node can be made without.
+// unawaited is how long the agent waits for cloud data that is optional for a node.
 const unawaited = 10 * time.Second
 
-// recordDescription adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
-// agent: a node can be made without. A plan from the recorded facts stays what it was.
+// recordDescription adds the metadata service's description of the machine to the recorded facts. It runs when no
+// program waits for the agent any more, because a node works without it. A plan from the recorded facts stays the same.
 func recordDescription(ctx context.Context, r *run, known facts.Facts) {
 	if r.given != nil || known.Instance != nil && known.Instance.Type != "" {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// What has the result need not wait for the distribution's own tool for certificates: it runs when the result is published, and
-// the status has its failure later.
+// The result does not wait for the distribution's certificate tool: the tool runs after the result is published, and
+// the status gets its failure later.
 func TestResultDoesNotWaitForTrustTool(t *testing.T) {
 	t.Parallel()
 	n := onAzure(t, nil)

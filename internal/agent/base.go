@@ -17,21 +17,21 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// BasePaths are where an image can have a contract that names no cluster. What such a contract brings is
-// applied at boot while the machine's own contract is still looked for.
+// BasePaths are where an image can have a contract that names no cluster. The agent applies such a contract at boot
+// while it still looks for the machine's contract.
 var BasePaths = []string{"/etc/slipway/base.yaml", "/etc/slipway/base.json"}
 
 // prepared is what was done before the contract was there.
 type prepared struct {
 	begin, end time.Time
 	made       transition.Made
-	// problems are the warnings of the image's own contract.
+	// problems are the warnings about the image's contract.
 	problems []nodeconfig.Problem
 	err      error
 }
 
-// prepare does what needs no contract, while one is waited for: the image's own is applied. What goes wrong is
-// told, and is not the end: the machine's own contract has it all too.
+// prepare does the work that needs no contract while the agent waits for one: it applies the image's contract. An error
+// is only reported: the machine's contract repeats the whole work.
 func prepare(ctx context.Context, r *run, known facts.Facts) <-chan prepared {
 	done := make(chan prepared, 1)
 	work := func() {
@@ -59,8 +59,8 @@ func prepare(ctx context.Context, r *run, known facts.Facts) <-chan prepared {
 	return done
 }
 
-// isPrepared reports whether the machine has something that was applied well: what the image's own contract brings, or a node. Then
-// there is nothing to gain: what differs from it the machine's own contract mends.
+// isPrepared reports whether the machine has applied something successfully: the image's contract, or a node. Then
+// prepare would gain nothing: the machine's contract repairs all differences.
 func isPrepared(r *run) bool {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {
@@ -70,7 +70,7 @@ func isPrepared(r *run) bool {
 	return found && current.Stands()
 }
 
-// collect waits for what was begun, and takes it over. It returns the warnings of the image's own contract.
+// collect waits for prepare and returns the warnings about the image's contract.
 func collect(r *run, done <-chan prepared) []nodeconfig.Problem {
 	p := <-done
 	switch {
@@ -88,8 +88,8 @@ func collect(r *run, done <-chan prepared) []nodeconfig.Problem {
 	return p.problems
 }
 
-// applyBase applies the plan of the image's own contract, unless the machine has been made a node already. Other stages are
-// at work meanwhile, so it has the lock for itself.
+// applyBase applies the plan of the image's contract, unless the machine is a node already. Other stages run at the
+// same time, so it takes the lock.
 func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transition.Made, err error) {
 	err = newLock(r).during(ctx, func() error {
 		store, err := generation.Open(r.host, r.log)
@@ -105,7 +105,7 @@ func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transit
 	return made, err
 }
 
-// ownContract reads the image's own contract. Its path is empty if the image has no contract.
+// ownContract reads the image's contract. Its path is empty if the image has no contract.
 func ownContract(r *run) (source.Contract, error) {
 	for _, path := range BasePaths {
 		if there, err := r.host.Stat(path); err == nil && there.Kind != apply.Absent {
@@ -115,8 +115,8 @@ func ownContract(r *run) (source.Contract, error) {
 	return source.Contract{}, nil
 }
 
-// allowedByImage are the settings that the image's own contract allows to be left out. What is wrong with that contract is
-// said by who applies it.
+// allowedByImage are the settings that the image's contract allows to be left out. Errors in that contract are reported
+// when prepare applies it.
 func allowedByImage(r *run) []string {
 	contract, err := ownContract(r)
 	if err != nil || contract.Path == "" {
@@ -125,7 +125,7 @@ func allowedByImage(r *run) []string {
 	return compile.ReadOne(contract.Path, contract.Data).Config.Checks.AllowUnapplied
 }
 
-// planBase is the plan of the image's own contract, and what that contract is warned of; ok says that there is one.
+// planBase plans the image's contract and returns the warnings about it. ok reports whether the image has a contract.
 func planBase(r *run, known facts.Facts) (desired resource.Plan, warnings []nodeconfig.Problem, ok bool, err error) {
 	contract, err := ownContract(r)
 	if err != nil || contract.Path == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/transition"
 )
 
-// boot makes the machine be as desired. It holds the lock from before the marker of an earlier run is
-// removed until its own is published: of two runs at once, one sees nothing of the other. It reports whether nothing had
-// to be done, and an earlier result says so already.
+// boot applies the desired step to the machine. It holds the lock from before it removes the marker of an earlier run
+// until it has published its marker: two runs at once do not see each other's. It reports whether nothing had to be
+// done and the earlier result is still true.
 func boot(ctx context.Context, r *run, lock *lock, machine *identity.Machine, desired transition.Step, force bool) (unchanged bool, err error) {
 	if err := takeLock(ctx, r, lock); err != nil {
 		return false, err
@@ -42,7 +42,7 @@ func boot(ctx context.Context, r *run, lock *lock, machine *identity.Machine, de
 	return err == nil && refusal == nil && stands && len(r.account.Status.Changes) == 0, errors.Join(err, refusal)
 }
 
-// takeLock takes the lock, which is a step of its own: another run may be at work.
+// takeLock takes the lock and records that as a step: another run may hold it.
 func takeLock(ctx context.Context, r *run, lock *lock) error {
 	begin := r.now()
 	err := lock.take(ctx)
@@ -50,8 +50,8 @@ func takeLock(ctx context.Context, r *run, lock *lock) error {
 	return err
 }
 
-// choose says what the machine is to become: what the contract says, unless that is not the newest word. Where the contract
-// is refused as well, because it is older than the node's, it is what the node has, and the refusal.
+// choose returns the step to make: the contract's, unless a newer decision exists (an apply, a rollback). If the
+// contract is refused because it is older than the node's, choose returns the node's generation and the refusal.
 func choose(r *run, store *generation.Store, machine *identity.Machine, desired transition.Step, force bool) (next transition.Step, refusal, err error) {
 	if machine.Foreign != nil { // what was applied since was for another machine, or another address
 		return desired, nil, nil

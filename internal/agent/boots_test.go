@@ -8,14 +8,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/difference"
 )
 
-// boots are what has become of a node by its next boot, and what that makes of it.
+// boots are the states of a node before its next boot, and what that boot makes of it.
 var boots = []struct {
 	name string
 	// since is what happens between the first boot and the next.
 	since func(n *node)
 	// code is the next boot's.
 	code int
-	// brought says that the node is as the change had it, pruned that it is as it was first.
+	// brought reports whether the node has the change's files, pruned whether it has the first contract's.
 	brought, pruned bool
 	generations     string
 }{
@@ -49,14 +49,14 @@ var boots = []struct {
 		n.change(best(n.T))
 		n.deliver(nativeContract, []byte(strings.Replace(string(better(n.T)), "revision: 4", "revision: 6", 1)))
 	}, brought: true, generations: "1 provision good, 2 apply good, 3 provision good"},
-	{name: "a change that nobody has confirmed", since: func(n *node) {
+	{name: "an unconfirmed change", since: func(n *node) {
 		n.change(better(n.T), func(o *ChangeOptions) { o.Try = time.Hour })
 	}, pruned: true, generations: "1 provision good, 2 apply good unconfirmed, 3 provision good"},
-	{name: "two changes, of which nobody has confirmed the second", since: func(n *node) {
+	{name: "two changes, the second unconfirmed", since: func(n *node) {
 		n.change(better(n.T))
 		n.change(best(n.T), func(o *ChangeOptions) { o.Try = time.Hour })
 	}, brought: true, generations: "1 provision good, 2 apply good, 3 apply good unconfirmed, 4 rollback good as 2"},
-	{name: "a change that nobody has confirmed, and a new contract", since: func(n *node) {
+	{name: "an unconfirmed change, and a new contract", since: func(n *node) {
 		n.change(best(n.T), func(o *ChangeOptions) { o.Try = time.Hour })
 		n.deliver(nativeContract, better(n.T))
 	}, brought: true, generations: "1 provision good, 2 apply good unconfirmed, 3 provision good"},
@@ -109,9 +109,8 @@ func (n *node) back(number int) {
 	}
 }
 
-// A boot makes the node what was asked for last: by its contract, where that is new, and else by whoever
-// has changed it since. What is published is of what was applied, and the boot after that finds nothing
-// to do.
+// A boot applies the latest decision: the boot's contract if that is new, or else the last change since. The published
+// documents describe what was applied, and the boot after that finds nothing to do.
 func TestNextBoot(t *testing.T) {
 	t.Parallel()
 	for _, c := range boots {
@@ -140,7 +139,7 @@ func TestNextBoot(t *testing.T) {
 	}
 }
 
-// A first boot that fails is not rolled back: there is nothing to go back to, and the next run goes on.
+// A first boot that fails is not rolled back, because there is no earlier generation. The next run continues.
 func TestFirstBootFails(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

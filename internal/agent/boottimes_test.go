@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// A result has the times that are known when it is published; whoever waits for it gets those too that
-// have become known since, and the published document stays as it is.
+// A published result has the times that are known by then and does not change. A program that waits for the result also
+// gets the times that become known later.
 func TestBootTimes(t *testing.T) {
 	t.Parallel()
 	kernel := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
@@ -58,7 +58,7 @@ func TestBootTimes(t *testing.T) {
 	if !bytes.Equal(before, n.read(aksPlace.result.Path)) {
 		t.Error("waiting has changed the published document")
 	}
-	// The next boot has nothing to say of that one.
+	// The next boot has no times of the first boot.
 	n.host.boot = host.BootTimes{Kernel: kernel.Add(time.Hour), UserspaceAfter: time.Second, FinishAfter: 99 * time.Second}
 	n.host.services["cloud-init.service"] = kernel.Add(61 * time.Minute)
 	if document, code, err := n.Wait(t.Context()); code != 0 || err != nil || !bytes.Equal(document, before) {
@@ -66,7 +66,7 @@ func TestBootTimes(t *testing.T) {
 	}
 }
 
-// Times that cannot be asked for are empty, and keep nobody from a result.
+// If the times cannot be read, they are empty, and the result is published all the same.
 func TestBootTimesAreNotKnown(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -87,8 +87,8 @@ func TestBootTimesAreNotKnown(t *testing.T) {
 	}
 }
 
-// A contract that is named by a path of the machine is read there, also where the agent works on a
-// directory; its documents are the directory's.
+// If the user names a contract by its path, that is a path of the machine, even if the agent works on a directory. The
+// documents are written to the directory.
 func TestNamedContract(t *testing.T) {
 	t.Parallel()
 	here, n := newNode(t), newNode(t)
@@ -103,13 +103,13 @@ func TestNamedContract(t *testing.T) {
 	if got := n.Provision(t.Context(), ProvisionOptions{Script: "/home/me/script.sh"}); got.ExitCode != 0 {
 		t.Error(got.Error)
 	}
-	// One that is not named is the directory's.
+	// Without a path, the agent looks for the contract in the directory.
 	if got := n.provision(); got.ExitCode == 0 || !strings.Contains(got.Error.Message, "no contract was found") {
 		t.Errorf("%d, %v", got.ExitCode, got.Error)
 	}
 }
 
-// A lock that cannot be given back is the process's end to give back.
+// If unlocking fails, the end of the process releases the lock.
 func TestUnlockFails(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

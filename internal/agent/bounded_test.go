@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// Whatever is wrong with a contract, and however often, the status of it is written so that it can be read back.
+// Whatever is wrong with a contract, and however often, the agent can read the status back.
 func TestStatusOfManyProblems(t *testing.T) {
 	t.Parallel()
 	many := func(format string) string {
@@ -47,7 +47,7 @@ func TestStatusOfManyProblems(t *testing.T) {
 	}
 }
 
-// What there is and cannot be read is not said to be missing.
+// A status that exists but cannot be read is not reported as missing.
 func TestStatusThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

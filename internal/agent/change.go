@@ -20,9 +20,9 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// ChangeOptions say how to change a node.
+// ChangeOptions configure a change of a node.
 type ChangeOptions struct {
-	// Config is the path of the contract; empty for the known places.
+	// Config is the path of the contract. Empty means the known places.
 	Config string
 	// Contract is used instead of reading Config, where not nil.
 	Contract *source.Contract
@@ -32,17 +32,17 @@ type ChangeOptions struct {
 	DryRun bool
 	// Allow is the greatest class of change that is made.
 	Allow difference.Class
-	// Force makes a change to a contract whose author gave it a lower number than the present one's.
+	// Force also changes to a contract with a lower revision than the node's.
 	Force bool
 	// AllowUnapplied are as those of ProvisionOptions.
 	AllowUnapplied []string
-	// Reading is what is said beside the contract of how it is read.
+	// Reading is how to read the contract, set by flags.
 	Reading compile.Reading
-	// Try takes the change back after that time, unless somebody has confirmed it; 0 for never.
+	// Try takes the change back after that time, unless the user confirms it. 0 means never.
 	Try time.Duration
-	// Deadline bounds the change with its checks; 0 for what the contract says.
+	// Deadline bounds the change with its checks. 0 means the contract's timeout.
 	Deadline time.Duration
-	// Origin is who asks.
+	// Origin is the requester.
 	Origin generation.Origin
 	// Show is called with the difference before anything is changed; it may be nil.
 	Show func(*difference.Difference)
@@ -54,30 +54,30 @@ type ChangeOptions struct {
 // Changed is what came of a change.
 type Changed struct {
 	Status *status.Status
-	// Difference is that of the plans, nil where there are none to compare.
+	// Difference is between the plans. It is nil if there are no plans to compare.
 	Difference *difference.Difference
-	// Refused says why nothing was tried; empty where something was.
+	// Refused is why the agent tried nothing. It is empty if the agent tried the change.
 	Refused string
-	// Busy says that nothing was tried because another run is at work.
+	// Busy reports that the agent tried nothing because another run is at work.
 	Busy bool
-	// Checked says that the node was asked whether it is well with the change, and that it is. A directory has
-	// nothing to ask, a generation that an older version has recorded has no health checks, and after a way back the
-	// API server may be out of reach.
+	// Checked reports whether the node's health was checked after the change and is good. It is false if the host is a
+	// directory, if an older version recorded the generation (without health checks), or if the API server is
+	// unreachable after a rollback.
 	Checked bool
-	// ConfirmBy is when the change was rolled back unless somebody has confirmed it; zero where it stays.
+	// ConfirmBy is when the change is rolled back unless the user confirms it. It is zero if the change stays.
 	ConfirmBy time.Time
 }
 
-// Change makes a running node be as another contract says, or as the same one says to a newer agent. It
-// is refused where it would take more than is allowed. When the node is not well with it, the last good
-// generation is restored.
+// Change applies another contract to a running node, or the same contract with a newer agent. It refuses a change of a
+// greater class than the caller allows. If the node is not healthy after the change, it restores the last good
+// generation.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	r := begin(a, opts.Config, true)
 	r.given, r.dryRun, r.allowed, r.reading = opts.Facts, opts.DryRun, opts.AllowUnapplied, opts.Reading
 	var machine identity.Machine
 	var contract contract
 	want := func(ctx context.Context, store *generation.Store) (next transition.Change, err error) {
-		if contract.Contract == nil { // it is read once, however often the node is planned with it
+		if contract.Contract == nil { // read it once, even if the node is planned with it several times
 			machine = recall(r)
 			found, err := locate(ctx, r, machine, lookup{given: opts.Contract, path: opts.Config, only: source.FileSource})
 			if err != nil {
@@ -105,23 +105,23 @@ func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	return change(ctx, r, terms{allow: opts.Allow, deadline: opts.Deadline, show: opts.Show}, &machine, want)
 }
 
-// terms are what a change of a running node is bound to.
+// terms are the limits of a change of a running node.
 type terms struct {
 	// allow is the greatest class of change that is made.
 	allow difference.Class
-	// patience is how long another run is waited for, 0 for as long as that may take.
+	// patience is how long to wait for another run. 0 means as long as that run may take.
 	patience time.Duration
-	// deadline bounds the change with its checks; 0 for the change's own time.
+	// deadline bounds the change with its checks. 0 means the change's own timeout.
 	deadline time.Duration
 	// show is called with the difference before anything is changed; it may be nil.
 	show func(*difference.Difference)
 }
 
-// errNothingToDo says that there is nothing to change.
+// errNothingToDo means that the machine needs no change.
 var errNothingToDo = errors.New("there is nothing to do")
 
-// change makes a change to what want returns, which is called with the lock held; and once more where the machine, which
-// is nil for a change to what was planned before, has lost an address meanwhile.
+// change makes the change that want returns. It calls want with the lock held, and a second time if the machine has
+// lost an address meanwhile. machine is nil for a change to an earlier plan.
 func change(ctx context.Context, r *run, t terms, machine *identity.Machine, want func(context.Context, *generation.Store) (transition.Change, error)) Changed {
 	var next transition.Change
 	var made transition.Made
@@ -216,10 +216,10 @@ func makeChange(ctx context.Context, r *run, store *generation.Store, machine *i
 	return made, err
 }
 
-// publishChange publishes what came of a change: its status, and the result where somebody may wait for that, or has read
-// another. So does a repair that finishes a provisioning, which has failed or died; and whatever makes a node well that is
-// published as failed. A failure that is published already says all that a repair which failed could: it has its contract,
-// and the places where that was looked for.
+// publishChange publishes a change's status. It publishes the result too if a program may wait for it or has read
+// another one: if a repair finishes a provisioning that has failed or died, and if a change makes a node healthy that
+// is published as failed. A failed repair publishes no second failure: the published one has more detail (its contract,
+// and the places where the agent looked for it).
 func publishChange(ctx context.Context, r *run, lock *lock, next transition.Change, result outcome.Result) outcome.Result {
 	finishes := next.Entry.Origin == generation.Provision && next.Entry.Unfinished()
 	failed, err := publish.FailureMarked(r.host)
@@ -228,12 +228,12 @@ func publishChange(ctx context.Context, r *run, lock *lock, next transition.Chan
 		r.target.BaseOnly = len(next.Plan.Only(resource.Join).Resources) == 0
 	}
 	switch {
-	case mends: // wherever the failure is published
+	case mends: // the failure may be published at either path
 		if err := r.publisher().RemoveMarkers(r.target); err != nil {
 			r.log.Error("the result of an earlier provisioning cannot be removed", "error", err)
 		}
 	case next.Final && !result.Succeeded() && publish.FailureStands(r.host) && (!finishes || publish.Marked(r.host, r.target)):
-		return result // where nobody has a result, the run died after it took back the last one, and somebody waits for one
+		return result // no result is published: the run died after it removed the last one, and a program waits for one
 	case !finishes:
 		r.publisher().WriteStatus(result, r.target)
 		return result

@@ -17,8 +17,8 @@ var changeMethods = []string{
 	"StopUnit", "Run", "Probe", "WriteFileAtomic",
 }
 
-// Whatever method of the host's is broken or meets a defect, a change ends in an answer and gives the lock
-// back; and once the method works, the next is made.
+// Whichever host method fails or panics, a change ends with a result and gives back the lock. Once the method works
+// again, the next change succeeds.
 func TestDefectsDuringChange(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestDefectsDuringChange(t *testing.T) {
 			if how == "panics" && !harmless && !strings.Contains(n.log.String(), "broken "+method) {
 				t.Errorf("%s: the log does not say where", method)
 			}
-			// Nor do those who look end by a defect.
+			// Methods that only read do not crash either.
 			_, _ = n.Drift(t.Context())
 			_, _ = n.Generations()
 			n.host.before = func(string, string) error { return nil }
@@ -66,7 +66,7 @@ func TestDefectsDuringChange(t *testing.T) {
 	}
 }
 
-// Who only looks is told what cannot be read.
+// Methods that only read return an error if they cannot read a file.
 func TestCannotLook(t *testing.T) {
 	t.Parallel()
 	n := running(t)

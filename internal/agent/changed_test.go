@@ -81,7 +81,7 @@ func (n *node) change(contract []byte, with ...func(*ChangeOptions)) Changed {
 	return n.Change(n.Context(), opts)
 }
 
-// tree is what is on the node's disk but for what Slipway keeps for itself, and for when it was written.
+// tree is all files of the node's disk, without Slipway's state and without the times of writing.
 func (n *node) tree() map[string]string {
 	n.Helper()
 	files := make(map[string]string)
@@ -108,7 +108,7 @@ func (n *node) tree() map[string]string {
 	return files
 }
 
-// same wants two trees to be alike.
+// same requires that two trees are equal.
 func same(t *testing.T, what string, got, want map[string]string) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(got)) {
@@ -151,7 +151,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// failing makes calls of the host fail: a unit that does not start, a check that is not so.
+// failing makes calls of the host fail: a unit does not start, a check does not pass.
 func failing(calls ...string) func(op, name string) error {
 	return func(op, name string) error {
 		if !slices.Contains(calls, op+" "+name) {
@@ -164,7 +164,7 @@ func failing(calls ...string) func(op, name string) error {
 	}
 }
 
-// once makes the first of some calls fail, and not those after it.
+// once makes the first of some calls fail, and not the later ones.
 func once(call string) func(op, name string) error {
 	done := false
 	return func(op, name string) error {
@@ -176,7 +176,7 @@ func once(call string) func(op, name string) error {
 	}
 }
 
-// A change that the node is well with is a generation of its own, and what the last one brought goes.
+// A successful change is a new generation, and what the previous contract brought is removed.
 func TestChange(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -204,7 +204,7 @@ func TestChange(t *testing.T) {
 	n.left()
 }
 
-// Where there is nothing to change, nothing changes: no file, no status and no unit, whoever asks.
+// If there is nothing to change, no requester changes a file, the status or a unit.
 func TestChangeOfNothing(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -244,7 +244,7 @@ func TestChangeOfNothing(t *testing.T) {
 	}
 }
 
-// A watcher asks often: where there is nothing to change, the record of the generation is not read.
+// A watcher requests changes often: if there is nothing to change, it does not read the generation's record.
 func TestChangeOfNothingReadsNoRecord(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -265,7 +265,7 @@ func (n *node) options() ChangeOptions {
 	return ChangeOptions{Config: changedContract, Facts: ubuntu(n.T), Allow: difference.Restart, Origin: generation.Apply}
 }
 
-// What is refused is not tried: nothing is touched, not even the record of facts, and no status is written.
+// A refused change touches nothing, not even the record of facts, and writes no status.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -294,7 +294,7 @@ func TestRefused(t *testing.T) {
 			return nil
 		}
 		opts := n.options()
-		opts.Facts = nil // those of a directory, which are not those that are recorded
+		opts.Facts = nil // the directory's facts, which differ from the recorded ones
 		if c.with != nil {
 			c.with(&opts)
 		}
@@ -311,7 +311,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A dry run reports the difference, and leaves nothing behind where there was nothing.
+// A dry run reports the difference. On a fresh machine it leaves nothing behind.
 func TestChangeDryRun(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -322,7 +322,7 @@ func TestChangeDryRun(t *testing.T) {
 	if got.Status.ExitCode != 0 || got.Difference == nil || shown < 20 || !maps.Equal(before, n.snapshot()) {
 		t.Errorf("%d, %v; %v", got.Status.ExitCode, got.Status.Error, slices.Sorted(maps.Keys(n.snapshot())))
 	}
-	// Nor does it wait for another run, or care what it would be allowed.
+	// A dry run neither waits for another run nor refuses a change of a greater class.
 	n = running(t)
 	unlock, err := apply.Lock(t.Context(), n.host)
 	if err != nil {
@@ -335,15 +335,14 @@ func TestChangeDryRun(t *testing.T) {
 			t.Errorf("%+v, %v", got, got.Status.Error)
 		}
 	}
-	// Who wants to change something waits, and no longer than he says.
+	// A change waits for another run, but no longer than its deadline.
 	if got := n.change(better(t), func(o *ChangeOptions) { o.Deadline = time.Second }); got.Status.ExitCode == 0 {
 		t.Error("two runs at once")
 	}
 	equal(t, "generations", n.generations(), "1 provision good")
 }
 
-// An older contract is applied where that is asked for, and the next need not be newer than what it took
-// the place of.
+// With Force an older contract is applied, and the next one need not be newer than the contract that this one replaced.
 func TestForce(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -357,7 +356,7 @@ func TestForce(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good, 3 apply good")
 }
 
-// The first apply of a machine that has no generation yet is its first, and there is no way back from it.
+// The first apply on a machine without a generation is its first one, and cannot be rolled back.
 func TestFirstChange(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -377,8 +376,8 @@ func TestFirstChange(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 apply good")
 }
 
-// Whoever asks for a change is told at once that the API server is waited for, and for how long: no longer than it
-// takes to know.
+// The requester of a change learns at once that the agent waits for the API server, and for how long: no longer than
+// the check takes.
 func TestWaitingForTheAPIServer(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -397,8 +396,8 @@ func TestWaitingForTheAPIServer(t *testing.T) {
 	}
 }
 
-// A node is said to be well where it was asked. A directory has nothing to ask, and a generation that an older version
-// has recorded does not say how.
+// A node is reported healthy only if it was checked. A directory cannot be checked, and a generation that an older
+// version recorded has no health checks.
 func TestChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ answers, known bool }{{true, true}, {true, false}, {false, true}} {
@@ -416,7 +415,7 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// forgetHealth makes the record of a generation one of an older version.
+// forgetHealth turns a generation's record into one of an older version.
 func (n *node) forgetHealth(number int) {
 	n.Helper()
 	file := state.Generation(number)
@@ -436,15 +435,15 @@ func (n *node) forgetHealth(number int) {
 	n.deliver(file.Path, document)
 }
 
-// Whoever goes back asks as a change does whether the node is well: a rollback, a timer's, the way back of a change that
-// failed, a repair, and a boot that goes back. An API server that nobody reaches, or
-// where one side does not accept the other's certificate, says nothing against what was good before.
+// Every way back checks the node's health as a change does: a rollback, a timer's rollback, the way back of a failed
+// change, a repair, and a boot that rolls back. An unreachable API server, or one where a side rejects the other's
+// certificate, does not count against a generation that was good before.
 func TestWellAfterTheWayBack(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
 	ways := []struct {
 		name string
-		// node is one that is to go back to its first generation, back goes.
+		// node is a node to roll back to its first generation; back does that.
 		node func(n *node)
 		back func(n *node) (*status.Status, bool)
 	}{
@@ -506,7 +505,7 @@ func TestWellAfterTheWayBack(t *testing.T) {
 				t.Errorf("%s, %s %s: %d, checked %v, %+v", way.name, c.probe, c.cause, got.ExitCode, checked, got.Errors)
 			}
 			if c.code == 0 && c.probe != "" && !strings.Contains(n.log.String(), "cannot be asked") {
-				t.Errorf("%s, %s %s: the log does not say that nobody was asked", way.name, c.probe, c.cause)
+				t.Errorf("%s, %s %s: the log does not report that the check was skipped", way.name, c.probe, c.cause)
 			}
 			if drift, err := n.Drift(t.Context()); err != nil || len(drift) > 0 {
 				t.Errorf("%s, %s %s: %v %v", way.name, c.probe, c.cause, drift, err)
@@ -515,8 +514,8 @@ func TestWellAfterTheWayBack(t *testing.T) {
 	}
 }
 
-// A boot of a node that was changed before, and was good, starts what is not running: the kubelet may take longer until
-// the cluster sees it than a change waits, so nobody asks.
+// After a good change, a boot starts what is not running. It does not check the node's health, because the kubelet may
+// need longer to join than a change waits.
 func TestBootOfAChangedNode(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -534,8 +533,8 @@ func TestBootOfAChangedNode(t *testing.T) {
 	}
 }
 
-// What was repaired and is not well then is asked again by the next repair, which has nothing else to do, and the status
-// says what came of it.
+// If a node is not healthy after a repair, the next repair checks it again, although it has nothing else to do, and the
+// status has the outcome.
 func TestRepairedAndNotWell(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -557,7 +556,7 @@ func TestRepairedAndNotWell(t *testing.T) {
 	}
 }
 
-// Where the change fails and the node is not well after the way back either, both are reported, and that it was gone.
+// If the change fails and the node is not healthy after the rollback either, both errors are reported.
 func TestRevertedAndNotWell(t *testing.T) {
 	t.Parallel()
 	n := running(t)

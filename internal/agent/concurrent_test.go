@@ -21,8 +21,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// settled is what a node is like once all are done: kind, mode and content of everything but the
-// documents, which have times in them, the contracts, and the record of actions.
+// settled is the node's state once all runs have ended: kind, mode and content of all files except the documents, which
+// have times in them, the contracts, and the record of actions.
 func (n *node) settled() string {
 	n.Helper()
 	var b strings.Builder
@@ -71,7 +71,7 @@ func rivals(t *testing.T) map[string][]byte {
 	return rivals
 }
 
-// onesOwn wants a node to be what one of the contracts makes, and its documents to be that one's.
+// onesOwn requires that the node and its documents are what exactly one of the contracts makes.
 func onesOwn(t *testing.T, n *node, contracts map[string][]byte) {
 	t.Helper()
 	last, err := status.Parse(n.read(state.Status.Path))
@@ -100,7 +100,7 @@ func onesOwn(t *testing.T, n *node, contracts map[string][]byte) {
 	n.left()
 }
 
-// Several provisionings at once: one after the other, and the last one's documents stay.
+// Several provisionings at once run one after the other, and the documents of the last one stay.
 func TestConcurrentProvisions(t *testing.T) {
 	t.Parallel()
 	contracts := rivals(t)
@@ -118,7 +118,7 @@ func TestConcurrentProvisions(t *testing.T) {
 		)
 		for path, n := range nodes {
 			n.Sequential = round%2 == 0
-			// From the first change of one to its marker no other changes anything.
+			// From the first change of one run to its marker, no other run changes anything.
 			n.host.before = func(op, name string) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -184,8 +184,8 @@ func TestSameContractAtOnce(t *testing.T) {
 	n.left()
 }
 
-// While another works on the machine an agent waits, for as long as its contract lets it; then it
-// gives up, and leaves the documents to the other.
+// While another run works on the machine, an agent waits as long as its contract allows. Then it gives up, and leaves
+// the documents to the other run.
 func TestAnotherIsAtWork(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -204,14 +204,14 @@ func TestAnotherIsAtWork(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	n.deliver(aksContract, example(t, "aks/minimal.json")) // which has more time
+	n.deliver(aksContract, example(t, "aks/minimal.json")) // it has a longer timeout
 	if got := n.provision(); got.ExitCode != 0 {
 		t.Error(got.Error)
 	}
 	n.published(aksPlace, 0)
 }
 
-// A contract that cannot be used is no reason to write among another's documents.
+// With an unusable contract, a run still does not overwrite another run's documents.
 func TestBadContractWhileAnotherIsAtWork(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -247,7 +247,7 @@ func (n *node) errorTexts(s *status.Status) string {
 	return strings.Join(texts, "\n")
 }
 
-// asProcess is set for a test binary that is run as an agent of its own: the root, and the contract.
+// asProcess is the environment variable of a test binary that runs as an agent: the root, and the contract.
 const asProcess = "SLIPWAY_TEST_PROVISION"
 
 func TestMain(m *testing.M) {
@@ -257,7 +257,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Processes of their own, as two units that are started at once would be.
+// Separate processes provision at once, like two units that systemd starts at once.
 func TestConcurrentProcesses(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -9,38 +9,38 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// room is the machine as a run changes it that has a reserve of room on the disk. When something cannot be written
-// because the disk is full, the reserve is given up, once, and what failed is tried again.
+// room is the machine of a run that has a reserve of disk space. If a write fails because the disk is full, room gives
+// up the reserve, once, and tries the write again.
 //
-// A run that goes forward does not touch it: a change that just fits leaves a node that cannot go back, whose kubelet
-// and containers have no room either, and nobody would know. So the change fails where the disk is full, and the reserve
-// is there for all that follows: what it was is restored, recorded and published.
+// A run that goes forward does not use the reserve. Otherwise a change could just fit, and leave a node that cannot
+// roll back and whose kubelet and containers have no space either, without any error. So the change fails if the disk
+// is full, and the reserve serves what follows: restore the earlier state, record it and publish it.
 type room struct {
 	Host
 	warn func(msg string, args ...any)
 
 	mu sync.Mutex
-	// held says that the run goes forward.
+	// held reports whether the run goes forward, so that the reserve stays.
 	held bool
-	// given says that the reserve has been given up.
+	// given reports whether the reserve has been given up.
 	given bool
 }
 
-// hold says whether the run goes forward from now on.
+// hold sets whether the run goes forward from now on.
 func (r *room) hold(forward bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held = forward
 }
 
-// refill makes the reserve, or makes it again, at the end of a run that went well.
+// refill creates the reserve, or creates it again, at the end of a successful run.
 func (r *room) refill() {
 	if err := r.Host.Reserve(state.Reserve.Path, state.Reserve.Limit); err != nil {
 		r.warn("there is no room for a reserve; a change that meets a full disk may not be rolled back", "path", state.Reserve.Path, "error", err)
 	}
 }
 
-// try writes, and once more where that failed for want of room and the reserve is given up for it.
+// try calls write, and calls it again if it failed for lack of space and room gave up the reserve.
 func (r *room) try(write func() error) error {
 	err := write()
 	if !host.NoRoom(err) || !r.give() {
@@ -60,7 +60,7 @@ func (r *room) give() bool {
 	r.warn("the disk is full; using the room that was reserved for this", "path", state.Reserve.Path)
 	err := r.Host.Remove(state.Reserve.Path)
 	if err == nil {
-		err = r.Host.Sync() // ext4 gives the blocks to nobody before
+		err = r.Host.Sync() // ext4 does not free the blocks before
 	}
 	if err != nil {
 		r.warn("the reserve cannot be given up", "path", state.Reserve.Path, "error", err)

@@ -17,10 +17,10 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// disk is one that is full from a write on, and stays so, but for what is freed of the reserve.
+// disk is full from a certain write on, and stays full, except for the space that the reserve frees.
 type disk struct {
 	n *node
-	// from is the first write that there is no room for, writes how many there were.
+	// from is the first write without space, writes counts all of them.
 	from, writes int
 	room         int64
 	// also is what else goes wrong, for the first time before the write failed.
@@ -65,8 +65,8 @@ func (n *node) full(from int, also func(op, name string) error) *disk {
 
 const never = 1 << 20
 
-// Wherever the disk becomes full in a change, and stays so, the machine ends as the old generation has it, and index and
-// status say so; and wherever it becomes full on the way back of a change that failed for another reason.
+// Wherever the disk becomes full in a change and stays full, the machine ends with the old generation, and index and
+// status record that. The same is true if it becomes full on the way back of a change that failed for another reason.
 func TestRoomForTheWayBack(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestRoomForTheWayBack(t *testing.T) {
 			unwell := failing("Probe health-kubelet-healthz")
 			return func(op, name string) error {
 				if !n.exists(brought) {
-					return nil // the node is well without the change
+					return nil // the node would be healthy without the change
 				}
 				return unwell(op, name)
 			}
@@ -128,7 +128,7 @@ func TestRoomForTheWayBack(t *testing.T) {
 			if log := n.log.String(); d.room > 0 != strings.Contains(log, "using the room that was reserved") {
 				t.Errorf("%s, write %d: %d bytes are left of the reserve: %s", name, from, d.room, log)
 			}
-			// There is room again.
+			// The disk has space again.
 			if got := n.change(better(t)); got.Status.ExitCode != 0 || !n.exists(state.Reserve.Path) {
 				t.Errorf("%s, write %d: once there is room: %v", name, from, got.Status.Error)
 			}
@@ -136,8 +136,8 @@ func TestRoomForTheWayBack(t *testing.T) {
 	}
 }
 
-// The reserve is made by the first run, and costs nothing after that; where there is no room for it, that is said and no
-// failure.
+// The first run makes the reserve, and later runs do not write it again. If there is no space for it, a warning is
+// logged and the run succeeds.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -167,7 +167,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// The reserve holds all that a way back writes, for every example, with as much again to spare.
+// The reserve is at least twice as large as all that a way back writes, for every example.
 func TestReserveIsLargeEnough(t *testing.T) {
 	t.Parallel()
 	for dir, path := range map[string]string{"aks": aksContract, "native": nativeContract} {
@@ -195,7 +195,7 @@ func TestReserveIsLargeEnough(t *testing.T) {
 	}
 }
 
-// On a file system that is read-only nothing is begun, and it is named: by a change, and by a provisioning.
+// On a read-only file system a change and a provisioning start nothing, and the error names the file system.
 func TestReadOnlyPlace(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{state.Dir, filepath.Dir(brought)} {

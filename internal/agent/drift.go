@@ -8,16 +8,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/transition"
 )
 
-// Drift reports what is not as the current generation has it: what an apply of it would change, and what it would leave,
-// because it is somebody's decision or because it takes more.
+// Drift reports how the machine differs from the current generation: what an apply would change, and what it would
+// leave because an administrator made it or because it needs a greater class of change.
 func (a *Agent) Drift(ctx context.Context) (changes []apply.Change, err error) {
 	r := begin(a, "", false)
 	err = r.guarded(func() (err error) { changes, _, err = r.node().Drift(ctx); return err })
 	return changes, err
 }
 
-// DriftDifference is Drift, and how the machine differs from the current generation's plan: from what is there to
-// what should be, with what it takes to repair it.
+// DriftDifference is Drift, and also the difference from the machine's state to the current generation's plan, with the
+// class of change that a repair needs.
 func (a *Agent) DriftDifference(ctx context.Context) (changes []apply.Change, d *difference.Difference, err error) {
 	r := begin(a, "", false)
 	err = r.guarded(func() error {

@@ -44,7 +44,8 @@ func (n *node) events() map[string]map[string]any {
 
 var eventKeys = []string{"EventLevel", "EventPid", "EventTid", "Message", "OperationId", "TaskName", "Timestamp", "Version"}
 
-// The guest agent drops an event that lacks a key or whose file has another name.
+// wholeEvents checks file names and keys: the guest agent drops an event that lacks a key or whose file has another
+// name.
 func wholeEvents(t *testing.T, events map[string]map[string]any) {
 	t.Helper()
 	for name, event := range events {
@@ -93,7 +94,7 @@ func TestEvents(t *testing.T) {
 			tasks = append(tasks, event["TaskName"].(string))
 			want := c.level
 			if want == status.LevelWarning && event["TaskName"] == "AKS.AKSNodeController.ProvisionWait" {
-				want = status.LevelInformational // who waits sees the result, which has no warnings
+				want = status.LevelInformational // readers of the result do not see warnings
 			}
 			if event["EventLevel"] != want {
 				t.Errorf("%s: level is %s", c.name, event["EventLevel"])
@@ -107,7 +108,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s: tasks are %q", c.name, tasks)
 		}
 	}
-	// A native contract has no guest agent to tell; nor has a run that changes nothing anything to tell.
+	// A native contract has no guest agent to report to. A run that changes nothing reports nothing.
 	n := newNode(t)
 	n.deliver(nativeContract, example(t, "native/minimal.yaml"))
 	n.provision()
@@ -116,7 +117,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Every one of several agents has an event of its own, though they end at the same time.
+// Each of several agents writes a separate event, even if they end at the same time.
 func TestEventsOfSeveral(t *testing.T) {
 	t.Parallel()
 	const agents = 8

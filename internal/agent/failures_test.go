@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// What fails decides the exit code, and says what to do.
+// The failed operation decides the exit code and the advice.
 func TestExitCodes(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -63,8 +63,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// What the agent, a contract or a script is to blame for has a number of its own, and its own advice; AKS's
-// consumers see AKS's number, with the same advice.
+// Failures of the agent, of a contract or of a script have separate numbers and advice. AKS's consumers see AKS's
+// number with the same advice.
 func TestOwnExitCodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestOwnExitCodes(t *testing.T) {
 	}
 }
 
-// A kubelet that fails because its runtime hangs is not to blame: the exit code is the runtime's, and both are told.
+// If a kubelet fails because its runtime hangs, the exit code is the runtime's, and both failures are reported.
 func TestRuntimeThatHangs(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"StartUnit kubelet.service", "Probe kubelet-active"} {
@@ -151,7 +151,7 @@ func TestRuntimeThatHangs(t *testing.T) {
 	}
 }
 
-// A provisioning that takes too long ends with its own code, and says what it was doing.
+// A provisioning that takes too long ends with its exit code and names the operation that it was at.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ op, name string }{
@@ -189,8 +189,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// Told to end while it waits for the API server, it ends as one that was told to, and not as one that the API server
-// has kept from it: a service is started again then.
+// A run that is terminated while it waits for the API server reports the termination, and not a failure of the API
+// server: systemd starts the service again then.
 func TestCancelledWait(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -214,7 +214,7 @@ func TestCancelledWait(t *testing.T) {
 	n.published(aksPlace, exitcode.Interrupted)
 }
 
-// Told to end, the agent publishes that it did.
+// A terminated agent publishes its termination.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

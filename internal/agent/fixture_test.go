@@ -41,7 +41,7 @@ func destinationOf(family *profile.Profile) destination {
 	return destination{state.ResultAt(p.Result), p.Complete, p.BaseComplete}
 }
 
-// The places of a result: by the contract's dialect, and where the disk takes no more.
+// The destinations of a result: by the contract's dialect, and for a disk that takes no more.
 var (
 	aksPlace, nativePlace = destinationOf(profile.Of(nodeconfig.LayoutAKS)), destinationOf(profile.Default())
 	runPlace              = destination{result: state.RunResult, complete: "/run/slipway/provision.complete"}
@@ -114,12 +114,12 @@ func (n *node) deliver(path string, contract []byte) {
 	}
 }
 
-// halfOf is the path of what a run leaves of a file if it loses its power while it writes the file.
+// halfOf is the path of the partial file that a power cut during a write leaves.
 func halfOf(f state.File) string {
 	return filepath.Dir(f.Path) + "/." + f.Name() + ".slipway-tmp"
 }
 
-// provision provisions from whatever contract there is, with the facts of an example.
+// provision provisions from the delivered contract, with the facts of an example.
 func (n *node) provision() *status.Status {
 	n.Helper()
 	return n.Provision(context.Background(), ProvisionOptions{Facts: ubuntu(n.T)})
@@ -143,7 +143,7 @@ func example(t *testing.T, name string) []byte {
 	return content
 }
 
-// aksWith is an example of an AKS contract with fields changed; nil takes one out.
+// aksWith is an AKS example contract with changed fields; nil removes a field.
 func aksWith(t *testing.T, name string, changed map[string]any) []byte {
 	t.Helper()
 	var contract map[string]any
@@ -175,7 +175,7 @@ func aksWith(t *testing.T, name string, changed map[string]any) []byte {
 	return document
 }
 
-// read reads a file of the node; nothing where there is none.
+// read reads a file of the node. It returns nil if the file does not exist.
 func (n *node) read(path string) []byte {
 	n.Helper()
 	content, err := os.ReadFile(n.root + path)
@@ -200,8 +200,8 @@ func (n *node) result(p destination) status.CSEStatus {
 	return result
 }
 
-// published wants a result with an exit code to be published whole: status, result and marker, and
-// all of them to say the same.
+// published requires that the result with an exit code is published completely: status, result and marker, which must
+// agree.
 func (n *node) published(p destination, code int) {
 	n.Helper()
 	result := n.result(p)
@@ -220,7 +220,7 @@ func (n *node) published(p destination, code int) {
 	}
 }
 
-// snapshot is every file of a tree with its content and the time of its last change.
+// snapshot is every file of a tree with its content and modification time.
 func (n *node) snapshot() map[string]string {
 	n.Helper()
 	files := make(map[string]string)
@@ -249,7 +249,7 @@ func (n *node) snapshot() map[string]string {
 	return files
 }
 
-// left wants no temporary file to be left.
+// left requires that no temporary file remains.
 func (n *node) left() {
 	n.Helper()
 	for path := range n.snapshot() {

@@ -51,11 +51,11 @@ func (n *node) drifted() string {
 	return strings.Join(list, ", ")
 }
 
-// A unit that an administrator has masked stays so: a boot and a change are refused and say how to go on, a repair
-// leaves it and repairs the rest, a way back too. Who says so has it unmasked.
+// A unit that an administrator has masked stays masked: a boot and a change refuse and explain how to continue; a
+// repair and a rollback leave it and do the rest. With All, a repair unmasks it.
 func TestMaskedUnit(t *testing.T) {
 	n := running(t)
-	node := func() map[string]string { // but for what is published
+	node := func() map[string]string { // without the published documents
 		tree := n.tree()
 		maps.DeleteFunc(tree, func(path, _ string) bool { return strings.HasPrefix(path, "/var/log") })
 		return tree
@@ -97,7 +97,7 @@ func TestMaskedUnit(t *testing.T) {
 	same(t, "after a repair of all", node(), whole)
 	equal(t, "drift", n.drifted(), "")
 
-	// An empty file masks as well; and what was masked before Slipway had it is an image's.
+	// An empty file masks as well. A mask from before Slipway's first generation is the image's.
 	n.deliver(kubeletFile, nil)
 	equal(t, "drift", n.drifted(), "Unit:kubelet.service left")
 	n = newNode(t)
@@ -109,8 +109,8 @@ func TestMaskedUnit(t *testing.T) {
 	}
 }
 
-// A way back on a machine with a masked unit does not ask what needs that unit, which is stopped: it goes well, and does
-// not say that the whole node was checked. What does not need it is asked.
+// A rollback on a machine with a masked unit skips the checks that need the stopped unit. It succeeds, and does not
+// report that the whole node was checked. The other checks run.
 func TestNodeWithAMaskedUnit(t *testing.T) {
 	t.Parallel()
 	health := []string{"health-containerd-active", "health-runtime-ready", "health-kubelet-active", "health-kubelet-healthz", "health-node-lease"}
@@ -166,8 +166,8 @@ func TestNodeWithAMaskedUnit(t *testing.T) {
 	}
 }
 
-// Drop-ins that an administrator makes of our units are drift, wherever systemd keeps them: reported, and left but
-// for who says so. Those of the image are nobody's drift.
+// Drop-ins that an administrator adds to our units are drift, in each of systemd's directories: they are reported and
+// left, unless a repair has All. The image's drop-ins are not drift.
 func TestDropIns(t *testing.T) {
 	const (
 		image   = resource.UnitDir + "/kubelet.service.d/05-image.conf"
@@ -176,7 +176,7 @@ func TestDropIns(t *testing.T) {
 		setting = "/etc/systemd/system.control/kubelet.service.d/50-MemoryMax.conf"
 		passing = "/run/systemd/system.control/kubelet.service.d/50-CPUQuota.conf"
 		other   = resource.UnitDir + "/ssh.service.d/override.conf"
-		// Those of all units with a prefix, and of a type (systemd.unit(5)).
+		// The drop-ins of all units with a prefix, and of a type (systemd.unit(5)).
 		prefix = resource.UnitDir + "/kubelet-.service.d/override.conf"
 		ofType = "/run/systemd/system/service.d/override.conf"
 		vendor = "/usr/lib/systemd/system/service.d/10-timeout-abort.conf"
@@ -200,7 +200,7 @@ func TestDropIns(t *testing.T) {
 	n.deliver("/usr/local/lib/systemd/system/service.d/later.conf", []byte("[Service]\n"))
 	n.deliver(resource.UnitDir+"/kubelet.service.d/notes.txt", nil)
 	equal(t, "drift of others", n.drifted(), strings.Join(want, ", "))
-	// They are left, and are known after another generation.
+	// They stay, and are still known after another generation.
 	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 {
 		t.Errorf("a repair: %v, %v", got.Status.Error, got.Status.Changes)
 	}
@@ -223,8 +223,8 @@ func TestDropIns(t *testing.T) {
 	}
 }
 
-// The kubelet sets the limits of the slice that it is in when it starts, and nobody's drift is that. A setting of the
-// slice that lasts is an administrator's.
+// The kubelet sets limits of its slice when it starts; these are not drift. A persistent setting of the slice is an
+// administrator's.
 func TestLimitsOfTheKubelets(t *testing.T) {
 	const limit, setting = "/run/systemd/system.control/kubereserved.slice.d/50-MemoryMax.conf", "/etc/systemd/system.control/kubereserved.slice.d/50-MemoryMax.conf"
 	n := newNode(t)
@@ -243,7 +243,7 @@ func TestLimitsOfTheKubelets(t *testing.T) {
 	equal(t, "drift", n.drifted(), "File:"+setting+" left")
 }
 
-// What is said of a drop-in undoes that, and nothing else: "systemctl revert" would remove Slipway's own as well.
+// The advice for a drop-in undoes only that drop-in: "systemctl revert" would remove Slipway's drop-ins too.
 func TestDropInAdvice(t *testing.T) {
 	n := running(t)
 	const edit, ofType = resource.UnitDir + "/kubelet.service.d/override.conf", resource.UnitDir + "/service.d/override.conf"
@@ -271,8 +271,8 @@ func (n *node) at(addresses ...string) {
 	}
 }
 
-// The address that the machine has when it boots is gone before the node is provisioned: it is planned again, and what is
-// published is of the address that is there. One that is gone again and again is no success.
+// If the boot's address is gone before the node is provisioned, the agent plans again, and publishes the result for the
+// present address. If addresses go again and again, the provisioning fails.
 func TestAddressIsGone(t *testing.T) {
 	flags := func(n *node) string {
 		for path, content := range n.tree() {
@@ -320,15 +320,15 @@ func TestAddressIsGone(t *testing.T) {
 			continue
 		}
 		if got := flags(n); !strings.Contains(got, "--node-ip="+c.ip) {
-			t.Errorf("%+v: the kubelet is told %s", c, got)
+			t.Errorf("%+v: the kubelet gets %s", c, got)
 		}
 		n.published(aksPlace, 0)
 		equal(t, fmt.Sprintf("%+v: drift", c), n.drifted(), "")
 	}
 }
 
-// A boot that finds nothing to do, whose address is then gone, and that fails for that, publishes the failure: the result
-// of the boot before is not true any more.
+// If a boot has nothing to do, its address then goes, and it fails for that, it publishes the failure: the earlier
+// boot's result is not true any more.
 func TestAddressIsGoneAfterNothingWasDone(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -356,8 +356,8 @@ func TestAddressIsGoneAfterNothingWasDone(t *testing.T) {
 	n.published(aksPlace, st.ExitCode)
 }
 
-// The same is true of a change of a running node: the machine forces what follows, so the change was not refused, however
-// little is allowed.
+// The same is true of a change of a running node: the machine forces the second plan, so the change is not refused,
+// however small the allowed class is.
 func TestAddressIsGoneDuringAChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -405,8 +405,8 @@ func TestAddressIsGoneDuringAChange(t *testing.T) {
 	}
 }
 
-// What happens to the machine between the rounds of a change is no reason to refuse what was made, nor to forget it: a
-// unit that somebody masks fails the change, and an address that the plan does not need changes nothing more.
+// Events between the rounds of a change do not cause a refusal, and do not hide what was changed. If an administrator
+// masks a unit, the change fails. If an address changes that the plan does not need, nothing else changes.
 func TestBetweenTheRoundsOfAChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -444,7 +444,8 @@ func TestBetweenTheRoundsOfAChange(t *testing.T) {
 	}
 }
 
-// An address that changes while the node runs is drift, with what it takes; one more is not.
+// If the address changes while the node runs, that is drift with the class of its repair. An additional address is not
+// drift.
 func TestAddressDrifts(t *testing.T) {
 	n := newNode(t)
 	n.deliver("/etc/machine-id", []byte("0123456789abcdef0123456789abcdef\n"))
@@ -471,8 +472,8 @@ func TestAddressDrifts(t *testing.T) {
 	equal(t, "drift after it is provisioned", n.drifted(), "")
 }
 
-// A change plans the node for the address that the machine has now, and a boot keeps it. The certificate for the old address
-// goes. A rollback to the plan for the old address is drift again, and the next boot plans again.
+// A change plans the node for the machine's present address, and a boot keeps that. The certificate for the old address
+// is removed. A rollback to the plan for the old address is drift again, and the next boot plans again.
 func TestChangeForAnotherAddress(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -529,7 +530,7 @@ func TestChangeForAnotherAddress(t *testing.T) {
 	equal(t, "certificates in the end", len(n.has(plan.ServingCertificate())), 0)
 }
 
-// Where the plan does not depend on the address, nothing but the certificate changes, once.
+// If the plan does not depend on the address, only the certificate changes, once.
 func TestAddressThatThePlanDoesNotNeed(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// A first boot, and whoever finishes it, does not ask whether the node is well: its kubelet may take longer to join. Nor does
-// a boot of a node that was good. Whoever repairs such a node does, and a boot that goes back.
-func TestWhoAsksWhetherTheNodeIsWell(t *testing.T) {
+// A first boot, and a run that finishes it, do not check the node's health: the kubelet may take longer to join. Nor
+// does a boot of a good node. A repair of such a node does, and so does a boot that rolls back.
+func TestWhichRunsCheckHealth(t *testing.T) {
 	t.Parallel()
 	drift := func(n *node) { n.deliver("/var/lib/kubelet/config.yaml", []byte("drift")) }
 	boot := func(n *node) *status.Status { return n.provision() }

@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// untouched is a machine that is no node yet, with files of somebody else's where contracts have theirs.
+// untouched is a machine that is not a node yet, with an administrator's files at the paths of the contracts' files.
 func untouched(t *testing.T) *node {
 	t.Helper()
 	n := newNode(t)
@@ -24,9 +24,8 @@ func untouched(t *testing.T) *node {
 	return n
 }
 
-// Whatever a node has been through, of changes that failed at any call, of ways back that failed too, of
-// boots and of trials: when something has succeeded, the node is as if it had been made from that contract
-// alone, and what was there before is there.
+// Whatever a node has been through (changes that failed at any call, rollbacks that failed too, boots, trials), after a
+// success it is as if that contract alone had made it, and the earlier files are there.
 func TestHistories(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -63,7 +62,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// history is a node, and what it goes through.
+// history is a node with a series of changes.
 type history struct {
 	*node
 	random           *rand.Rand
@@ -75,7 +74,7 @@ type history struct {
 	log  []string
 }
 
-// step is one thing that happens.
+// step is one random event.
 func (h *history) step() {
 	h.Helper()
 	left, lasting := -1, h.random.IntN(3) == 0
@@ -113,8 +112,8 @@ func (h *history) to(contract int, try time.Duration) {
 	h.checks(fmt.Sprint("to ", contract), got, contract)
 }
 
-// checks wants the node to be as some contract alone would have it: the one that it was changed to, or that
-// of the generation that was restored.
+// checks requires that the node is as one contract alone would make it: the contract of the change, or that of the
+// restored generation.
 func (h *history) checks(what string, got Changed, contract int) {
 	h.Helper()
 	h.log = append(h.log, fmt.Sprint(what, ": ", got.Status.ExitCode, " ", got.Refused, " ", got.Status.Error))

@@ -34,9 +34,9 @@ func recall(r *run) identity.Machine {
 	return machine
 }
 
-// identify finds out which machine this is. What another has left on the disk is removed, before anybody starts a
-// kubelet; and so is the result of an earlier run that failed, before a contract is waited for: whoever waits meanwhile is
-// to get the result of this boot.
+// identify finds out which machine this is. It removes what another machine has left on the disk, before a kubelet
+// starts. It also removes the result of an earlier failed run before it waits for a contract: a program that waits
+// meanwhile must get the result of this boot.
 func identify(ctx context.Context, r *run, lock *lock, machine identity.Machine, opts ProvisionOptions) (identity.Machine, error) {
 	machine, err := removeForeign(ctx, r, lock, machine)
 	if err != nil {
@@ -81,8 +81,8 @@ func removeForeign(ctx context.Context, r *run, lock *lock, machine identity.Mac
 	return machine, err
 }
 
-// attached is what a disk that is attached, or the firmware, says of the machine, where the last contract came
-// from there: a copy of a virtual machine can have all names of its original but the one on that disk.
+// attached returns what an attached disk, or the firmware, states about the machine, if the last contract came from
+// there. Reason: a copy of a virtual machine can have all identifiers of its original except the one on that disk.
 func attached(ctx context.Context, r *run, known facts.Facts, last *identity.Record) *facts.Instance {
 	if last.Instance == nil || last.Instance.ID == "" || last.Kept == "" || !source.IsAttached(last.Source) {
 		return nil
@@ -125,7 +125,7 @@ func strayed(r *run, machine *identity.Machine) bool {
 	return true
 }
 
-// gatherAgain are the facts as they are now, with what the cloud has said.
+// gatherAgain returns the current facts, with the cloud's earlier answers.
 func gatherAgain(r *run, known facts.Facts) facts.Facts {
 	now := facts.Gather(r.host)
 	now.Instance, now.Authorities, now.KubeletDefaults = known.Instance, known.Authorities, known.KubeletDefaults

@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// credential is where a machine is given a contract from outside of its disk.
+// credential is a path at which a machine gets a contract from outside its disk.
 const credential = "/run/credentials/@system/slipway.contract"
 
 // on provisions as the machine with the facts.
@@ -28,7 +28,7 @@ func (n *node) on(known *facts.Facts, with ...func(*ProvisionOptions)) *status.S
 	return n.Provision(context.Background(), opts)
 }
 
-// machineOf is the example's machine with names of its own.
+// machineOf is the example's machine with other identifiers.
 func machineOf(t *testing.T, id, uuid string, addresses ...string) *facts.Facts {
 	t.Helper()
 	known := ubuntu(t)
@@ -46,7 +46,7 @@ func (n *node) remove(path string) {
 	}
 }
 
-// joined is what is left on the disk of a machine that has joined, by the kubelet and by a directory's client.
+// joined are the files that the kubelet and a directory client leave on the disk of a joined machine.
 var joined = []string{
 	"/var/lib/kubelet/pki/kubelet-client-2026-01-02-03-04-05.pem", "/var/lib/kubelet/pki/kubelet.crt", "/var/lib/kubelet/pki/kubelet.key",
 	"/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/cpu_manager_state", "/etc/krb5.keytab",
@@ -59,12 +59,12 @@ func (n *node) join() {
 	}
 }
 
-// has are those of the files that are there.
+// has returns those of the paths that exist.
 func (n *node) has(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !n.exists(path) })
 }
 
-// A contract that came from elsewhere is kept in its place, for the next boot; it is nobody else's to read.
+// A contract from elsewhere is kept for the next boot, readable for the superuser only.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -93,7 +93,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A copy of a disk is not the machine that it is a copy of.
+// A copy of a disk is not the same machine.
 func TestCopiedDisk(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestCopiedDisk(t *testing.T) {
 		if has := n.has(joined); !slices.Equal(has, want) {
 			t.Errorf("%s: the kubelet finds %v, want %v", c.name, has, want)
 		}
-		// The machine's own contract is taken, and what is another's is gone before a kubelet can be started.
+		// The machine's contract is applied, and the other machine's files are gone before a kubelet can start.
 		if isNew := bytes.Contains(n.read("/etc/default/kubelet"), []byte("of=this")); isNew != c.copied {
 			t.Errorf("%s: the contract is the new one: %v", c.name, isNew)
 		}
@@ -160,7 +160,7 @@ func TestCopiedDisk(t *testing.T) {
 	}
 }
 
-// A dry run, and a change of the running machine, take nothing away.
+// A dry run, and a change of the running machine, remove nothing.
 func TestCopiedDiskLookedAt(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -176,7 +176,7 @@ func TestCopiedDiskLookedAt(t *testing.T) {
 	}
 }
 
-// The other machine's contract is taken where this one has none of its own: an image may hold it.
+// If this machine has no contract, the other machine's contract is applied: it may belong to the image.
 func TestCopiedContract(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{aksContract, credential} {
@@ -192,8 +192,8 @@ func TestCopiedContract(t *testing.T) {
 	}
 }
 
-// A copy that could not be provisioned at once is one still: nothing of the other machine comes back, and nothing
-// of this one's own goes.
+// If a copy failed its first provisioning, the next one still treats it as a copy: nothing of the other machine
+// returns, and nothing of this machine is removed.
 func TestCopiedDiskAgain(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -212,7 +212,8 @@ func TestCopiedDiskAgain(t *testing.T) {
 	}
 }
 
-// Of two runs on a copy the second waits for the first, which fails: the disk is another machine's for it too.
+// Of two runs on a copy, the second waits for the first, which fails. The second also treats the disk as another
+// machine's.
 func TestCopiedDiskTwoRuns(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -236,7 +237,7 @@ func TestCopiedDiskTwoRuns(t *testing.T) {
 	}
 }
 
-// What "apply" has made of a machine is not what a machine is made with that has a copy of its disk.
+// A copied disk does not inherit the other machine's "apply" change.
 func TestCopiedAfterChange(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -254,7 +255,7 @@ func TestCopiedAfterChange(t *testing.T) {
 	}
 }
 
-// A record that cannot be read is no reason to take a node's identity away.
+// If the identity record cannot be read, the node keeps its identity.
 func TestDamagedIdentity(t *testing.T) {
 	t.Parallel()
 	for _, record := range []string{"", "{", `{"machineID": 1}`, `{"kept": "/etc/passwd", "machineID": "m0", "sum": "x"}`} {
@@ -275,7 +276,8 @@ func TestDamagedIdentity(t *testing.T) {
 	}
 }
 
-// FuzzIdentity: whatever is recorded, only what a kubelet made, a published result and the kept contract go.
+// FuzzIdentity: whatever the record holds, only the kubelet's files, a published result and the kept contract are
+// removed.
 func FuzzIdentity(f *testing.F) {
 	f.Add([]byte(`{"machineID": "m0", "kept": "/etc/slipway/config.json", "sum": ""}`))
 	f.Add([]byte(`{"productUUID": "u0", "instance": {"id": "i"}, "source": "nocloud-disk", "kept": "x"}`))
@@ -285,7 +287,7 @@ func FuzzIdentity(f *testing.F) {
 		n.deliver(IdentityPath, record)
 		n.on(machineOf(t, "m1", "u1"))
 		if !n.exists("/etc/passwd") {
-			t.Error("removed what is nobody's identity")
+			t.Error("removed a file that is no part of the identity")
 		}
 	})
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// question is what the cluster is asked beside everything else: what it sets for the kubelets of all its nodes. The node is
-// planned without the answer first. The answer is in the plan when the kubelet starts, or the node is planned again with it.
+// question is the request for the cluster's settings for all its kubelets, which runs beside everything else. The agent
+// first plans the node without the answer. When the kubelet starts, the plan has the answer, or the agent plans again.
 type question struct {
 	// ready is closed when something waits for the answer.
 	ready chan struct{}
@@ -27,11 +27,11 @@ type question struct {
 	// answered is closed when answer is there.
 	answered chan struct{}
 	answer   facts.KubeletDefaults
-	// used says that a plan has the answer.
+	// used reports whether a plan has the answer.
 	used bool
 }
 
-// askDefaults begins to ask the cluster, if the node takes what the cluster sets, and no earlier run has been told.
+// askDefaults starts the request, if the node takes the cluster's settings and no earlier run has an answer.
 func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Machine) {
 	c.adoptUpgrade(r, machine)
 	if r.question != nil || r.dryRun || !lacks(c.Config, machine.Facts, plan.NeedKubeletDefaults) {
@@ -73,7 +73,7 @@ func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
 	}
 	current, err := r.currentPlan()
 	if err != nil {
-		return // what reads the generations next reports it
+		return // the next reader of the generations reports the error
 	}
 	text := transition.Upgraded(r.host, current)
 	if text == nil {
@@ -111,14 +111,14 @@ func (c contract) annotate(ctx context.Context, r *run, machine identity.Machine
 	}
 }
 
-// hurry says that something waits for the answer, or that nothing will.
+// hurry reports to the request that something waits for the answer, or that the run needs no answer any more.
 func (q *question) hurry() {
 	if q != nil {
 		q.wait.Do(func() { close(q.ready) })
 	}
 }
 
-// await waits for the answer, which the kubelet's start may wait for, and takes it over into the facts.
+// await waits for the answer and adds it to the facts. The kubelet's start may wait for it.
 func (q *question) await(r *run, machine *identity.Machine) {
 	q.hurry()
 	<-q.answered
@@ -145,7 +145,7 @@ func (c contract) withDefaults(r *run, machine *identity.Machine, planned resour
 	r.question.await(r, machine)
 	desired, problems := c.planned(r, machine.Facts)
 	if len(nodeconfig.Fatal(problems)) > 0 {
-		return planned // which no answer can bring about
+		return planned // no answer can cause this plan's error
 	}
 	_ = c.refused(r, problems)
 	return desired

@@ -21,7 +21,7 @@ const (
 	clusterSettings   = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nclusterDNS: [10.96.0.10]\nmaxPods: 64\n"
 )
 
-// kubeadmNode is a machine with a kubeconfig for its contract, whose cluster answers; asked counts the questions.
+// kubeadmNode is a machine with a kubeconfig for its contract, whose cluster answers; asked counts the requests.
 func kubeadmNode(t *testing.T, root string, answer func(ctx context.Context, ready <-chan struct{}) (string, error)) (n *node, asked *atomic.Int32) {
 	t.Helper()
 	n, asked = newNode(t, root), new(atomic.Int32)
@@ -52,11 +52,11 @@ func (n *node) kubelet(field string) string {
 	return string(text)
 }
 
-// TestKubeletDefaults: the cluster is asked once. The kubelet starts with the answer, the generation has it, so that nothing has
-// drifted, and later runs need no cluster.
+// TestKubeletDefaults: the cluster gets one request. The kubelet starts with the answer, the generation has it, so that
+// nothing drifts, and later runs need no cluster.
 func TestKubeletDefaults(t *testing.T) {
 	n, asked := kubeadmNode(t, "", func(_ context.Context, ready <-chan struct{}) (string, error) {
-		<-ready // everything else is there, and so the node does not wait before
+		<-ready // everything else is done, so the node does not wait earlier
 		return clusterSettings, nil
 	})
 	started := ""
@@ -96,13 +96,13 @@ func TestKubeletDefaults(t *testing.T) {
 	}
 }
 
-// TestNoKubeletDefaults: without an answer there is a node, with a warning that says what follows; the next run asks again, and
-// changes the node that runs.
+// TestNoKubeletDefaults: without an answer the node starts, with a warning that explains the effect. The next run asks
+// again, and changes the running node.
 func TestNoKubeletDefaults(t *testing.T) {
 	for name, err := range map[string]error{
 		"forbidden": &apply.CheckError{Cause: resource.CauseForbidden, Endpoint: "https://api.example.com:6443", Err: errors.New("the node's credential may not read it (HTTP status 403)")},
 		"silence":   &apply.CheckError{Cause: resource.CauseConnection, Endpoint: "https://api.example.com:6443", Err: context.DeadlineExceeded},
-		"nobody":    apply.ErrNotProbed,
+		"unprobed":  apply.ErrNotProbed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, asked := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return "", err })
@@ -131,7 +131,7 @@ func TestNoKubeletDefaults(t *testing.T) {
 	}
 }
 
-// TestUnusableKubeletDefaults: an answer that is no configuration is as none.
+// TestUnusableKubeletDefaults: an answer that is not a configuration counts as no answer.
 func TestUnusableKubeletDefaults(t *testing.T) {
 	n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return "kind: Pod", nil })
 	got := n.Provision(t.Context(), ProvisionOptions{})
@@ -140,7 +140,7 @@ func TestUnusableKubeletDefaults(t *testing.T) {
 	}
 }
 
-// TestOnlyKubeadmIsAsked: no other contract's cluster is asked, nor is any for a preview.
+// TestOnlyKubeadmIsAsked: only a kubeadm contract's cluster gets a request, and a preview makes none.
 func TestOnlyKubeadmIsAsked(t *testing.T) {
 	for contract, path := range map[string]string{"native/minimal.yaml": nativeContract, "aks/minimal.json": aksContract, "eksctl/minimal.yaml": nativeContract, "": nativeContract} {
 		n, asked := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
@@ -157,8 +157,8 @@ func TestOnlyKubeadmIsAsked(t *testing.T) {
 	}
 }
 
-// TestUpgradeByKubeadm: what kubeadm upgrade node writes is the new base. It has not drifted, no repair takes it back, and the next
-// plan begins with it. Another change of the file is drift as ever.
+// TestUpgradeByKubeadm: the file that kubeadm upgrade node writes is the new base. It is not drift, no repair reverts
+// it, and the next plan begins with it. Another change of the file is drift as before.
 func TestUpgradeByKubeadm(t *testing.T) {
 	n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
 	if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 {
@@ -190,7 +190,7 @@ func TestUpgradeByKubeadm(t *testing.T) {
 	}
 }
 
-// TestForeignNode: a Node of another machine that is Ready stops the join. No kubelet starts, and no boot starts one; and when the
+// TestForeignNode: a Ready Node of another machine stops the join. No kubelet starts, and no boot starts one. When the
 // name is free, the next run joins.
 func TestForeignNode(t *testing.T) {
 	n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })

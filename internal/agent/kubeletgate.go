@@ -7,22 +7,22 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// gate holds back the kubelet that systemd starts at a boot: it is ordered after the agent's unit. It is opened when the
-// network is there as far as that kubelet reads it, which the record of the node's last plan says. A node that is new has
-// no such record, and its kubelet is started by the engine.
+// gate holds back the kubelet that systemd starts at boot: that kubelet is ordered after the agent's unit. The gate
+// opens when the network has what that kubelet reads of it, by the record of the node's last plan. A new node has no
+// such record, and the engine starts its kubelet.
 type gate struct {
 	// give stops the wait.
 	give context.CancelFunc
-	// known is closed when it is known what is waited for, opened when the gate is open.
+	// known is closed when the awaited state is known; opened is closed when the gate is open.
 	known, opened chan struct{}
 	awaited       *resource.Network
 }
 
-// holdKubelet closes the gate, and calls open when it is opened. Without open there is none.
+// holdKubelet closes the gate, and calls open when the gate opens. If open is nil, there is no gate.
 func holdKubelet(ctx context.Context, r *run, open func()) *gate {
 	ctx, give := context.WithCancel(ctx)
 	g := &gate{give: give, known: make(chan struct{}), opened: make(chan struct{})}
-	// A disk of another machine, or one that is made for nobody yet, has no kubelet to hold back.
+	// If the disk is another machine's, or is prepared for an unknown machine, there is no kubelet to hold back.
 	if open == nil || r.account.Status.Identity != "" {
 		close(g.known)
 		close(g.opened)
@@ -68,25 +68,25 @@ func (g *gate) planned(p resource.Plan) {
 	}
 }
 
-// leave opens the gate: nobody will any more.
+// leave opens the gate at the end of the run, because no later step opens it.
 func (g *gate) leave() {
 	if g == nil {
-		return // it is not known whose disk this is
+		return // the disk's machine is not known
 	}
 	g.give()
 	<-g.opened
 }
 
-// recordedNetwork is what the kubelet reads of the network by the node's last plan; nil for nothing.
+// recordedNetwork returns what the kubelet reads of the network by the node's last plan, or nil if it reads nothing.
 func recordedNetwork(r *run) *resource.Check {
 	p, err := r.currentPlan()
 	if err != nil {
-		return nil // whoever needs it reports it
+		return nil // a later reader of the plan reports the error
 	}
 	return networkCheck(p)
 }
 
-// networkCheck is the check of the network in a plan; nil for none.
+// networkCheck returns a plan's network check, or nil.
 func networkCheck(p resource.Plan) *resource.Check {
 	for _, res := range p.Resources {
 		if check, ok := res.Spec.(*resource.Check); ok && check.Network != nil {

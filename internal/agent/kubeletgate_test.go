@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// networked is a host whose network has some addresses, and gets no other.
+// networked is a host whose network has certain addresses and gets no other.
 type networked struct {
 	*tampered
 	addresses []string
@@ -39,8 +39,8 @@ func (h *networked) Probe(ctx context.Context, check *resource.Check) error {
 	return nil
 }
 
-// A kubelet that systemd starts waits for the network of the node's last plan. One whose node has got another address is not
-// kept waiting for the address that is lost.
+// A kubelet that systemd starts waits for the network of the node's last plan. If the node has another address now, the
+// kubelet does not wait for the lost one.
 func TestKubeletIsHeldBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestKubeletIsHeldBack(t *testing.T) {
 		if got.ExitCode != 0 || opened != 1 {
 			t.Errorf("%s: %v, opened %d times", c.name, got.Error, opened)
 		}
-		for i, want := range c.want { // what else happens is beside that
+		for i, want := range c.want { // other events happen in parallel
 			at := slices.Index(host.happened, want)
 			if at < 0 || i > 0 && at < slices.Index(host.happened, c.want[i-1]) {
 				t.Errorf("%s: in the order %q, want %q", c.name, host.happened, c.want)

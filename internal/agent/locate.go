@@ -13,28 +13,28 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// lookup says where a contract is looked for.
+// lookup is where to look for a contract.
 type lookup struct {
 	// given is the contract, where it has been read already.
 	given *source.Contract
-	// path is where it is; empty for the known places.
+	// path is the contract's path. Empty means the known places.
 	path string
-	// only is the one place to look where there is no path, by its name in package source; empty for all.
+	// only is the single place to look if there is no path, by its name in package source. Empty means all places.
 	only string
-	// script is one that is left, because there is a contract; empty for none.
+	// script is the path of a script that is not run, because there is a contract. It may be empty.
 	script string
-	// wait is how long a contract that is not there yet is looked for; 0 looks once.
+	// wait is how long to look for a contract that is not there yet. 0 means look once.
 	wait time.Duration
 }
 
 // located is a contract that was found.
 type located struct {
 	source.Contract
-	// warnings are those of the image's own contract, where that was applied first.
+	// warnings are those about the image's contract, if it was applied first.
 	warnings []nodeconfig.Problem
 }
 
-// locate finds the contract. What needs none is done meanwhile, where it is not there yet.
+// locate finds the contract. If it is not there yet, the work that needs no contract runs meanwhile.
 func locate(ctx context.Context, r *run, machine identity.Machine, where lookup) (located, error) {
 	if where.script != "" {
 		r.log.Warn("there is a script and a contract: applying the contract, not running the script", "script", where.script)
@@ -101,7 +101,7 @@ func search(r *run, known facts.Facts) *source.Search {
 	return s
 }
 
-// named are the files that a given path is of.
+// named returns the files that a given path belongs to.
 func named(r *run) Named {
 	if named := r.agent.Named; named != nil && any(named) != any(r.agent.Host) {
 		return named
@@ -109,8 +109,8 @@ func named(r *run) Named {
 	return r.host
 }
 
-// restrict takes contracts from all but the superuser: others have delivered them, some readable for all, and they
-// hold what a node joins with.
+// restrict makes contracts readable for the superuser only: other programs have delivered them, some readable for all,
+// and they hold the node's join credentials.
 func restrict(r *run, paths ...string) {
 	if r.dryRun {
 		return
@@ -126,10 +126,10 @@ func restrict(r *run, paths ...string) {
 	}
 }
 
-// prefetch has read into memory what is needed in any case: the kubelet, where there is only one that it can be.
+// prefetch reads into memory what every plan needs: the kubelet, if only one version can be meant.
 func prefetch(r *run, known facts.Facts) {
 	if r.given != nil {
-		return // they may be another machine's
+		return // the facts may be another machine's
 	}
 	var paths []string
 	for _, c := range known.Components {

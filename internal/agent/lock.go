@@ -9,12 +9,12 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// lock is the lock that keeps runs apart, in the hands of one of them: it holds it, or not.
+// lock is one run's view of the lock that keeps runs apart: the run holds it, or not.
 type lock struct {
 	host    apply.Host
 	log     *slog.Logger
 	release func() error
-	// yielded says that the lock was not to be had in time.
+	// yielded reports whether the run gave up because it did not get the lock in time.
 	yielded bool
 }
 
@@ -22,10 +22,10 @@ func newLock(r *run) *lock { return &lock{host: r.host, log: r.log} }
 
 func (l *lock) held() bool { return l.release != nil }
 
-// lockQuiet is how long a run waits for another one before it says so.
+// lockQuiet is how long a run waits for another one before it logs that it waits.
 const lockQuiet = time.Second
 
-// take waits until no other run is at work, and says so where it has to wait.
+// take waits until no other run is at work. It logs a longer wait.
 func (l *lock) take(ctx context.Context) error {
 	if l.held() {
 		return nil
@@ -45,7 +45,7 @@ func (l *lock) take(ctx context.Context) error {
 	return nil
 }
 
-// takeWithin takes the lock, for no longer than another run may take.
+// takeWithin takes the lock, and waits no longer than another run may take.
 func (l *lock) takeWithin(ctx context.Context, upTo time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, upTo)
 	defer cancel()
@@ -72,8 +72,8 @@ func (l *lock) during(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// mayPublish takes the lock where the run ended before it did so. Only a lock that another run holds is
-// a reason not to publish: that one ends within its own time, and is waited for.
+// mayPublish takes the lock if the run ended before it did so. Only a lock that another run holds prevents publishing:
+// that run ends within its timeout, and mayPublish waits for it.
 func (l *lock) mayPublish(ctx context.Context) bool {
 	if !l.held() && !l.yielded {
 		take := func() error { return l.takeWithin(ctx, nodeconfig.DefaultTimeout.Std()) }

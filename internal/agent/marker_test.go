@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// markersDuring are the markers that there are while the node is changed.
+// markersDuring collects the markers that exist while the node is changed.
 func (n *node) markersDuring() *[]string {
 	var seen []string
 	n.host.before = func(op, name string) error {
@@ -29,8 +29,8 @@ func (n *node) markersDuring() *[]string {
 	return &seen
 }
 
-// The marker of an earlier run is removed before anything is changed, whosever it is: whoever
-// waits would take that run's result for this one's.
+// The marker of an earlier run is removed before anything is changed, whichever run wrote it: otherwise a reader would
+// take that run's result for this one's.
 func TestStaleMarker(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestStaleMarker(t *testing.T) {
 		{"of this contract", func(n *node) {
 			n.deliver(aksContract, example(t, "aks/azure-cni.json"))
 			n.provision()
-			// Something differs, and is put right; the node was and is what the marker says.
+			// A file differs and is repaired; the marker was true before and is true after.
 			if err := os.Remove(n.root + "/etc/containerd/config.toml"); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestStaleMarker(t *testing.T) {
 	}
 }
 
-// The marker of a failure goes before a contract is waited for, wherever it was published.
+// The marker of a failure is removed before the agent waits for a contract, wherever it was published.
 func TestStaleMarkerBeforeTheWait(t *testing.T) {
 	t.Parallel()
 	for _, p := range places {
@@ -110,7 +110,7 @@ func TestStaleMarkerBeforeTheWait(t *testing.T) {
 	}
 }
 
-// A marker that cannot be removed stops the run before it changes anything.
+// If the marker cannot be removed, the run stops before it changes anything.
 func TestMarkerCannotBeTakenBack(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -127,7 +127,7 @@ func TestMarkerCannotBeTakenBack(t *testing.T) {
 	}
 }
 
-// What is published and has gone, or is damaged, is published again.
+// Published documents that are missing or damaged are published again.
 func TestDocumentsAreRepaired(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Mode is who is asked to make the node; empty is Native.
+// Mode is which program makes the node. Empty means Native.
 type Mode string
 
 // The modes.
@@ -42,8 +42,8 @@ func Modes() []string { return []string{string(Native), string(Legacy), string(A
 // maxReasons is how many settings a reason names.
 const maxReasons = 3
 
-// fatal are the problems for which no node can be made, as far as they are known before it is chosen who makes it: scripts
-// apply what Slipway does not.
+// fatal are the problems that prevent a node, as far as they are known before the mode is chosen: scripts apply
+// settings that Slipway does not.
 func (c contract) fatal(r *run) []nodeconfig.Problem {
 	problems := c.Fatal()
 	if r.mode == Legacy || r.mode == Auto {
@@ -52,8 +52,8 @@ func (c contract) fatal(r *run) []nodeconfig.Problem {
 	return problems
 }
 
-// chooseMode says who makes the node, which the status records where somebody asked. The same machine stays with whoever
-// has made it of the same contract.
+// chooseMode chooses the program that makes the node, and records it in the status if the user set a mode. If the
+// contract is unchanged, the choice stays the same.
 func chooseMode(r *run, c contract, known facts.Facts) (Mode, error) {
 	if r.mode != Legacy && r.mode != Auto {
 		return Native, nil
@@ -102,7 +102,7 @@ func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts
 	_, problems := c.planned(r, known)
 	left, what := c.Unapplied(problems), "Slipway does not apply "
 	if lacking := notInstalled(problems); len(left) == 0 && there {
-		left, what = lacking, "the image lacks what makes a node without its scripts, for " // which may install it
+		left, what = lacking, "the image lacks what makes a node without its scripts, for " // the scripts may install it
 	}
 	switch {
 	case wasLegacy(r, c):
@@ -119,7 +119,7 @@ func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts
 	return Legacy, what + someOf(left)
 }
 
-// notInstalled are the settings without which there is no node, and that the image has no component for.
+// notInstalled are the settings that a node needs and that the image has no component for.
 func notInstalled(problems []nodeconfig.Problem) (paths []string) {
 	for _, p := range nodeconfig.Fatal(problems) {
 		if p.Kind == nodeconfig.NotInstalled && !slices.Contains(paths, p.Path) {
@@ -149,8 +149,8 @@ func isLegacy(last *status.Status) bool {
 	return last.Mode != nil && last.Mode.Name == status.ModeLegacy
 }
 
-// handOver has the image's scripts make the node. They are run once for a contract: they are not made for being run again
-// where nothing has changed. It reports whether they have made the node of this contract before.
+// handOver has the image's scripts make the node. They run once for a contract: they are not written to run again if
+// nothing has changed. It reports whether they have made the node of this contract before.
 func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine, c contract) (unchanged bool, err error) {
 	r.target.Script = true
 	variables, problems := cse.Variables(c.Contract, machine.Facts)
@@ -178,8 +178,8 @@ func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine
 
 func isUnapplied(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotApplied }
 
-// madeNatively reports whether Slipway has made this node or prepared its image, and in which generation: what that has made
-// is repaired, and the scripts would change it. The generations outlive a reset; the files that they brought do not.
+// madeNatively reports whether Slipway has made this node or prepared its image, and in which generation. Such a node
+// is repaired; the scripts would change it. The generations remain after a reset; their files do not.
 func madeNatively(r *run) (number int, made bool, err error) {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 
 const imageScripts = "/opt/azure/containers/provision_start.sh"
 
-// lackingContract has a setting that Slipway does not apply, and without which there is no node: the image credential provider is not
-// told whom to ask for a pod's token.
+// lackingContract has a setting that Slipway does not apply and that a node needs: without it the image credential
+// provider does not know where to request a pod's token.
 func lackingContract(t *testing.T) []byte {
 	return aksWith(t, "minimal.json", map[string]any{
 		"kubelet_config": map[string]any{"kubelet_flags": map[string]any{
@@ -32,8 +32,7 @@ func lackingContract(t *testing.T) []byte {
 	})
 }
 
-// scripted is a node of an image with scripts; ran has the environments that they were run with, and publish is what they
-// do.
+// scripted is a node of an image with scripts. ran has the environments of their runs, and publish is their work.
 func scripted(t *testing.T, publish func(n *node) error) (n *node, ran *[]map[string]string) {
 	n, ran = newNode(t), new([]map[string]string)
 	n.deliver(imageScripts, []byte("#!/bin/bash\n"))
@@ -61,7 +60,7 @@ func publishes(code int) func(n *node) error {
 	}
 }
 
-// Who makes the node, and what the status says of it.
+// TestMode: the mode and the contract decide which program makes the node, and the status records it.
 func TestMode(t *testing.T) {
 	t.Parallel()
 	plain, lacking := example(t, "aks/minimal.json"), lackingContract(t)
@@ -125,7 +124,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// The scripts have the variables that the view of the contract has, and nothing else.
+// The scripts get exactly the variables that the contract's view has.
 func TestLegacyVariables(t *testing.T) {
 	t.Parallel()
 	n, ran := scripted(t, publishes(0))
@@ -137,7 +136,7 @@ func TestLegacyVariables(t *testing.T) {
 	}
 }
 
-// What the scripts come to is what the provisioning comes to.
+// The scripts' result is the provisioning's result.
 func TestLegacyResult(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -166,7 +165,7 @@ func TestLegacyResult(t *testing.T) {
 	}
 }
 
-// Scripts that hang are ended with the provisioning's time.
+// Scripts that hang are ended with the provisioning's timeout.
 func TestLegacyHangs(t *testing.T) {
 	t.Parallel()
 	n, _ := scripted(t, func(*node) error { return context.DeadlineExceeded })
@@ -185,7 +184,7 @@ func TestLegacyHangs(t *testing.T) {
 	n.published(aksPlace, got.ExitCode)
 }
 
-// The scripts are run once for a contract, and again for another one, or where they have failed.
+// The scripts run once for a contract, and again for another contract or after a failure.
 func TestLegacyRunsOnce(t *testing.T) {
 	t.Parallel()
 	code := 50
@@ -209,12 +208,12 @@ func TestLegacyRunsOnce(t *testing.T) {
 			t.Errorf("%d: ran %d times, %d %v %+v", i, len(*ran), got.ExitCode, got.Error, got.Mode)
 		}
 	}
-	// What they have made, Slipway does not change.
+	// Slipway does not change a node that the scripts have made.
 	changed := n.Change(t.Context(), ChangeOptions{Config: aksContract, Facts: ubuntu(t)})
 	if !strings.Contains(changed.Refused, "scripts have made this node") {
 		t.Errorf("%+v", changed)
 	}
-	// Slipway makes the node where that is asked for. From then on the scripts are not run on it.
+	// With mode native Slipway makes the node. From then on the scripts do not run on it.
 	if got := n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t)}); got.ExitCode != 0 || got.Generation == 0 {
 		t.Errorf("%d %v", got.ExitCode, got.Error)
 	}
@@ -227,7 +226,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	if got.ExitCode == 0 || got.Mode.Name != status.ModeNative || len(*ran) != 3 {
 		t.Errorf("%d %v %+v", got.ExitCode, got.Error, got.Mode)
 	}
-	// After a reset they are, and again as often as before.
+	// After a reset they run again, with the same rules.
 	if _, err := n.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +238,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	}
 }
 
-// A dry run says what would be run, by the variables' names, and runs nothing.
+// A dry run lists the variables' names that the scripts would get, and runs nothing.
 func TestLegacyDryRun(t *testing.T) {
 	t.Parallel()
 	n, ran := scripted(t, publishes(0))
@@ -251,7 +250,7 @@ func TestLegacyDryRun(t *testing.T) {
 	}
 }
 
-// The variables hold secrets, which are written nowhere.
+// The variables hold secrets, which are not written to any file.
 func TestLegacyKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

@@ -10,13 +10,12 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// methods are all of the host's that a provisioning calls, with what is still published where one of
-// them is broken.
+// methods are all host methods that a provisioning calls, with what is still published if one of them panics.
 var methods = []struct {
 	name string
-	// harmless says that the provisioning succeeds all the same.
+	// harmless: the provisioning succeeds all the same.
 	harmless bool
-	// unpublished says that nothing can be published without it.
+	// unpublished: without this method nothing can be published.
 	unpublished bool
 }{
 	{name: "Lock"}, {name: "Stat"}, {name: "ReadFile"}, {name: "Stage"}, {name: "Commit"}, {name: "MakeDirectory"}, {name: "MakeSymlink"},
@@ -26,8 +25,7 @@ var methods = []struct {
 	{name: "CreateExclusive", harmless: true}, {name: "BootTimes", harmless: true}, {name: "ServiceStart", harmless: true},
 }
 
-// A defect anywhere ends in a result, whatever the method that panics, and in an error, whichever the
-// goroutine it happens in.
+// A panic in any method ends in a result and an error, in whichever goroutine it happens.
 func TestPanics(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -75,7 +73,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// Only Wait calls these; a defect there is an error, and a document all the same.
+// Only Wait calls these. A panic there gives an error and still a document.
 func TestPanicsWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"WaitForFiles", "ReadFile", "BootTimes", "ServiceStart", "CreateExclusive"} {

@@ -19,19 +19,19 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// contract is one that was found and read.
+// contract is a contract that the agent has found and read.
 type contract struct {
 	*compile.Contract
 	found located
 }
 
-// read reads the contract that was found, and refuses one that no node can be made of.
+// read reads the contract at found, and refuses one that cannot make a node.
 func read(r *run, found located, known facts.Facts) (contract, error) {
 	begin := r.now()
 	c := contract{compile.ReadAs([]compile.Document{{Name: found.Path, Data: found.Data}}, r.reading), found}
 	r.target.Dialect = c.Dialect
 	if c.Dialect != "" && found.Source == source.FileSource && named(r) == Named(r.host) {
-		restrict(r, found.Path) // not before it is known for a contract: the path may be a mistake
+		restrict(r, found.Path) // not before the file is known to be a contract: the path may be a mistake
 	}
 	r.account.Status.Config.Dialect = c.Dialect
 	r.account.Status.Config.KubernetesVersion = kubernetesVersion(c.Contract, known)
@@ -44,8 +44,8 @@ func read(r *run, found located, known facts.Facts) (contract, error) {
 	return c, nil
 }
 
-// allow allows what whoever started the run and the image's own contract allow to be left out, where there is a problem of
-// that kind, and reports whether there is one. The image's contract is looked at only then.
+// allow leaves out the settings that the user and the image's contract allow to be left out, if problems has one of
+// that kind, and reports whether it has. It reads the image's contract only then.
 func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
 	if !slices.ContainsFunc(problems, compile.IsUnapplied) {
 		return false
@@ -54,7 +54,7 @@ func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
 	return true
 }
 
-// planned is the plan, and what is wrong once everything is left out that may be.
+// planned returns the plan, and the problems that remain without the settings that may be left out.
 func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	desired, problems := c.Plan(known)
 	if c.allow(r, problems) {
@@ -63,8 +63,7 @@ func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfi
 	return desired, problems
 }
 
-// planStep plans the node, once the facts are there that a plan cannot be made without. What it returns is the step to the
-// generation that somebody wants.
+// planStep plans the node, once the facts that a plan needs are there. It returns the step to the desired generation.
 func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine, origin generation.Origin) (transition.Step, error) {
 	if r.given == nil {
 		*machine = machine.Described(c.found.Instance)
@@ -95,13 +94,13 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 	if r.question != nil {
 		step.Late = func(context.Context) resource.Plan { return c.withDefaults(r, machine, desired) }
 	}
-	if !r.target.BaseOnly { // a node that does not join has told nobody its address
+	if !r.target.BaseOnly { // a node that does not join has registered no address
 		step.Entry.Addresses = strings.Join(machine.Facts.NodeIPs, " ")
 	}
 	return step, nil
 }
 
-// refused takes over what is wrong with a contract, and returns an error where no node can be made of it.
+// refused records a contract's problems, and returns an error if no node can be made of it.
 func (c contract) refused(r *run, problems []nodeconfig.Problem) error {
 	r.account.Status.Problems = slices.Concat(problems, c.found.warnings)
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {

@@ -43,7 +43,7 @@ func (n *node) actions() []string {
 	return strings.Split(strings.TrimSpace(string(n.read("/run/slipway/actions.jsonl"))), "\n")
 }
 
-// What needs no contract is done before there is one; what it brings besides is all that is left.
+// The work that needs no contract is done before there is one. The contract then adds only the rest.
 func TestPrepared(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -72,7 +72,7 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
-// What an image has brought with it is not compared once more while its machine's contract is waited for.
+// What the image's contract has applied is not compared again while the agent waits for the machine's contract.
 func TestPreparedByTheImage(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -89,7 +89,7 @@ func TestPreparedByTheImage(t *testing.T) {
 		case op == "ReadFile" && name == BasePaths[0]:
 			t.Error("the image's own contract is read")
 			fallthrough
-		case op == "ReadFile" && name == state.Index.Path && looks.Load() > 0: // it is looked whether something is there
+		case op == "ReadFile" && name == state.Index.Path && looks.Load() > 0: // the check whether a generation exists
 			go once.Do(func() { n.deliver(aksContract, example(t, "aks/minimal.json")) })
 		}
 		return nil
@@ -103,7 +103,7 @@ func TestPreparedByTheImage(t *testing.T) {
 	}
 }
 
-// What the image's own contract is warned of is in the status of the machine, under that contract's path.
+// Warnings about the image's contract are in the machine's status, under that contract's path.
 func TestPreparedWithWarnings(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -131,7 +131,7 @@ func TestPreparedWithWarnings(t *testing.T) {
 	}
 }
 
-// An image's own contract that is no good is told of, and the machine's own is applied all the same.
+// If the image's contract is invalid, that is reported, and the machine's contract is applied all the same.
 func TestNotPrepared(t *testing.T) {
 	t.Parallel()
 	for name, base := range map[string]string{
@@ -156,7 +156,8 @@ func TestNotPrepared(t *testing.T) {
 	}
 }
 
-// While a contract is waited for, nobody is told the result of an earlier boot that failed; a success stands.
+// While the agent waits for a contract, the result of an earlier failed boot is not published. A success stays
+// published.
 func TestRetractedFailure(t *testing.T) {
 	t.Parallel()
 	for code, stands := range map[string]bool{"0": true, "51": false} {
@@ -176,7 +177,7 @@ func TestRetractedFailure(t *testing.T) {
 	}
 }
 
-// A search that ends without a contract is published, with every place and what it said.
+// A search without a contract publishes a failure with every place and the reason of each.
 func TestNoContract(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -193,18 +194,18 @@ func TestNoContract(t *testing.T) {
 	}
 }
 
-// clouds is a cloud that counts what it is told.
+// clouds is a cloud that counts the reports it gets.
 type clouds struct {
 	ready, failed int
 	said          string
 	err           error
 	// during is called while the machine is reported ready.
 	during func()
-	// authorities are what the wire server says, once it is there; refusal is in their place.
+	// authorities are the wire server's answer, once it is there; refusal replaces it.
 	authorities facts.Authorities
 	refusal     error
 	regions     []string
-	// service is the metadata service; nil for none.
+	// service is the metadata service. It may be nil.
 	service source.Service
 }
 
@@ -228,7 +229,7 @@ func (c *clouds) ReportFailure(_ context.Context, text string) error {
 	return c.err
 }
 
-// Azure is told how it ended, once, and only where nobody else reports it.
+// The agent reports the end to Azure once, and only if no other program reports it.
 func TestReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -238,7 +239,7 @@ func TestReported(t *testing.T) {
 		err                   error
 		ready, failed, next   int
 	}{
-		{name: "Azure, nobody else", platform: "azure", ready: 1},
+		{name: "Azure, no other reporter", platform: "azure", ready: 1},
 		{name: "a failure", platform: "azure", bad: true, failed: 1, next: 1},
 		{name: "not to be reached", platform: "azure", err: errors.New("down"), ready: 1, next: 1},
 		{name: "cloud-init reports", platform: "azure", cloudInit: true},
@@ -265,8 +266,8 @@ func TestReported(t *testing.T) {
 	}
 }
 
-// The platform hears of a machine when the lock has been given back. That it has heard is added to the record as it
-// is by then, with the lock held again.
+// The agent reports to the platform after it has given back the lock. It then takes the lock again to record the
+// report, and adds that to the record of that time.
 func TestReportedIsAddedToTheRecord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -311,7 +312,7 @@ func TestReportedIsAddedToTheRecord(t *testing.T) {
 	}
 }
 
-// expired is a context that is over: who asks for the lock with it gets it at once, or not at all.
+// expired is a context that has ended: with it, a call gets the lock at once or fails.
 func expired(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -325,7 +326,7 @@ func (d described) URL() string                                      { return "h
 func (d described) UserData(context.Context) ([]byte, error)         { return nil, metadata.ErrNotFound }
 func (d described) Instance(context.Context) (facts.Instance, error) { return d.said, nil }
 
-// The recorded facts have what the metadata service says of the machine; a plan from them is the one that was made.
+// The recorded facts have the metadata service's description of the machine. A plan from them is the same plan.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -344,7 +345,7 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// What the cloud says of the machine's interfaces is asked for before the plan is made, where the plan needs it.
+// If the plan needs the cloud's description of the interfaces, the agent requests it before it plans.
 func TestDescribedBeforePlan(t *testing.T) {
 	t.Parallel()
 	contract := bytes.Replace(example(t, "aks/minimal.json"), []byte("{"), []byte(`{"network_config": {"standard_secondary_nic_count": 1},`), 1)

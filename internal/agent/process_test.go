@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 )
 
-// provisionAsProcess provisions and returns the exit code; it is all that a process of the test binary
-// does that is run as an agent.
+// provisionAsProcess provisions and returns the exit code. A process of the test binary that runs as an agent does only
+// that.
 func provisionAsProcess(root, contract string) int {
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)

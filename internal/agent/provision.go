@@ -12,39 +12,39 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// ProvisionOptions say what to provision from.
+// ProvisionOptions configure a provisioning.
 type ProvisionOptions struct {
-	// Config is the path of the contract; empty for the known places.
+	// Config is the path of the contract. Empty means the known places.
 	Config string
-	// Script is the path of a script to run instead of a plan, where there is no Config.
+	// Script is the path of a script to run instead of a plan, if Config is empty.
 	Script string
-	// Facts are used instead of gathering them, where not nil.
+	// Facts are used instead of gathering them, if not nil.
 	Facts *facts.Facts
-	// Source is the one place to look for the contract where no Config is given, by its name in
-	// package source; empty for all that the machine has.
+	// Source is the single place to look for the contract if Config is empty, by its name in package source. Empty
+	// means all places of the machine.
 	Source string
-	// Wait is how long a contract that is not there yet is looked for; 0 looks once.
+	// Wait is how long to look for a contract that is not there yet. 0 means look once.
 	Wait time.Duration
-	// Force applies a contract whose author gave it a lower revision than the node's, too.
+	// Force also applies a contract with a lower revision than the node's.
 	Force bool
-	// AllowUnapplied are the paths of settings that may be left out although somebody needs them, beside those that the
-	// contract and the image's own contract name.
+	// AllowUnapplied are the paths of settings that may be left out although the node needs them, in addition to the
+	// paths in the contract and in the image's contract.
 	AllowUnapplied []string
-	// Reading is what is said beside the contract of how it is read.
+	// Reading is how to read the contract, set by flags.
 	Reading compile.Reading
-	// Mode is who makes the node.
+	// Mode is which program makes the node.
 	Mode Mode
-	// DryRun compares and changes nothing, nor publishes anything.
+	// DryRun compares, and neither changes nor publishes anything.
 	DryRun bool
-	// Identified is called when it is known which machine this is, nothing of another machine is left, and what the kubelet of the
-	// node's last plan reads of the network is there: from then on a kubelet may be started. It is called once, and beside
-	// everything else. It may be nil.
+	// Identified is called when the agent knows which machine this is, nothing of another machine is left, and the
+	// network has what the kubelet of the node's last plan reads of it: from then on a kubelet may start. It is called
+	// once, from another goroutine. It may be nil.
 	Identified func()
 }
 
-// Provision makes the machine a node and publishes the result. It never fails without publishing, but
-// where another provisioning is at work, which publishes its own: the returned status is what was
-// published, and holds the exit code.
+// Provision makes the machine a node and publishes the result. It publishes a failure too, except if another
+// provisioning is at work, which publishes its own result. The returned status is the published one and holds the exit
+// code.
 func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.Status {
 	if opts.Script != "" && opts.Config == "" {
 		return runScript(ctx, a, opts)
@@ -100,7 +100,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	}
 	if unchanged && result.Succeeded() {
 		r.log.Debug("nothing changed; the published result stays")
-		if err := r.guarded(func() error { return r.host.Unstage(state.Status.Path) }); err != nil { // of a run that died afterwards
+		if err := r.guarded(func() error { return r.host.Unstage(state.Status.Path) }); err != nil { // of a run that died after staging
 			r.log.Warn("a part of a status that an earlier run has left cannot be removed", "path", state.Status.Path, "error", err)
 		}
 	} else {

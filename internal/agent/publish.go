@@ -11,11 +11,12 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// FactsPath is where the facts are that the last plan was made from.
+// FactsPath is the file with the facts of the last plan.
 var FactsPath = state.Facts.Path
 
-// report tells the platform how provisioning ended, where nobody else does: cloud-init and the guest agent do it
-// themselves. The lock has been given back by then, and is taken again for the record that the platform has heard.
+// report reports the provisioning's end to the platform, if no other program does: cloud-init and the guest agent
+// report it themselves. The run has given back the lock by then, and takes it again to record that the platform has the
+// report.
 func report(ctx context.Context, r *run, lock *lock, machine identity.Machine, result outcome.Result) {
 	known := &machine.Facts
 	cloud := r.agent.Cloud
@@ -30,8 +31,8 @@ func report(ctx context.Context, r *run, lock *lock, machine identity.Machine, r
 	}
 }
 
-// Wait waits until a provisioning has ended and returns its result document and exit code. An error
-// is about the waiting: the document then says the same, and the code is the agent's own.
+// Wait waits until a provisioning has ended and returns its result document and exit code. If the wait itself fails, it
+// returns an error, a document with the same error, and the agent's exit code.
 func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error) {
 	publisher := publish.Publisher{Host: a.Host, Log: a.Log, Now: a.Now}
 	return publisher.Wait(ctx, a.Called)

@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// delivered is a contract, and what is published of it.
+// delivered is a contract, and what is published about it.
 type delivered struct {
 	name    string
 	asAKS   bool
@@ -74,7 +74,7 @@ func deliveries(t *testing.T) []delivered {
 	}
 }
 
-// Whatever contract there is, or none, a result is published, and where its reader looks.
+// With any contract, or none, a result is published at its reader's path.
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	for _, c := range deliveries(t) {
@@ -108,8 +108,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// Whoever sees one document sees all before it: the status comes first, then the result, then the
-// marker, each whole.
+// A reader that sees one document sees all earlier ones: the status comes first, then the result, then the marker, each
+// complete.
 func TestOrderOfDocuments(t *testing.T) {
 	t.Parallel()
 	for _, contract := range []string{"aks/minimal.json", ""} {
@@ -122,7 +122,7 @@ func TestOrderOfDocuments(t *testing.T) {
 			switch op {
 			case "WriteFileAtomic":
 				if strings.HasPrefix(name, generation.Dir+"/") {
-					return nil // of these, only who comes first matters, and others test that
+					return nil // of these, only the first one matters here; other tests cover the rest
 				}
 				written = append(written, name)
 			case "Commit", "StartUnit", "SetSysctl":
@@ -144,7 +144,7 @@ func TestOrderOfDocuments(t *testing.T) {
 	}
 }
 
-// A document that cannot be written keeps those after it from being taken for it, and is logged.
+// If a document cannot be written, the later ones are not published, and the error is logged.
 func TestDocumentCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -195,8 +195,8 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 	}
 }
 
-// With the disk full nothing goes on saying that an earlier run succeeded: who asks, and who waits, hears of this
-// one; and once there is room, of the next.
+// With a full disk, no document of an earlier success stays: readers and waiting programs get this run's result, and
+// once there is space, the next run's.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -257,7 +257,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A machine that cannot be written to is not changed, and says so to whoever called.
+// A machine that cannot be written to is not changed, and the caller gets an error.
 func TestReadOnlyMachine(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -282,7 +282,7 @@ func TestReadOnlyMachine(t *testing.T) {
 	}
 }
 
-// A failed run is followed by a good one, and a good one by a failed.
+// A failed run is followed by a good one, and a good one by a failed one.
 func TestOneRunAfterAnother(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -305,7 +305,7 @@ func TestOneRunAfterAnother(t *testing.T) {
 	}
 }
 
-// A second run of the same contract writes nothing: the documents are the first run's.
+// A second run of the same contract writes nothing: the first run's documents stay.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct{ path, example string }{{aksContract, "aks/azure-cni.json"}, {nativeContract, "native/full.yaml"}} {
@@ -333,7 +333,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// A dry run publishes nothing, and changes nothing at all.
+// A dry run publishes nothing and changes nothing.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	for _, contract := range []string{"aks/azure-cni.json", ""} {
@@ -352,7 +352,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// Only what needs no cluster is applied to an image; what says that it is done is another marker.
+// On an image only the settings that need no cluster are applied, and its marker has another name.
 func TestImagePreparation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

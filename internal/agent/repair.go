@@ -13,21 +13,21 @@ import (
 // repairPatience is how long a repair waits for another run. That one may be what needs the repair.
 const repairPatience = 5 * time.Second
 
-// RepairOptions say how a node that is not as it should be is repaired.
+// RepairOptions configure the repair of a node.
 type RepairOptions struct {
-	// Attempt counts the attempts that have failed since one succeeded. After one the node is asked whether it is well
-	// also where nothing has to be changed any more.
+	// Attempt counts the failed attempts since the last success. After a failure the repair checks the node's health
+	// even if it has nothing to change.
 	Attempt int
-	// All undoes somebody else's decisions, too: masks and drop-ins of units.
+	// All also undoes an administrator's decisions: masks and drop-ins of units.
 	All bool
 	// Begin is called once no other run is at work, with the generation that the machine has; it may be nil.
 	Begin func(current generation.Entry)
 }
 
-// Repair makes the machine be as it should be again. Where the current generation was good, that is what it
-// says. A change that has failed, or whose apply has died, is rolled back to the last good generation, and to an
-// older one where that fails again and again; a provisioning, which has nowhere to go back to, is applied again.
-// A boot does the same. A repair is not followed by another way back: who asks for it asks again.
+// Repair restores the machine's desired state. If the current generation was good, that is the current generation. If a
+// change has failed, or died, Repair restores the last good generation, and an older one if that fails repeatedly. A
+// failed provisioning has no earlier generation, so Repair applies it again. A boot does the same. A failed repair is
+// not rolled back: the caller calls Repair again.
 func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
 	r := begin(a, "", false)
 	return change(ctx, r, terms{allow: difference.Replace, patience: repairPatience}, nil, func(_ context.Context, store *generation.Store) (transition.Change, error) {

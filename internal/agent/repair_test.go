@@ -16,8 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// dead makes everything fail that changes something, from a call on: what is there then is what a process leaves
-// that was killed.
+// dead makes every changing call fail from a certain call on: the rest is what a killed process leaves.
 func dead(call string) func(op, name string) error {
 	died := false
 	return func(op, name string) error {
@@ -31,10 +30,10 @@ func dead(call string) func(op, name string) error {
 
 func fine(string, string) error { return nil }
 
-// unfinished are nodes with a generation that is not finished, and what a repair makes of them.
+// unfinished are nodes with an unfinished generation, and the generations after a repair.
 var unfinished = []struct {
 	name string
-	// node is one that something has happened to.
+	// node is a node after an incident.
 	node    func(t *testing.T) *node
 	attempt int
 	// before and after are the generations.
@@ -122,7 +121,7 @@ var unfinished = []struct {
 	}, 0, "", "1 provision good, 2 apply good", true},
 }
 
-// A generation that is not finished is, by whoever looks after the node, as the next boot would.
+// A repair finishes an unfinished generation as the next boot would.
 func TestRepairUnfinished(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -156,8 +155,8 @@ func TestRepairUnfinished(t *testing.T) {
 	}
 }
 
-// A repair that fails leaves it to the next: it does not go back by itself, and what is published of the failure
-// it repairs stays. It takes the place of a success.
+// A failed repair is left to the next one: it does not roll back by itself. If it repairs a published failure, that
+// failure stays published. A published success is replaced.
 func TestRepairFails(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -184,7 +183,7 @@ func TestRepairFails(t *testing.T) {
 	equal(t, "the status", string(n.read(state.Status.Path)), before)
 }
 
-// What another run is at work on is not repaired, and that run is not waited for.
+// If another run is at work on the generation, a repair neither repairs it nor waits.
 func TestRepairWhileAnotherIsAtWork(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -210,8 +209,8 @@ func TestRepairWhileAnotherIsAtWork(t *testing.T) {
 	}
 }
 
-// A provisioning that a repair finishes is published as its own run would have done it: whoever waits for the result, or
-// has read that it failed, gets what came of it, and the next boot finds nothing to do.
+// If a repair finishes a provisioning, it publishes the result that the provisioning would have published. Programs
+// that wait, or that have read the failure, get the new result, and the next boot finds nothing to do.
 func TestRepairPublishesTheProvisioning(t *testing.T) {
 	t.Parallel()
 	for _, contract := range []struct {
@@ -240,7 +239,7 @@ func TestRepairPublishesTheProvisioning(t *testing.T) {
 			}
 			n.published(contract.place, 34)
 			if _, code, err := n.Wait(t.Context()); code != 34 || err != nil {
-				t.Errorf("%s: whoever waits gets %d, %v", name, code, err)
+				t.Errorf("%s: Wait returns %d, %v", name, code, err)
 			}
 			n.host.before = fine
 			if got := n.Repair(t.Context(), RepairOptions{Attempt: 1}); got.Status.ExitCode != 0 {
@@ -248,7 +247,7 @@ func TestRepairPublishesTheProvisioning(t *testing.T) {
 			}
 			n.published(contract.place, 0)
 			if _, code, err := n.Wait(t.Context()); code != 0 || err != nil {
-				t.Errorf("%s: once repaired, whoever waits gets %d, %v", name, code, err)
+				t.Errorf("%s: once repaired, Wait returns %d, %v", name, code, err)
 			}
 			result := n.read(contract.place.result.Path)
 			if got := n.provision(); got.ExitCode != 0 || len(got.Changes) > 0 {
@@ -259,8 +258,8 @@ func TestRepairPublishesTheProvisioning(t *testing.T) {
 	}
 }
 
-// A node that is well is not reported as failed: where a provisioning has failed, and a change or a rollback after it has
-// not, whoever waits for the result gets that, wherever the failure was published. The next boot finds nothing to do.
+// A healthy node is not reported as failed: if a provisioning has failed and a later change or rollback succeeds,
+// waiting programs get that result, wherever the failure was published. The next boot finds nothing to do.
 func TestChangePublishesWhatItMends(t *testing.T) {
 	t.Parallel()
 	full := example(t, "native/full.yaml")
@@ -292,11 +291,11 @@ func TestChangePublishesWhatItMends(t *testing.T) {
 		if failed.ExitCode == 0 {
 			t.Fatalf("%s: provisioning must fail", c.name)
 		}
-		if c.before == nil { // there is no way back: a change that fails, too, leaves the failure
+		if c.before == nil { // no rollback is possible: a change that fails, too, leaves the failure
 			n.host.before = failing("StartUnit kubelet.service")
 			n.change(full, func(o *ChangeOptions) { o.Allow = difference.Replace })
 			if _, code, err := n.Wait(t.Context()); code != failed.ExitCode || err != nil {
-				t.Errorf("%s: after a change that failed, whoever waits gets %d, %v", c.name, code, err)
+				t.Errorf("%s: after a failed change, Wait returns %d, %v", c.name, code, err)
 			}
 		}
 		n.host.before = fine
@@ -305,7 +304,7 @@ func TestChangePublishesWhatItMends(t *testing.T) {
 		}
 		n.published(nativePlace, 0)
 		if _, code, err := n.Wait(t.Context()); code != 0 || err != nil {
-			t.Errorf("%s: whoever waits gets %d, %v", c.name, code, err)
+			t.Errorf("%s: Wait returns %d, %v", c.name, code, err)
 		}
 		result := n.read(nativePlace.result.Path)
 		if got := n.provision(); c.boots && (got.ExitCode != 0 || len(got.Changes) > 0 || !bytes.Equal(n.read(nativePlace.result.Path), result)) {

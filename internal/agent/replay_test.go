@@ -18,8 +18,8 @@ func older(t *testing.T) []byte {
 	return edited(t, "revision: 3", "revision: 2", "nodefs.available: 10%", "nodefs.available: 9%")
 }
 
-// A boot refuses a contract that is older than the node's, and says so; the node stays as it is. What a boot does
-// besides, it does all the same: a generation that nobody has confirmed is rolled back.
+// A boot refuses a contract that is older than the node's and reports that; the node stays as it is. The boot still
+// does its other work: it rolls back an unconfirmed generation.
 func TestReplay(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestReplay(t *testing.T) {
 			n.change(best(n.T), func(o *ChangeOptions) { o.Try = time.Hour })
 			n.deliver(nativeContract, better(n.T))
 		}, generations: "1 provision good, 2 apply good unconfirmed, 3 provision good"},
-		{name: "an older one, and a change that nobody has confirmed", since: func(n *node) {
+		{name: "an older one, and an unconfirmed change", since: func(n *node) {
 			n.change(best(n.T), func(o *ChangeOptions) { o.Try = time.Hour })
 			n.deliver(nativeContract, older(n.T))
 		}, code: exitcode.ContractOlder, generations: "1 provision good, 2 apply good unconfirmed, 3 rollback good as 1"},
@@ -92,7 +92,7 @@ func TestReplay(t *testing.T) {
 			if err != nil || code != c.code || !n.exists(n.placeOf(got).complete) {
 				t.Errorf("published is %d, %v", code, err)
 			}
-			// It is refused as often as it comes, also on another address.
+			// Every boot refuses it, also on another address.
 			if got := n.Provision(t.Context(), c.opts); got.ExitCode != c.code || len(got.Changes) > 0 {
 				t.Errorf("once more: %d, %v", got.ExitCode, got.Changes)
 			}
@@ -100,8 +100,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// Another machine on a copy of the disk has contracts of its own, of any revision; another address of the same
-// machine makes no contract newer.
+// Another machine on a copy of the disk accepts its contracts in any revision. On the same machine, another address
+// does not make a contract newer.
 func TestReplayElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

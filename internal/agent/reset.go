@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/outcome"
 )
 
-// Reset removes from the machine what the generations brought, stops their units, and restores what was there before
-// them. What they set in the kernel stays until the next boot, and so do the records of the generations.
+// Reset removes what the generations created on the machine, stops their units, and restores the earlier files. Kernel
+// settings and the records of the generations stay: the settings until the next boot.
 func (a *Agent) Reset(ctx context.Context) (changes []apply.Change, err error) {
 	r := begin(a, "", false)
 	err = exclusively(ctx, r, func(store *generation.Store) (err error) {
@@ -29,7 +29,7 @@ func (a *Agent) Reset(ctx context.Context) (changes []apply.Change, err error) {
 	return changes, err
 }
 
-// reset makes of a node the machine that it was made of.
+// reset turns a node back into the machine that it was made of.
 func reset(ctx context.Context, r *run, store *generation.Store) ([]apply.Change, error) {
 	if err := r.node().EndTrial(ctx, store); err != nil {
 		return nil, err
@@ -40,7 +40,8 @@ func reset(ctx context.Context, r *run, store *generation.Store) ([]apply.Change
 	return r.node().RemoveAll(ctx, store)
 }
 
-// exclusively calls f with the generations, with the lock held, for which it waits no longer than another run may take.
+// exclusively calls f with the generations and the lock held. It waits for the lock no longer than another run may
+// take.
 func exclusively(ctx context.Context, r *run, f func(store *generation.Store) error) error {
 	lock := newLock(r)
 	return r.guarded(func() error {

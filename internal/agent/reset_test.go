@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// A reset ends a trial: the timer, were it to come all the same, does not make the machine a node again.
+// A reset ends a trial: if the timer still fires, it does not make the machine a node again.
 func TestResetOfATrial(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(op, name string) error{
@@ -35,7 +35,7 @@ func TestResetOfATrial(t *testing.T) {
 	}
 }
 
-// Where the record cannot be read nothing is removed, and nothing says that it was: neither the marker nor the reset.
+// If the record cannot be read, nothing is removed, and neither the marker nor the reset reports that it was.
 func TestResetWithoutRecord(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(n *node){
@@ -57,7 +57,7 @@ func TestResetWithoutRecord(t *testing.T) {
 	}
 }
 
-// A reset or a confirmation waits for another run, says so, and does not wait for ever.
+// A reset and a confirmation wait for another run, log that, and give up after a limit.
 func TestPatience(t *testing.T) {
 	for name, do := range map[string]func(*node, context.Context) error{
 		"reset":   func(n *node, ctx context.Context) error { _, err := n.Reset(ctx); return err },

@@ -11,9 +11,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/source"
 )
 
-// A contract that somebody has delivered for all to read is nobody else's to read any more, as soon as the agent has
-// seen it and whatever comes of it; a file that is none is left as it is.
-func TestContractIsForNobodyElse(t *testing.T) {
+// If a contract was delivered readable for all, only its owner can read it from the moment that the agent has seen it,
+// whatever the outcome. A file that is not a contract stays as it is.
+func TestContractIsReadableForOwnerOnly(t *testing.T) {
 	t.Parallel()
 	minimal := string(example(t, "native/minimal.yaml"))
 	provision := func(opts ProvisionOptions) func(*node) {

@@ -16,7 +16,7 @@ func addressTag(address string) facts.Tags {
 	return facts.Tags{Tagged: true, APIServerAddress: address}
 }
 
-// retagged has a node planned for another address, and wants what comes of it.
+// retagged plans a node for another address, and requires an exit code.
 func (n *node) retagged(address string, code int) Changed {
 	n.Helper()
 	got := n.Retag(context.Background(), addressTag(address))
@@ -26,7 +26,7 @@ func (n *node) retagged(address string, code int) Changed {
 	return got
 }
 
-// keeps wants the node to keep an address, in its current generation and in /etc/hosts.
+// keeps requires that the node keeps an address, in its current generation and in /etc/hosts.
 func (n *node) keeps(address string) {
 	n.Helper()
 	if got, kept, err := n.ServerAddress(); got != address || !kept || err != nil {
@@ -35,7 +35,8 @@ func (n *node) keeps(address string) {
 	n.wantAddress(address)
 }
 
-// privateNode is a node with an address of the API server's. Its kubelet has not joined, and what it joins with is there.
+// privateNode is a node with an address of the API server's. Its kubelet has not joined, and its join credential is
+// there.
 func privateNode(t *testing.T, address string) *node {
 	n := onAzure(t, &asked{described: described{taggedWith(address)}})
 	n.made()
@@ -46,8 +47,8 @@ func privateNode(t *testing.T, address string) *node {
 	return n
 }
 
-// Another address is a generation of its own, in which nothing else is other; it outlives boots, and contracts. What the
-// node still joins with stays.
+// Another address is a new generation without any other difference. It survives boots and new contracts. The credential
+// that the node still joins with stays.
 func TestRetag(t *testing.T) {
 	t.Parallel()
 	n := privateNode(t, "10.0.0.4")
@@ -74,7 +75,7 @@ func TestRetag(t *testing.T) {
 	if err != nil || record.Instance.APIServerAddress != "10.0.0.5" || recorded.Instance.APIServerAddress != "10.0.0.5" {
 		t.Errorf("recorded is %+v and %+v, %v", record.Instance, recorded.Instance, err)
 	}
-	// A boot without the service, and another contract, have the address that the tag had last.
+	// A boot without the service, and another contract, use the tag's last address.
 	n.Cloud = nil
 	n.made()
 	n.keeps("10.0.0.5")
@@ -98,7 +99,7 @@ func (n *node) with(contract []byte) ChangeOptions {
 	return opts
 }
 
-// A node without an address gets its first that way.
+// A node without an address gets its first one the same way.
 func TestRetagOfAnUntaggedNode(t *testing.T) {
 	t.Parallel()
 	n := privateNode(t, "")
@@ -106,8 +107,8 @@ func TestRetagOfAnUntaggedNode(t *testing.T) {
 	n.keeps("10.0.0.4")
 }
 
-// A node that somebody has rolled back gets the address, and stays as it is otherwise, also after a boot: what is planned
-// anew is no contract.
+// A node that was rolled back gets the address and stays otherwise as it is, also after a boot: the agent plans the
+// current generation again, not the contract.
 func TestRetagAfterAWayBack(t *testing.T) {
 	t.Parallel()
 	n := privateNode(t, "10.0.0.4")
@@ -122,11 +123,11 @@ func TestRetagAfterAWayBack(t *testing.T) {
 	n.made()
 	n.keeps("10.0.0.5")
 	if n.exists("/etc/motd") {
-		t.Error("the contract is applied that somebody has gone back from")
+		t.Error("the contract is applied although the node was rolled back from it")
 	}
 }
 
-// An address that cannot be applied leaves the node as it was, and can be tried again.
+// If an address cannot be applied, the node stays as it was, and the change can be tried again.
 func TestRetagFails(t *testing.T) {
 	t.Parallel()
 	n := privateNode(t, "10.0.0.4")
@@ -142,7 +143,7 @@ func TestRetagFails(t *testing.T) {
 	n.keeps("10.0.0.5")
 }
 
-// A provisioning that failed for want of the address is finished by it, and so is its result.
+// A provisioning that failed because it lacked the address is finished by Retag, and its result is published.
 func TestRetagFinishesAProvisioning(t *testing.T) {
 	t.Parallel()
 	n := onAzure(t, &asked{described: described{taggedWith("")}})
@@ -175,8 +176,8 @@ func (n *node) code() int {
 	return code
 }
 
-// What is about to be another generation is left alone: one on trial, and a change that has died. So is a node that has no
-// address from a tag, and a machine that is none.
+// Retag leaves a node alone whose generation will change anyway: one on trial, and one of a change that died. It also
+// leaves alone a node without an address from a tag, and a machine that is not a node.
 func TestRetagLeavesAlone(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]*node{
@@ -188,7 +189,7 @@ func TestRetagLeavesAlone(t *testing.T) {
 		before := n.tree()
 		n.retagged("10.0.0.5", 0)
 		after := n.tree()
-		for _, own := range []string{"/run", "/var", "/var/lib"} { // of the lock
+		for _, own := range []string{"/run", "/var", "/var/lib"} { // the lock's directories
 			delete(after, own)
 			delete(before, own)
 		}
@@ -205,7 +206,7 @@ func TestRetagLeavesAlone(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply applying")
 	n.retagged("10.0.0.5", 0)
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply applying")
-	// The repair goes back to the former address, and the next look finds that.
+	// The repair goes back to the earlier address, and the next look finds that.
 	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 {
 		t.Fatal(got.Status.Error)
 	}

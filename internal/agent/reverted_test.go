@@ -14,8 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// A change with which the machine is not well is rolled back: every file is as it was, what was pruned is
-// back, what was brought is gone, and the exit code is that of what went wrong.
+// If the machine is not healthy with a change, the change is rolled back: every file is as it was, pruned files are
+// back, new files are gone, and the exit code is that of the failure.
 func TestReverted(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestReverted(t *testing.T) {
 		if last, err := n.LastStatus(); err != nil || last.ExitCode != c.code || last.Restored != 1 {
 			t.Errorf("%s: the status is %+v, %v", c.name, last, err)
 		}
-		// The machine is as it was for those who come next, too.
+		// The machine's earlier state is also what later commands see.
 		if drift, err := n.Drift(t.Context()); err != nil || len(drift) > 0 {
 			t.Errorf("%s: drift: %v, %v", c.name, drift, err)
 		}
@@ -61,7 +61,7 @@ func TestReverted(t *testing.T) {
 	}
 }
 
-// Units that have read what is rolled back start again with what was there before.
+// Units that have read the changed files start again with the earlier ones.
 func TestRevertedUnits(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -76,7 +76,7 @@ func TestRevertedUnits(t *testing.T) {
 	}
 }
 
-// Where the way back fails too both are told, and the exit code is that of the change.
+// If the rollback fails too, both errors are reported, and the exit code is the change's.
 func TestRevertFails(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -103,7 +103,7 @@ func TestRevertFails(t *testing.T) {
 	}
 }
 
-// A change that is stopped, by a signal or by its time, is rolled back as well.
+// A change that is stopped, by a signal or its timeout, is rolled back as well.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -141,7 +141,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// Where it is the machine that is not well, and not the change, nothing is gained by going back.
+// If the machine is unhealthy for a reason that the change did not cause, the change is not rolled back.
 func TestNotTheChange(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -157,8 +157,8 @@ func TestNotTheChange(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good")
 }
 
-// A rollback brings back all that has been pruned, and removes what was brought, as a new generation; and
-// is undone the same way.
+// A rollback restores all that was pruned and removes all that was added, as a new generation. Another rollback undoes
+// it.
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -179,7 +179,7 @@ func TestRollback(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good, 3 rollback good as 1, 4 rollback good as 2, 5 rollback good as 1, 6 rollback good as 4")
 }
 
-// What cannot be gone back to is refused.
+// An impossible rollback is refused.
 func TestRollbackRefused(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -206,14 +206,14 @@ func TestRollbackRefused(t *testing.T) {
 	if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.None}); got.Status.ExitCode != 1 || !strings.Contains(got.Refused, "--allow restart") || !n.exists(brought) {
 		t.Errorf("beyond what is allowed: %+v", got.Refused)
 	}
-	// One whose file is damaged cannot be had, and the node stays as it is.
+	// A generation with a damaged file cannot be restored, and the node stays as it is.
 	n.deliver("/var/lib/slipway/generations/000001.json", []byte("{"))
 	if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.Restart}); got.Status.ExitCode != 240 || !n.exists(brought) {
 		t.Errorf("%d, %v", got.Status.ExitCode, got.Status.Error)
 	}
 }
 
-// The current generation's file is damaged: the change is told as if all were new, and made.
+// The current generation's file is damaged: the difference lists everything as new, and the change is made.
 func TestDamagedGeneration(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"000001.json", "index.json"} {
@@ -231,7 +231,7 @@ func TestDamagedGeneration(t *testing.T) {
 	}
 }
 
-// Nothing can be recorded: nothing is changed.
+// If the generation cannot be recorded, nothing is changed.
 func TestGenerationCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	n := running(t)

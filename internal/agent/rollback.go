@@ -12,15 +12,15 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// RollbackOptions say which generation to restore.
+// RollbackOptions choose the generation to restore.
 type RollbackOptions struct {
-	// Number is the generation's; 0 for the last good one before the current.
+	// Number is the generation's number. 0 means the last good one before the current.
 	Number int
-	// Unconfirmed restores the last good generation if the current one has this number and nobody has
-	// confirmed it, and does nothing otherwise; 0 for a rollback that somebody asks for.
+	// Unconfirmed restores the last good generation if the current one has this number and is not confirmed. Otherwise
+	// the rollback does nothing. 0 means a rollback that a user requests.
 	Unconfirmed int
-	// Until is the time until which it waited to be confirmed when its rollback was scheduled; the zero time
-	// for any.
+	// Until is the generation's confirmation deadline at the time when systemd scheduled this rollback. The zero time
+	// means any.
 	Until time.Time
 	// DryRun, Allow, Show and Waiting are as for a change.
 	DryRun  bool
@@ -35,7 +35,7 @@ func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
 	r.dryRun = opts.DryRun
 	allow := opts.Allow
 	if opts.Unconfirmed > 0 {
-		allow = difference.Replace // what came by itself goes by itself
+		allow = difference.Replace // an automatic change is undone automatically
 	}
 	return change(ctx, r, terms{allow: allow, show: opts.Show}, nil, func(_ context.Context, store *generation.Store) (transition.Change, error) {
 		step, err := opts.step(store)
@@ -43,7 +43,7 @@ func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
 	})
 }
 
-// step is the one to the generation that is asked for.
+// step returns the step to the requested generation.
 func (opts RollbackOptions) step(store *generation.Store) (transition.Step, error) {
 	current, found := store.Current()
 	switch {
@@ -57,12 +57,12 @@ func (opts RollbackOptions) step(store *generation.Store) (transition.Step, erro
 	return transition.RestoreLastGood(store)
 }
 
-// due reports whether a generation is the one that nobody has confirmed.
+// due reports whether a generation is the unconfirmed one of these options.
 func (opts RollbackOptions) due(current generation.Entry) bool {
 	return current.Number == opts.Unconfirmed && !current.ConfirmBy.IsZero() && (opts.Until.IsZero() || current.ConfirmBy.Equal(opts.Until))
 }
 
-// Generations are the machine's, the oldest first.
+// Generations returns the machine's generations, oldest first.
 func (a *Agent) Generations() (entries []generation.Entry, err error) {
 	err = apply.Guard(a.Log, "agent", func() error {
 		store, err := generation.Open(a.Host, a.Log)

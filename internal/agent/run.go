@@ -18,36 +18,36 @@ import (
 	"github.com/slipway-dev/slipway/internal/transition"
 )
 
-// run is one run of the agent: what it works with, and what it has to say of itself. What it finds out and decides are
-// values that one stage hands to the next.
+// run is one run of the agent: its inputs, and the account of its work. What it finds out and decides are values that
+// one stage passes to the next.
 type run struct {
 	agent *Agent
 	// host is the machine, with a reserve of room on its disk.
 	host *room
 	log  *slog.Logger
 	now  func() time.Time
-	// account is what the run has done so far, target where it is published.
+	// account is what the run has done so far; target is where it is published.
 	account *outcome.Account
 	target  publish.Target
-	// given are facts that are used instead of gathering them; nil for none.
+	// given are facts to use instead of gathering them. If nil, the run gathers them.
 	given *facts.Facts
-	// dryRun changes nothing, and publishes nothing.
+	// dryRun neither changes nor publishes anything.
 	dryRun bool
-	// allowed are settings that may be left unapplied although somebody needs them.
+	// allowed are settings that may be left out although the node needs them.
 	allowed []string
-	// reading is what is said beside the contract of how it is read.
+	// reading is how to read the contract, set by flags.
 	reading compile.Reading
-	// mode is who is asked to make the node.
+	// mode is the requested program that makes the node.
 	mode Mode
-	// gate holds back the kubelet that systemd starts; nil before it is known whose disk this is.
+	// gate holds back the kubelet that systemd starts. It is nil before the run knows which machine's disk this is.
 	gate *gate
-	// owed is what the last transition has left because nothing waits for it.
+	// owed is what the last transition left for later because nothing waits for it.
 	owed []resource.Resource
-	// question is what the cluster is asked; nil for nothing.
+	// question is the request to the cluster, or nil.
 	question *question
 }
 
-// begin begins a run about the contract at a path. One that goes forward does not use the reserve of room.
+// begin begins a run about the contract at a path. A run that goes forward does not use the disk reserve.
 func begin(a *Agent, path string, forward bool) *run {
 	r := &run{
 		agent: a, host: &room{Host: a.Host, warn: a.Log.Warn, held: forward}, log: a.Log, now: a.Now,
@@ -57,13 +57,13 @@ func begin(a *Agent, path string, forward bool) *run {
 	return r
 }
 
-// guarded calls f, and turns a panic into an error: whoever waits for the result must get one.
+// guarded calls f and turns a panic into an error: a program that waits for the result must get one.
 func (r *run) guarded(f func() error) error { return apply.Guard(r.log, "agent", f) }
 
-// step adds a step of the agent's own to the timeline.
+// step adds one of the agent's steps to the timeline.
 func (r *run) step(name string, begin time.Time) { r.account.Step(name, begin, r.now()) }
 
-// conclude says what came of the run, from the error that it ended with. It does not go forward any more.
+// conclude returns the run's result, from the error that it ended with. From then on the run does not go forward.
 func (r *run) conclude(err error) outcome.Result {
 	result := r.account.Conclude(err, r.now(), r.target.Code)
 	result.Log(r.log)
@@ -81,7 +81,7 @@ func (r *run) node() *transition.Node {
 	}
 }
 
-// currentPlan is the plan of the current generation, an empty one if the machine has no generation.
+// currentPlan returns the plan of the current generation. It is empty if the machine has no generation.
 func (r *run) currentPlan() (resource.Plan, error) {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *run) currentPlan() (resource.Plan, error) {
 	return store.Plan(current.Number)
 }
 
-// record takes over what has come of a transition.
+// record records a transition's outcome.
 func (r *run) record(made transition.Made) {
 	for _, report := range made.Reports {
 		r.account.Applied(report)
@@ -107,7 +107,7 @@ func (r *run) record(made transition.Made) {
 	s.Restored = made.Restored
 }
 
-// afterwards does what nothing waits for, not even who wants the result. Where something goes wrong, it adds that to the published
+// afterwards does the work that nothing waits for, not even a reader of the result. It adds errors to the published
 // status.
 func (r *run) afterwards(ctx context.Context, lock *lock, result outcome.Result) outcome.Result {
 	if len(r.owed) == 0 {
@@ -127,7 +127,7 @@ func (r *run) afterwards(ctx context.Context, lock *lock, result outcome.Result)
 	return result
 }
 
-// publishResult publishes a result, unless it is another run's that is published. It returns what is.
+// publishResult publishes a result, unless another run's result is published. It returns the published one.
 func publishResult(ctx context.Context, r *run, lock *lock, result outcome.Result) outcome.Result {
 	if !lock.mayPublish(ctx) {
 		r.log.Error("another provisioning is running; its result is published, not this one's")
@@ -139,8 +139,8 @@ func publishResult(ctx context.Context, r *run, lock *lock, result outcome.Resul
 // addressTries is how often a node is planned again whose address was gone before it was provisioned.
 const addressTries = 3
 
-// settle makes the machine be as planned, within a time, and plans it again as long as an address that it was planned with
-// is gone once that is applied, and if the cluster has answered meanwhile.
+// settle applies the plan within a timeout. It plans again if an address of the plan is gone after the apply, and if
+// the cluster has answered meanwhile.
 func settle(ctx context.Context, r *run, timeout time.Duration, machine *identity.Machine, apply, plan func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, outcome.ErrTimeout)
 	defer cancel()

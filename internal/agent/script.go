@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// runScript runs a script in the place of a plan. Its result is published by the script itself, as AKS's scripts do; the
-// agent's is published where it was not.
+// runScript runs a script instead of a plan. The script publishes its result itself, as AKS's scripts do. If it does
+// not, the agent publishes a result.
 func runScript(ctx context.Context, a *Agent, opts ProvisionOptions) *status.Status {
 	r := begin(a, opts.Config, true)
 	lock := newLock(r)
@@ -56,8 +56,8 @@ func planScript(r *run, script string) (resource.Plan, error) {
 	return plan.UserCommand(script, nodeconfig.DefaultTimeout), nil
 }
 
-// applyScript runs a script: what it does is no generation. It holds the lock from before the marker of an earlier run is
-// removed until its own is published.
+// applyScript runs a script; its changes are not recorded as a generation. It holds the lock from before it removes the
+// marker of an earlier run until it has published its marker.
 func applyScript(ctx context.Context, r *run, lock *lock, desired resource.Plan) error {
 	if err := takeLock(ctx, r, lock); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 const script = "/opt/azure/containers/nbc-cmd.sh"
 
-// A script is run, once; the result is its own where it publishes one, and the agent's where not.
+// A script runs once. If it publishes a result, that is the result. Otherwise the agent publishes one.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	own := `{"ExitCode": "83", "Output": "by the script"}`
@@ -80,7 +80,7 @@ func TestScriptInDirectory(t *testing.T) {
 		t.Errorf("recorded is %s", n.read("/run/slipway/actions.jsonl"))
 	}
 	n.published(aksPlace, 0)
-	// Every run of it is a run: what it does is not known.
+	// It runs at every provisioning, because its effects are unknown.
 	if again := n.Provision(t.Context(), ProvisionOptions{Script: script}); len(again.Changes) != 1 {
 		t.Errorf("%v", again.Changes)
 	}
@@ -105,7 +105,7 @@ func TestScriptIsNoFile(t *testing.T) {
 	}
 }
 
-// Where there is a contract too it is what is applied; the script is not run, and that is said.
+// If there is a contract too, the contract is applied. The script does not run, and a warning reports that.
 func TestScriptAndContract(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

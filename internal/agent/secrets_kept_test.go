@@ -20,14 +20,14 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// usable are the contracts with a canary in every secret that a node can be made from, and for each the
-// example that the node was before.
+// usable are the contracts with a canary in every secret from which a node can be made, each with the example of the
+// node before.
 var usable = map[string]string{
 	"AKS, token": "aks/azure-cni.json", "AKS, certificate": "aks/client-certificate.json",
 	"native, token": "native/minimal.yaml", "native, plug-in": "native/minimal.yaml", "native, certificate": "native/minimal.yaml",
 }
 
-// ways are what may come in the way of a change.
+// ways are the failures during a change.
 var ways = map[string]func(op, name string) error{
 	"nothing": func(string, string) error { return nil },
 	"a check": func(op, name string) error {
@@ -52,8 +52,8 @@ var ways = map[string]func(op, name string) error{
 	},
 }
 
-// No secret is shown by a change, a rollback or what they leave behind: not in a difference, the index, a
-// list, the log, the status or an error, whether it succeeds, fails or meets a defect.
+// No secret is shown by a change, a rollback or their files: not in a difference, the index, a list, the log, the
+// status or an error, whether it succeeds, fails or panics.
 func TestSecretsOfChangesAreNotShown(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -104,8 +104,8 @@ func TestSecretsOfChangesAreNotShown(t *testing.T) {
 	}
 }
 
-// The generations hold the secrets that a rollback brings back, in files that only the superuser reads, and
-// the credential that the node joins with nowhere at all.
+// The generations hold the secrets that a rollback restores, in files that only the superuser reads. They do not hold
+// the node's join credential.
 func TestSecretsAreKept(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -152,8 +152,7 @@ func TestSecretsAreKept(t *testing.T) {
 	}
 }
 
-// At no moment, and whatever the umask, is there a file with a secret in it that anybody but its owner may
-// open.
+// At no moment, whatever the umask, can anyone but the owner open a file with a secret.
 func TestModesOfSecrets(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	shown := forms(t)

@@ -28,7 +28,7 @@ const (
 	realmCanary  = "canary-realm-0123456789"
 )
 
-// keyPair is the example's client certificate with its key, whose contract has them as base64 of PEM.
+// keyPair is the example's client certificate with its key. The example contract has them as base64 of PEM.
 func keyPair(t *testing.T) (certificate, key string) {
 	t.Helper()
 	var contract struct {
@@ -67,7 +67,7 @@ func forms(t *testing.T) []string {
 	return all
 }
 
-// clean wants a text to show none of the forms of a canary.
+// clean requires that a text shows no form of a canary.
 func clean(t *testing.T, forms []string, where, text string) {
 	t.Helper()
 	for _, form := range forms {
@@ -80,7 +80,7 @@ func clean(t *testing.T, forms []string, where, text string) {
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// secretContracts are contracts with a canary in every secret that they can hold, by where they are.
+// secretContracts are contracts with a canary in every secret that they can hold, by path.
 func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 	t.Helper()
 	aks := map[string]any{
@@ -105,7 +105,7 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 		"native, token":       {nativeContract, native + "join: {bootstrapToken: '" + tokenCanary + "'}\n"},
 		"native, plug-in":     {nativeContract, native + "join: {exec: {command: /opt/bin/plugin, env: [{name: X, value: '" + execCanary + "'}]}}\n"},
 		"native, certificate": {nativeContract, native + fmt.Sprintf("join: {method: ClientCertificate, clientCertificate: {certificate: %q, key: %q}}\n", certificatePEM, keyPEM)},
-		// Documents that cannot be used, each with a secret in the way of it.
+		// Unusable documents, each with a secret near the error.
 		"truncated":          {aksContract, `{"version":"v1","bootstrapping_config":{"tls_bootstrapping_token":"` + tokenCanary},
 		"in the wrong place": {aksContract, string(aksWith(t, "minimal.json", map[string]any{"kubernetes_version": tokenCanary}))},
 		"in every place": {aksContract, string(aksWith(t, "minimal.json", map[string]any{
@@ -120,8 +120,8 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 	}
 }
 
-// No secret is shown: not in a document, an event, the log, a plan, an error or a panic's trace;
-// whether the provisioning succeeds, fails or meets a defect.
+// No secret is shown in a document, an event, the log, a plan, an error or a panic's trace, whether the provisioning
+// succeeds, fails or panics.
 func TestSecretsAreNotShown(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -168,7 +168,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// printed is what a person is shown, and what a program is.
+// printed is the output for a person, and the output for a program.
 func printed(t *testing.T, s interface {
 	Marshal() ([]byte, error)
 }) string {
@@ -198,8 +198,7 @@ func planJSON(t *testing.T, document string, n *node) string {
 	return fmt.Sprint(string(text), problems, string(preview))
 }
 
-// The canaries do arrive where they belong, in files that only root reads; otherwise nothing above
-// would mean anything.
+// The canaries do arrive in the right files, which only root reads. Otherwise the tests above would prove nothing.
 func TestSecretsArrive(t *testing.T) {
 	t.Parallel()
 	want := map[string]map[string]string{

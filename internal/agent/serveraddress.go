@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// ServerAddress returns the API server's address that the current generation has in /etc/hosts, "" where it is not known yet.
-// kept is false for a node that has nothing to do with it, and for a machine without a generation.
+// ServerAddress returns the API server's address that the current generation has in /etc/hosts, or "" if it is not
+// known yet. kept is false for a node without such a line, and for a machine without a generation.
 func (a *Agent) ServerAddress() (address string, kept bool, err error) {
 	r := begin(a, "", false)
 	err = r.guarded(func() error {
@@ -27,16 +27,16 @@ func (a *Agent) ServerAddress() (address string, kept bool, err error) {
 	return address, kept, err
 }
 
-// Retag makes the node be as its current generation says, on a machine with other tags. What is planned again is the current
-// generation and not a contract: the contract that is there now may be one that was refused, and a node that was rolled back
-// stays so. The API server is not asked whether the node is well. An address that does not answer is no reason to go back to
-// one that the machine's owner has taken away.
+// Retag applies the current generation to a machine with other tags. It plans the current generation again and not a
+// contract: the present contract may have been refused, and a node that was rolled back must stay so. It does not check
+// the node's health. If the new address does not answer, the node still does not go back to an address that the
+// machine's owner has removed.
 func (a *Agent) Retag(ctx context.Context, tags facts.Tags) Changed {
 	r := begin(a, "", true)
 	return change(ctx, r, terms{allow: difference.Replace, patience: repairPatience}, nil, func(_ context.Context, store *generation.Store) (transition.Change, error) {
 		current, found := store.Current()
 		if !found || current.Unfinished() && current.Origin != generation.Provision || !current.ConfirmBy.IsZero() {
-			return transition.Change{}, errNothingToDo // it is about to be another one
+			return transition.Change{}, errNothingToDo // another change is about to replace it
 		}
 		planned, err := store.Plan(current.Number)
 		if err != nil {
@@ -49,7 +49,7 @@ func (a *Agent) Retag(ctx context.Context, tags facts.Tags) Changed {
 		recordTags(r, tags)
 		entry := generation.Entry{Origin: generation.Watch, Revision: current.Revision, Addresses: current.Addresses}
 		switch {
-		case current.Unfinished(): // somebody waits for its result
+		case current.Unfinished(): // a program waits for its result
 			entry.Origin, entry.Outcome = generation.Provision, current.Outcome
 		case current.Origin == generation.Rollback: // the next boot does not undo it
 			entry.Origin, entry.Restores = generation.Rollback, current.Restores
@@ -59,8 +59,7 @@ func (a *Agent) Retag(ctx context.Context, tags facts.Tags) Changed {
 	})
 }
 
-// recordTags records the machine's tags, for the plans that are made later, and in the facts that the current one is made
-// from.
+// recordTags records the machine's tags, for later plans and in the current plan's facts.
 func recordTags(r *run, tags facts.Tags) {
 	if err := identity.RecordTags(r.host, tags); err != nil {
 		r.log.Warn("cannot record the machine's tags; a later plan may have the former ones", "path", IdentityPath, "error", err)

@@ -15,14 +15,14 @@ const (
 	serverName = "example-1.privatelink.eastus.azmk8s.io"
 )
 
-// privateContract is a contract whose API server has a name of a private link.
+// privateContract is a contract whose API server has a private-link name.
 func privateContract(t *testing.T) []byte {
 	return aksWith(t, "minimal.json", map[string]any{
 		"enable_hosts_config_agent": true, "api_server_config": map[string]any{"api_server_name": serverName},
 	})
 }
 
-// asked is a metadata service that counts how often it is asked what it says of the machine.
+// asked is a metadata service that counts the requests for the machine's description.
 type asked struct {
 	described
 	times int
@@ -34,7 +34,7 @@ func (a *asked) Instance(context.Context) (facts.Instance, error) {
 	return a.said, a.err
 }
 
-// taggedWith is what the metadata service says of a machine with an address in its tag.
+// taggedWith is the metadata service's description of a machine with an address in its tag.
 func taggedWith(address string) facts.Instance {
 	return facts.Instance{
 		Platform: facts.Azure, ID: "i", Type: "Standard_D2s_v5", Hostname: "other", Tags: facts.Tags{Tagged: true, APIServerAddress: address},
@@ -53,7 +53,7 @@ func onAzure(t *testing.T, service source.Service) *node {
 	return n
 }
 
-// made provisions with the facts of the machine itself, and wants a node.
+// made provisions with the machine's facts, and requires a node.
 func (n *node) made() {
 	n.Helper()
 	if got := n.Provision(context.Background(), ProvisionOptions{}); got.ExitCode != 0 {
@@ -61,7 +61,7 @@ func (n *node) made() {
 	}
 }
 
-// wantAddress wants the API server's line of /etc/hosts, and the lines of others after it; no address for "".
+// wantAddress requires the API server's line of /etc/hosts, with other lines after it. "" means no such line.
 func (n *node) wantAddress(address string) {
 	n.Helper()
 	line := address + " " + serverName
@@ -74,8 +74,8 @@ func (n *node) wantAddress(address string) {
 	}
 }
 
-// The machine's tags are asked for before the node is planned, and once: they are recorded, for a boot that has no network
-// and for a service that has forgotten them. The machine's names stay those that its contract came with.
+// The agent requests the machine's tags once, before it plans the node. It records them for a boot without network and
+// for a service that has lost them. The machine's names stay those that came with its contract.
 func TestTagsAreAskedForOnce(t *testing.T) {
 	t.Parallel()
 	service := &asked{described: described{taggedWith("10.0.0.4")}}
@@ -98,7 +98,7 @@ func TestTagsAreAskedForOnce(t *testing.T) {
 	for name, later := range map[string]*asked{
 		"away":      {err: errors.New("down")},
 		"untagged":  {described: described{taggedWith("")}},
-		"retagged":  {described: described{taggedWith("10.0.0.5")}}, // it is the watcher's to follow
+		"retagged":  {described: described{taggedWith("10.0.0.5")}}, // the watcher follows the tag
 		"nameless":  {described: described{facts.Instance{}}},
 		"not there": nil,
 	} {
@@ -113,7 +113,7 @@ func TestTagsAreAskedForOnce(t *testing.T) {
 	}
 }
 
-// A node is made also where the service does not answer, and the next boot asks again.
+// If the service does not answer, the node is made all the same, and the next boot asks again.
 func TestTagsThatAreNotKnown(t *testing.T) {
 	t.Parallel()
 	service := &asked{err: errors.New("down")}
@@ -121,15 +121,15 @@ func TestTagsThatAreNotKnown(t *testing.T) {
 	n.made()
 	n.wantAddress("")
 	if !strings.Contains(n.log.String(), "the node is planned without what it would say") {
-		t.Errorf("nobody is told: %s", n.log.String())
+		t.Errorf("no warning: %s", n.log.String())
 	}
 	*service = asked{described: described{taggedWith("10.0.0.4")}}
 	n.made()
 	n.wantAddress("10.0.0.4")
 }
 
-// A machine whose plan does not depend on its tags is not asked for them before its node is there.
-func TestTagsThatNobodyNeeds(t *testing.T) {
+// If the plan does not depend on the tags, the agent does not request them before the node is there.
+func TestTagsAreNotRequestedIfUnused(t *testing.T) {
 	t.Parallel()
 	service := &asked{described: described{taggedWith("10.0.0.4")}}
 	n := onAzure(t, service)

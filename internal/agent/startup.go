@@ -8,9 +8,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan"
 )
 
-// BeforeKubelet is how long this boot took until the kubelet's main process was started. It is what the
-// kubelet itself exports as kubelet_node_startup_pre_kubelet_duration_seconds: its own start, less the
-// kernel's (Kubernetes: pkg/kubelet/util, NewNodeStartupLatencyTracker), and so of the kubelet's last start.
+// BeforeKubelet returns how long this boot took until systemd started the kubelet's main process. The kubelet exports
+// the same value as kubelet_node_startup_pre_kubelet_duration_seconds: its start minus the kernel's (Kubernetes:
+// pkg/kubelet/util, NewNodeStartupLatencyTracker), so it refers to the kubelet's last start.
 func (a *Agent) BeforeKubelet(ctx context.Context) (time.Duration, error) {
 	boot, err := a.Host.BootTimes(ctx)
 	if err != nil {

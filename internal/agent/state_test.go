@@ -20,7 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// readers read each file of state as the agent does. The watcher's own is tested there.
+// readers read each file of state as the agent does. The watcher's package tests its file.
 var readers = map[string]func(n *node, data []byte) error{
 	state.Status.Path:    func(_ *node, data []byte) error { _, err := status.Parse(data); return err },
 	state.Result.Path:    readsResult,
@@ -55,7 +55,7 @@ func readsResult(_ *node, data []byte) error {
 	return err
 }
 
-// readsGenerations wants every generation's record to be readable, and the index not to be made again.
+// readsGenerations requires that every generation's record is readable, and that the index is not rebuilt.
 func readsGenerations(n *node, _ []byte) error {
 	entries, err := n.Generations()
 	if err != nil {
@@ -66,13 +66,13 @@ func readsGenerations(n *node, _ []byte) error {
 		_, unreadable := store.Plan(e.Number)
 		err = errors.Join(err, unreadable)
 		if e.Outcome == generation.Unknown {
-			err = errors.Join(err, fmt.Errorf("nobody knows what came of generation %d", e.Number))
+			err = errors.Join(err, fmt.Errorf("the outcome of generation %d is unknown", e.Number))
 		}
 	}
 	return err
 }
 
-// readable wants every file of the agent's state that is there to be read by who reads it. It returns their names.
+// readable requires that the readers can read every file of the agent's state. It returns the files' names.
 func (n *node) readable(what string) map[string]bool {
 	n.Helper()
 	found := make(map[string]bool)
@@ -96,7 +96,7 @@ func (n *node) readable(what string) map[string]bool {
 		known[f.Path] = true
 		check(f)
 	}
-	// And nothing else is kept there that the table does not have.
+	// The table has all files that are kept there.
 	for _, dir := range []string{state.Dir, state.RunDir} {
 		entries, _ := os.ReadDir(filepath.Join(n.root, dir))
 		for _, e := range entries {
@@ -108,7 +108,7 @@ func (n *node) readable(what string) map[string]bool {
 	return found
 }
 
-// extremes are contracts that make the agent write as much as it ever does.
+// extremes are contracts with which the agent writes as much as it ever does.
 func extremes(t *testing.T) map[string][]byte {
 	many := func(n int, line func(i int) string) string {
 		var b strings.Builder
@@ -128,7 +128,7 @@ func extremes(t *testing.T) map[string][]byte {
 	}
 }
 
-// Whatever the agent is given, it can read back all that it has written, by a boot and by a change of a node.
+// Whatever the input, the agent can read back all that it has written, by a boot and by a change of a node.
 func TestStateCanBeReadBack(t *testing.T) {
 	detector.Skip(t)
 	found := make(map[string]bool)

@@ -11,16 +11,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// tampered is a directory each of whose methods can be made to fail, hang or panic: before is called
-// with the method's name and what the call is about.
+// tampered is a directory each of whose methods can fail, hang or panic. It calls before with the method's name and
+// subject.
 type tampered struct {
 	*host.Directory
 	before func(op, name string) error
-	// hang is told of calls that can take long; it may wait until ctx is done.
+	// hang is called before calls that can take long. It may wait until ctx is done.
 	hang func(ctx context.Context, op, name string) error
-	// written is told of every file before it is staged or written; nil for nobody.
+	// written is called with every file before it is staged or written. It may be nil.
 	written func(path string, mode uint32, content []byte)
-	// unlock takes the place of what gives the lock back.
+	// unlock replaces the unlocking function.
 	unlock func() error
 	// boot and services are when the boot and services began.
 	boot     host.BootTimes
@@ -28,13 +28,13 @@ type tampered struct {
 	// run answers commands, addresses are the machine's.
 	run       func(context.Context, *resource.Command) ([]byte, error)
 	addresses []netip.Addr
-	// authority answers for the API server that is asked for its cluster's CA; nil for a directory's answer.
+	// authority answers for the API server about its cluster's CA. If nil, the directory answers.
 	authority func(server *resource.APIServer, pins func(string) bool) (string, error)
-	// defaults answers for the API server that is asked what its cluster sets for all kubelets; nil for a directory's answer.
+	// defaults answers for the API server about its cluster's settings for all kubelets. If nil, the directory answers.
 	defaults func(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
-	// annotations are those of Nodes, by name; nil for a directory's answer.
+	// annotations are the annotations of Nodes, by name. If nil, the directory answers.
 	annotations map[string]map[string]string
-	// answers has every check pass that a directory cannot perform.
+	// answers makes every check pass that a directory cannot perform.
 	answers bool
 }
 

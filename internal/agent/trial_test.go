@@ -17,17 +17,17 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// noon is when changes are tried here.
+// noon is the time at which these tests try changes.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// scheduled is a way back that systemd was asked for.
+// scheduled is a rollback that systemd is to start.
 type scheduled struct {
 	unit, after, number, until string
-	// before says that nothing was changed then.
+	// before reports that nothing was changed by then.
 	before bool
 }
 
-// schedules notes the ways back that systemd is asked for, on a node whose clock stands still.
+// schedules records the rollbacks that systemd gets, on a node whose clock stands still.
 func (n *node) schedules() *[]scheduled {
 	n.Now = func() time.Time { return noon }
 	var list []scheduled
@@ -44,19 +44,19 @@ func (n *node) schedules() *[]scheduled {
 	return &list
 }
 
-// wayBack is a way back of a generation, so many seconds after noon.
+// wayBack is a generation's rollback, some seconds after noon.
 func wayBack(number, seconds int, before bool) scheduled {
 	until := strconv.FormatInt(noon.Unix()+int64(seconds), 10)
 	return scheduled{fmt.Sprintf("--unit=slipway-revert-%d-%s", number, until), fmt.Sprintf("--on-active=%ds", seconds), strconv.Itoa(number), until, before}
 }
 
-// The times of a trial: the first way back comes after all that a change and its own way back may take.
+// The times of a trial: the first rollback is due after the longest time of a change and its way back.
 const (
 	tryFor    = 90
 	allOfTime = 300 + 180
 )
 
-// tried is a node with a change on trial, and the ways back that were asked for.
+// tried is a node with a change on trial, and the scheduled rollbacks.
 func tried(t *testing.T) (*node, []scheduled) {
 	t.Helper()
 	n := running(t)
@@ -71,8 +71,8 @@ func tried(t *testing.T) (*node, []scheduled) {
 
 func onTrial(o *ChangeOptions) { o.Try, o.Deadline = tryFor*time.Second, 300*time.Second }
 
-// A change on trial asks systemd for the way back, before anything is changed, and again when it is made: from then on
-// counts the time that was asked for.
+// A change on trial schedules the rollback before it changes anything, and again when it is made: from then on the
+// requested time counts.
 func TestTry(t *testing.T) {
 	t.Parallel()
 	n, list := tried(t)
@@ -84,7 +84,7 @@ func TestTry(t *testing.T) {
 		t.Errorf("%+v, %v", entries, err)
 	}
 	equal(t, "stopped", n.stopped(), list[0].timer())
-	// The first of them, were it to come all the same, is none any more.
+	// If the first rollback still fires, it does nothing.
 	first := noon.Add((allOfTime + tryFor) * time.Second)
 	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: first}); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 {
 		t.Errorf("%v, %v", got.Status.Error, got.Status.Changes)
@@ -96,7 +96,7 @@ func TestTry(t *testing.T) {
 
 func (s scheduled) timer() string { return strings.TrimPrefix(s.unit, "--unit=") + ".timer" }
 
-// stopped are the timers that were stopped, one after the other.
+// stopped are the timers that were stopped, in order.
 func (n *node) stopped() string {
 	n.Helper()
 	var list []string
@@ -108,7 +108,8 @@ func (n *node) stopped() string {
 	return strings.Join(list, " ")
 }
 
-// The same once more is the same trial, and begins it again; without --try it goes on, and that is said.
+// The same change with --try is the same trial and starts it again. Without --try the trial goes on, and a message
+// reports that.
 func TestTryTheSame(t *testing.T) {
 	t.Parallel()
 	n, first := tried(t)
@@ -133,7 +134,7 @@ func TestTryTheSame(t *testing.T) {
 	}
 }
 
-// Nobody confirms it: it is rolled back, whatever that takes. Once more does nothing.
+// An unconfirmed change is rolled back, whatever class that needs. A second rollback does nothing.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	n, _ := tried(t)
@@ -149,7 +150,7 @@ func TestUnconfirmed(t *testing.T) {
 	}
 }
 
-// It is rolled back to what was there before it, also if only the contract's number differs.
+// It is rolled back to the earlier state, even if only the contract's number differs.
 func TestUnconfirmedOfTheSame(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -162,7 +163,7 @@ func TestUnconfirmedOfTheSame(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good, 3 apply good unconfirmed, 4 rollback good as 2")
 }
 
-// Somebody confirms it: the way back is cancelled, and does nothing were it taken.
+// A confirmation cancels the rollback. If the rollback still fires, it does nothing.
 func TestConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(op, name string) error{
@@ -191,8 +192,8 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
-// A node that is on trial is compared with its generation, and put right, as any other is: the trial goes on, and begins
-// again only where that is asked for and the node is as it should be.
+// A node on trial is compared with its generation and repaired like any other. The trial goes on. It starts again only
+// if the user requests that and the node has not drifted.
 func TestTriedDrift(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()
@@ -236,7 +237,7 @@ func TestTriedDrift(t *testing.T) {
 	}
 }
 
-// A repair that finds the index lost applies the generation that is on trial again; its timer is the one that it had.
+// If a repair finds the index lost, it applies the generation on trial again, and its timer stays.
 func TestTriedRepairedWithoutIndex(t *testing.T) {
 	t.Parallel()
 	n, _ := tried(t)
@@ -255,7 +256,7 @@ func TestTriedRepairedWithoutIndex(t *testing.T) {
 	}
 }
 
-// A change that fails before anything is changed leaves another generation's trial as it is: its timer, and what it brought.
+// A change that fails before it changes anything leaves another generation's trial as it is: its timer and its files.
 func TestTriedWhileAnotherFails(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(op, name string) error{
@@ -283,7 +284,7 @@ func TestTriedWhileAnotherFails(t *testing.T) {
 	}
 }
 
-// The index is lost: what somebody has confirmed stays, and what nobody has is rolled back, at its time or by the next boot.
+// The index is lost: a confirmed change stays, and an unconfirmed one is rolled back, at its time or by the next boot.
 func TestTrialWithoutIndex(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -313,7 +314,7 @@ func TestTrialWithoutIndex(t *testing.T) {
 	}
 }
 
-// A confirmation that cannot be recorded is none.
+// If a confirmation cannot be recorded, the change is not confirmed.
 func TestConfirmFails(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"WriteFileAtomic", "Lock", "ReadFile"} {
@@ -332,7 +333,7 @@ func TestConfirmFails(t *testing.T) {
 	}
 }
 
-// Without a way back nothing is changed, and systemd says why there is none.
+// If no rollback can be scheduled, nothing is changed, and the error has systemd's reason.
 func TestNoWayBack(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -349,7 +350,7 @@ func TestNoWayBack(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good")
 }
 
-// A change that nobody could be given the time to confirm is rolled back.
+// If the second rollback cannot be scheduled, the change is rolled back.
 func TestNoSecondWayBack(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -368,13 +369,13 @@ func TestNoSecondWayBack(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed unconfirmed, 3 rollback good as 1")
 }
 
-// A change on trial that fails is rolled back at once, and its way back does nothing then.
+// A change on trial that fails is rolled back at once, and its scheduled rollback does nothing then.
 func TestTryFails(t *testing.T) {
 	t.Parallel()
 	n := running(t)
 	unwell := once("Probe health-kubelet-healthz")
 	n.host.before = func(op, name string) error {
-		// Until then the timer is there, for a run that dies on its way back.
+		// Until then the timer exists, for a run that dies on its way back.
 		if op == "StopUnit" && strings.HasPrefix(name, "slipway-revert") && !strings.HasSuffix(n.generations(), "3 rollback good as 1") {
 			t.Errorf("the timer is stopped before the change is rolled back: %s", n.generations())
 		}
@@ -390,8 +391,8 @@ func TestTryFails(t *testing.T) {
 	}
 }
 
-// A change that fails before it is begun leaves a trial of another generation alone: that one is still there, and its timer
-// too.
+// A change that fails before it begins leaves another generation's trial alone: the generation and its timer are still
+// there.
 func TestTrialOfAnother(t *testing.T) {
 	t.Parallel()
 	n, list := tried(t)
@@ -418,7 +419,7 @@ func TestTrialOfAnother(t *testing.T) {
 	}
 }
 
-// The timer of a trial that fails is stopped once the way back is made: until then it is what makes it.
+// The timer of a failed trial is stopped after the rollback: until then it guarantees the rollback.
 func TestTimerStaysForTheWayBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -453,8 +454,8 @@ func TestTimerStaysForTheWayBack(t *testing.T) {
 	}
 }
 
-// One that died is no trial: nobody can confirm it, and its way back is the first one. It is tried again as if nothing
-// had been, with ways back of their own.
+// A change that died is not on trial: it cannot be confirmed, and its first rollback is due. It can be tried again as
+// if it had not happened, with new rollbacks.
 func TestTryAgain(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -462,7 +463,7 @@ func TestTryAgain(t *testing.T) {
 	list := n.schedules()
 	opts := n.options()
 	onTrial(&opts)
-	// It dies after its generation was begun: nothing more reaches the disk.
+	// It dies after its generation has begun: nothing more reaches the disk.
 	dead := false
 	n.host.before = func(op, name string) error {
 		dead = dead || op == "Stage" && strings.HasPrefix(name, "/etc/")
@@ -496,7 +497,7 @@ func TestTryAgain(t *testing.T) {
 	}
 }
 
-// What is not as the current generation has it is told, and put right, without a generation of its own.
+// What differs from the current generation is reported and repaired, without a new generation.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -522,7 +523,7 @@ func TestDrift(t *testing.T) {
 		!slices.Contains(found, "restarted Unit:kubelet.service") || !maps.Equal(before, n.snapshot()) {
 		t.Errorf("drift is %q", found)
 	}
-	// One that fails does not keep the next from repairing.
+	// A failed repair does not prevent the next one.
 	n.host.before = once("RestartUnit kubelet.service")
 	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 {
 		t.Errorf("%v", got.Status.Error)

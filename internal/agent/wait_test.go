@@ -16,12 +16,11 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Wait returns what is published, and its exit code; where there is nothing that can be read it says so
-// in a document of its own.
+// Wait returns the published result and its exit code. If it can read none, it returns a document that reports that.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, result string // the result, "-" for none
+		name, result string // the result; "-" means no file
 		code         int
 		says         string
 	}{
@@ -37,7 +36,7 @@ func TestWait(t *testing.T) {
 		{name: "no code", result: `{"Output": "x"}`, code: exitcode.AKSNodeController, says: "no ExitCode"},
 		{name: "no number", result: `{"ExitCode": "zero"}`, code: exitcode.AKSNodeController, says: "not an integer"},
 		{name: "null", result: `{"ExitCode": null}`, code: exitcode.AKSNodeController, says: "no ExitCode"},
-		// A process cannot end with these; it would end with another, such as 0.
+		// A process cannot end with these codes: it would end with another one, such as 0.
 		{name: "too large", result: `{"ExitCode": "256"}`, code: exitcode.AKSNodeController, says: "256"},
 		{name: "negative", result: `{"ExitCode": "-1"}`, code: exitcode.AKSNodeController, says: "-1"},
 		{name: "too long", result: `{"ExitCode": "0", "Output": "` + strings.Repeat("x", 2<<20) + `"}`, code: exitcode.AKSNodeController, says: "is larger than the limit"},
@@ -61,7 +60,7 @@ func TestWait(t *testing.T) {
 			if own, _ := doc.Code(); err != nil || own != code || !strings.Contains(doc.Error, c.says) {
 				t.Errorf("%s: the document is %s", c.name, document)
 			}
-			// Runbooks for AKS search for these words, in the document and in what the extension says.
+			// Runbooks for AKS search for these words, in the document and in the extension's message.
 			if said := "failed to read provision.json"; !strings.Contains(doc.Error, said) || !strings.Contains(waited.Error(), said) {
 				t.Errorf("%s: %v, and the document is %s; want both to say %q", c.name, waited, document, said)
 			}
@@ -69,7 +68,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A result that comes later is waited for; another program may deliver it, in whichever of the places.
+// Wait returns a result that comes later. Another program may deliver it, at either path.
 func TestWaitForLaterResult(t *testing.T) {
 	t.Parallel()
 	for _, p := range []destination{aksPlace, nativePlace} {
@@ -91,7 +90,7 @@ func TestWaitForLaterResult(t *testing.T) {
 	}
 }
 
-// The agent itself is waited for by another.
+// Wait waits for another agent.
 func TestWaitForAgent(t *testing.T) {
 	t.Parallel()
 	for contract, want := range map[string]int{string(example(t, "aks/minimal.json")): 0, "{": exitcode.AKSNodeController} {
@@ -140,13 +139,13 @@ func TestWaitGivesUp(t *testing.T) {
 	}
 }
 
-// Whoever waits for a run that waits itself sees for what, every ten seconds, and in the end in the result.
+// Wait shows every ten seconds what a waiting run waits for, and the result has it at the end.
 func TestWaitReportsWhatIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const awaited = "2026-01-02T03:04:05Z kubernetes: waits: no such host"
 		n := newNode(t)
 		n.deliver(state.Waiting.Path, []byte(awaited))
-		// The kernel's news do not come by the test's time.
+		// The kernel's notifications do not follow the test's clock.
 		n.host.hang = func(ctx context.Context, _, _ string) error {
 			<-ctx.Done()
 			return ctx.Err()
