@@ -11,9 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// actions makes everything so that is not a file: modules, parameters, units, commands and checks,
-// each as soon as what it requires is so. What requires a failed one is skipped; when the time is
-// over, nothing more is begun.
+// actions applies everything that is not a file: modules, parameters, units, commands and checks, each as soon as its
+// requirements are met. It skips what requires a failed one. After the timeout it begins nothing more.
 func (r *run) actions(ctx context.Context, order []*node) error {
 	var (
 		wait     sync.WaitGroup
@@ -25,7 +24,7 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 	for _, n := range order {
 		begin := wait.Go
 		if r.Sequential {
-			begin = func(f func()) { f() } // all that it waits for is done already
+			begin = func(f func()) { f() } // everything it requires is already done
 		}
 		begin(func() {
 			defer func() { n.ended = r.Now(); close(n.done) }()
@@ -53,7 +52,7 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 		})
 	}
 	wait.Wait()
-	if !r.Sequential { // where everything waits for everything
+	if !r.Sequential { // in a sequential run each action waits for the one before
 		r.outcome.report.Critical = r.critical(order)
 	}
 	if stopped.Load() {
@@ -62,7 +61,7 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 	return errors.Join(failures...)
 }
 
-// needs reports what a resource needs, or nothing.
+// needs reports which action a resource needs, or "".
 func (r *run) needs(ctx context.Context, n *node) (Action, error) {
 	kind := liveKinds[n.Spec.Kind()]
 	if n.stale {
@@ -71,7 +70,7 @@ func (r *run) needs(ctx context.Context, n *node) (Action, error) {
 	return kind.compare(r, ctx, n)
 }
 
-// perform makes one resource so.
+// perform applies one resource.
 func (r *run) perform(ctx context.Context, n *node) error {
 	action, err := r.needs(ctx, n)
 	switch {
@@ -102,7 +101,7 @@ func (r *run) perform(ctx context.Context, n *node) error {
 	return nil
 }
 
-// mayStart reports whether a node can be what starts a unit: the unit itself, or a command of the author's in its place.
+// mayStart reports whether a node can start a unit: the unit's node, or a command of the author's that replaces it.
 func (n *node) mayStart() bool {
 	switch n.Spec.(type) {
 	case *resource.Unit, *resource.Command:
@@ -111,7 +110,8 @@ func (n *node) mayStart() bool {
 	return false
 }
 
-// finishOthers does what is left of the nodes that a start comes after. Whoever starts the kubelet does so here: a unit, or a command.
+// finishOthers runs the last steps of the nodes that come before a start. It runs before the node that starts the
+// kubelet: a unit, or a command.
 func (n *node) finishOthers(action Action) error {
 	if !n.mayStart() || action != Started && action != Ran {
 		return nil
@@ -127,7 +127,7 @@ func (n *node) finishOthers(action Action) error {
 	return nil
 }
 
-// writeLate writes the files that are decided late, if a node is the start of the unit that reads them.
+// writeLate writes the files with a late decision, if a node starts the unit that reads them.
 func (r *run) writeLate(ctx context.Context, n *node, action Action) error {
 	unit, ok := n.Spec.(*resource.Unit)
 	if !ok || r.Late == nil || unit.Unit != r.Late.Unit || action != Started {
@@ -159,7 +159,7 @@ func (r *run) writeLate(ctx context.Context, n *node, action Action) error {
 	})
 }
 
-// does times an action that takes a while, and notes it as a change.
+// does performs a slow action, times it, and records it as a change.
 func (r *run) does(n *node, action Action, do func() error) error {
 	return r.step(string(n.ID()), func() error {
 		err := do()
@@ -170,7 +170,7 @@ func (r *run) does(n *node, action Action, do func() error) error {
 	})
 }
 
-// stopCause is why a context is done: that its time is over, or who asked for the end.
+// stopCause returns why a context is done: its timeout, or the signal that ended it.
 func stopCause(ctx context.Context) error {
 	if err := ctx.Err(); !errors.Is(err, context.Canceled) {
 		return err

@@ -19,7 +19,7 @@ import (
 
 var errInjected = errors.New("injected")
 
-// failing makes the calls fail that are listed: "start a.service".
+// failing makes the listed calls fail, such as "start a.service".
 func failing(calls ...string) func(call) error {
 	return func(c call) error {
 		if slices.Contains(calls, c.String()) {
@@ -29,7 +29,7 @@ func failing(calls ...string) func(call) error {
 	}
 }
 
-// diamond is d, which requires b and c, which require a; e is on its own.
+// diamond is d, which requires b and c, which require a. e requires nothing.
 func diamond() resource.Plan {
 	return with(
 		started("a.service"),
@@ -43,7 +43,7 @@ func diamond() resource.Plan {
 func TestRequires(t *testing.T) {
 	for _, c := range []struct {
 		fail, skipped string
-		started       []string // before what is skipped
+		started       []string // before the rest is skipped
 	}{
 		{"", "", []string{"a", "b", "c", "d", "e"}},
 		{"a", "b c d", []string{"e"}},
@@ -78,7 +78,7 @@ func TestRequires(t *testing.T) {
 	}
 }
 
-// What requires nothing of each other is done at the same time.
+// Actions that do not require each other run at the same time.
 func TestParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -104,7 +104,7 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// A plan that can never be carried out is refused before anything is changed.
+// A plan that cannot be applied is refused before anything is changed.
 func TestCycle(t *testing.T) {
 	for name, p := range map[string]resource.Plan{
 		"itself": with(file("/etc/a", "a"), started("a.service", "Unit:a.service")),
@@ -235,7 +235,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// A command that shows that it is done is not run; when that shows no more, it is run again.
+// A command that reports that it is done does not run. When it does not report that any more, it runs again.
 func TestCommandDone(t *testing.T) {
 	m := newMemory()
 	m.done = map[string]bool{}
@@ -255,8 +255,8 @@ func TestCommandDone(t *testing.T) {
 	}
 }
 
-// A command that is run once is run again only by another name: not when a plan without it comes between, nor when a plan
-// that had it comes back. One that failed, or that was not recorded, is run again.
+// A command that runs once runs again only under another name. A plan without it in between, or the return of an
+// earlier plan, does not run it again. If it failed, or was not recorded, it runs again.
 func TestCommandOnce(t *testing.T) {
 	m := newMemory()
 	once := func(name string) resource.Plan {
@@ -274,7 +274,7 @@ func TestCommandOnce(t *testing.T) {
 	for _, call := range []string{"run c", "commit " + state.Commands.Path} {
 		m.before = failing(call)
 		if try(m, once(call)) == nil {
-			t.Errorf("%s fails, and nobody says so", call)
+			t.Errorf("%s fails without an error", call)
 		}
 		m.before = nil
 		equal(t, "changes after "+call, changes(applied(t, m, once(call))), ran)

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Afterwards does what Apply has left to it, unless another run has done it meanwhile. Where another run has left more than that,
-// the next one does all of it. The caller holds the lock at LockPath.
+// Afterwards does the work that Apply has deferred, unless another run has done it meanwhile. If another run has
+// deferred more than that, the next run does all of it. The caller holds the lock at LockPath.
 func (e *Engine) Afterwards(ctx context.Context, owed []resource.Resource) (*Report, error) {
 	later := *e
 	later.Defer, later.Sequential = false, true // nothing waits for it, so there is no critical path
@@ -27,7 +27,7 @@ func (e *Engine) Afterwards(ctx context.Context, owed []resource.Resource) (*Rep
 	return run.report(), err
 }
 
-// owes reports whether the record of the intent has something, and only of what is owed.
+// owes reports whether the record of the intent is not empty and has only the owed resources.
 func (r *run) owes(owed []resource.Resource) bool {
 	i := &r.earlier
 	return len(i.Commands) > 0 && !i.Reload && len(i.Restarts)+len(i.Reloads)+len(i.Paths) == 0 &&
@@ -36,7 +36,7 @@ func (r *run) owes(owed []resource.Resource) bool {
 		})
 }
 
-// defers reports whether a node is left to Afterwards. What an earlier plan has brought is undone at once.
+// defers reports whether a node is deferred to Afterwards. The resources of an earlier plan are undone at once.
 func (r *run) defers(n *node) bool {
 	c, ok := n.Spec.(*resource.Command)
 	return ok && r.Defer && !n.stale && c.Background()

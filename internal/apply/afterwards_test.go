@@ -12,8 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// deferring is a machine on which a plan was applied but for its command in the background, and what is owed; ran counts the
-// command's runs.
+// deferring is a machine with an applied plan whose background command is still owed. ran counts the command's runs.
 func deferring(t *testing.T, p resource.Plan) (m *memory, e *apply.Engine, owed []resource.Resource, ran *int) {
 	t.Helper()
 	m, ran = withTool(), new(int)
@@ -30,13 +29,13 @@ func deferring(t *testing.T, p resource.Plan) (m *memory, e *apply.Engine, owed 
 	return m, e, report.Owed, ran
 }
 
-// A run that has left a command to afterwards is as good as done, and the command is run once, after this run or the next one.
+// A run with a deferred command counts as done, and the command runs once, after this run or in the next one.
 func TestCommandInBackgroundIsRunAfterwards(t *testing.T) {
 	for name, repeat := range map[string]bool{"after the run": false, "after the next run": true} {
 		t.Run(name, func(t *testing.T) {
 			p := trusting("1\n")
 			m, e, owed, ran := deferring(t, p)
-			if repeat { // as after a death between the two
+			if repeat { // as if the agent died between the two
 				report, err := e.Apply(t.Context(), p)
 				if err != nil || len(report.Changes) > 0 || len(report.Owed) != 1 || *ran > 0 {
 					t.Fatalf("the next run: %v, changes %v, owed %v, %d runs", err, changes(report), report.Owed, *ran)
@@ -56,7 +55,7 @@ func TestCommandInBackgroundIsRunAfterwards(t *testing.T) {
 	}
 }
 
-// What stops in the middle is owed again.
+// A command that stops in the middle is owed again.
 func TestStoppedCommandInBackgroundIsOwed(t *testing.T) {
 	p := trusting("1\n")
 	m, e, owed, _ := deferring(t, p)
@@ -70,7 +69,7 @@ func TestStoppedCommandInBackgroundIsOwed(t *testing.T) {
 	}
 }
 
-// Another run has begun something since, and has not finished it: its record stays for the next run.
+// If another run has begun meanwhile and has not finished, its record stays for the next run.
 func TestAfterwardsLeavesAnotherRunsRecord(t *testing.T) {
 	m, e, owed, ran := deferring(t, trusting("1\n"))
 	record := m.files[state.Intent.Path]

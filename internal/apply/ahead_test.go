@@ -13,14 +13,15 @@ const (
 	clientMade = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 )
 
-// aheadPlan is one for a node whose kubelet pulls in a client that gets it its certificate.
+// aheadPlan is a plan for a node whose kubelet pulls in a client that gets the kubelet's certificate.
 func aheadPlan() resource.Plan {
 	client := started(clientUnit)
 	client.Spec = &resource.Unit{Unit: clientUnit, Ahead: clientMade}
 	return with(client, started("containerd.service"), started("kubelet.service", "Unit:containerd.service"))
 }
 
-// A unit that another one pulls in is started beside what that waits for, once, and it fails for that one alone.
+// A unit that another unit pulls in starts in parallel with that unit's requirements, once, and is the only one that
+// fails.
 func TestUnitAhead(t *testing.T) {
 	containerd, client, kubelet := "start containerd.service", "start "+clientUnit, "start kubelet.service"
 	for name, c := range map[string]struct {
@@ -79,7 +80,7 @@ func TestUnitAhead(t *testing.T) {
 // cannotDo makes a call fail.
 func cannotDo(what string) func(*memory) { return func(m *memory) { m.before = failing(what) } }
 
-// A run that is asked to end does not take that for a failure of the unit.
+// A run that is asked to end does not count that as a failure of the unit.
 func TestUnitAheadInterrupted(t *testing.T) {
 	m := newMemory()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -8,13 +8,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// composed is how a file is written that has blocks: others' lines stay.
+// composed is the action of writing a file that has blocks: other programs' lines stay.
 const composed Action = "composed"
 
-// blockMode is the mode of a file that is made for a block; one that is there keeps its own.
+// blockMode is the mode of a file that is created for a block. An existing file keeps its mode.
 const blockMode = 0o644
 
-// compareBlock returns what has to be done for a file to have a block, or nothing.
+// compareBlock returns what must be done so that a file has a block, or "".
 func (r *run) compareBlock(want *resource.Block) (Action, error) {
 	file, err := r.shared(want.Path)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *run) staleBlock(block *resource.Block) (Action, error) {
 	return Removed, nil
 }
 
-// shared reads a file that others own, too, as it is; nil where there is none.
+// shared reads a file that other programs also write. It returns nil if the file does not exist.
 func (r *run) shared(path string) (*resource.File, error) {
 	have, err := r.Host.Stat(path)
 	switch {
@@ -68,8 +68,8 @@ func (r *run) shared(path string) (*resource.File, error) {
 	return file, nil
 }
 
-// compose adds a block to the file that is to be written, or removes it there. The file is read again, and not taken from
-// the comparison: others write it, too. A file of which nothing is left is removed.
+// compose adds a block to a staged file, or removes it there. It reads the file again instead of using the comparison's
+// content, because other programs write it, too. A file that becomes empty is removed.
 func (r *run) compose(d difference) error {
 	block := d.Spec.(*resource.Block)
 	at := slices.IndexFunc(r.writes, func(w difference) bool { return w.Spec.Paths()[0] == block.Path })

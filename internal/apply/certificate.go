@@ -12,11 +12,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Issued is a client certificate with its key, as an API server has issued it.
+// Issued is a client certificate with its key, as issued by an API server.
 type Issued struct {
-	// Pair is the content of the file that a kubelet keeps both in.
+	// Pair is the content of the file in which a kubelet keeps both.
 	Pair []byte
-	// Node is the name of the Node that it is for.
+	// Node is the name of the certificate's Node.
 	Node string
 	// Steps are the parts of the way there.
 	Steps []Step
@@ -30,8 +30,9 @@ func compareCertificate(r *run, ctx context.Context, n *node) (Action, error) {
 	return Created, nil
 }
 
-// asks reports whether the agent asks for a certificate. A node with a kubeconfig has joined, and one whose kubelet runs is
-// joined by it: two of them must not ask. A plan that comes from a record has no token. With an error, it may be so.
+// asks reports whether the agent requests a certificate. A node with a kubeconfig has joined, and a running kubelet
+// joins by itself: two of them must not request one. A recorded plan has no token. With an error, the result may be
+// true.
 func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 	if token := c.APIServer.Token; token.IsZero() || token.Reveal() == nodeconfig.Redacted {
 		return false, nil
@@ -42,8 +43,8 @@ func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 	return r.startsLater(ctx, c, c.Unit)
 }
 
-// startsLater reports whether a unit neither runs nor is being started, and this run starts it after a resource: a command of the
-// author's that does so is run once. With an error, it may be so.
+// startsLater reports whether a unit neither runs nor is being started, and this run starts it after a resource. A
+// command of the author's that starts the unit runs once. With an error, the result may be true.
 func (r *run) startsLater(ctx context.Context, after resource.Spec, unit string) (bool, error) {
 	id := resource.IDOf(after)
 	for _, res := range r.plan.Resources {
@@ -58,14 +59,14 @@ func (r *run) startsLater(ctx context.Context, after resource.Spec, unit string)
 	return r.isIdle(ctx, unit)
 }
 
-// idleUnits are the answers that a run has got. systemd is asked once for each unit: while a machine boots an answer takes it as long
-// as all that the run writes. What starts the kubelet later is seen before the agent does ([compareUnit]).
+// idleUnits are the answers of systemd in this run. Each unit is asked about once: during boot an answer takes as long
+// as all writes of the run. If the kubelet starts later, [compareUnit] sees it before the agent starts it.
 type idleUnits struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-// isIdle reports whether a unit neither runs nor is being started. With an error, it may be so.
+// isIdle reports whether a unit neither runs nor is being started. With an error, the result may be true.
 func (r *run) isIdle(ctx context.Context, unit string) (bool, error) {
 	r.idle.mu.Lock()
 	defer r.idle.mu.Unlock()
@@ -84,12 +85,12 @@ func (r *run) isIdle(ctx context.Context, unit string) (bool, error) {
 	return r.idle.known[unit], nil
 }
 
-// namePairs finds the names that certificates are written under. They are no part of what is compared, and an apply that dies
-// with one of them staged leaves a key behind, so they are in the record of what is intended.
+// namePairs chooses the file names of certificates. They are not compared. They are in the record of the intent,
+// because an apply that dies after it has staged one leaves a key on the disk.
 func (r *run) namePairs(ctx context.Context) error {
 	for _, res := range r.plan.Resources {
 		names, err := r.pairNames(ctx, res.Spec)
-		if err != nil { // whoever needs systemd reports that it does not answer
+		if err != nil { // a later user of systemd reports that it does not answer
 			return failed(res, err)
 		}
 		r.pairs = append(r.pairs, names...)
@@ -97,7 +98,7 @@ func (r *run) namePairs(ctx context.Context) error {
 	return nil
 }
 
-// pairNames are those of one resource; none where it has no pair to write.
+// pairNames are the names for one resource. The list is empty if the resource has no pair to write.
 func (r *run) pairNames(ctx context.Context, spec resource.Spec) ([]string, error) {
 	switch c := spec.(type) {
 	case *resource.Certificate:
@@ -115,8 +116,8 @@ func (r *run) pairNames(ctx context.Context, spec resource.Spec) ([]string, erro
 	return nil, nil
 }
 
-// pairOf is where a certificate is written with its key: where the kubelet's link leads, or, without one, a file that is
-// named after the time as the kubelet names its own.
+// pairOf is the file of a certificate with its key: the target of the kubelet's link, or, without a link, a file named
+// after the time, as the kubelet names its files.
 func (r *run) pairOf(c *resource.Certificate) (link, pair string, linked bool, err error) {
 	link = path.Join(c.Directory, tlsbootstrap.Current)
 	have, err := r.Host.Stat(link)
@@ -126,8 +127,8 @@ func (r *run) pairOf(c *resource.Certificate) (link, pair string, linked bool, e
 	return link, path.Join(c.Directory, tlsbootstrap.PairName(r.began)), false, err
 }
 
-// bringCertificate asks for the certificate and writes it. The kubeconfig, by which the kubelet finds itself joined, is left
-// for the moment before it starts: until then the host may get another name.
+// bringCertificate requests the certificate and writes it. The kubeconfig, which makes the kubelet count as joined, is
+// written just before the kubelet starts: until then the host may get another name.
 func bringCertificate(r *run, ctx context.Context, n *node, _ Action) error {
 	c := n.Spec.(*resource.Certificate)
 	return r.step(string(n.ID()), func() error {
@@ -141,7 +142,7 @@ func bringCertificate(r *run, ctx context.Context, n *node, _ Action) error {
 			r.skipped(n.ID())
 			return nil
 		case !hasOwnCode(c, err):
-			// What is in the way is for the check of the API server to say.
+			// The check of the API server reports the cause.
 			r.Log.Info("no certificate yet; the kubelet asks for it", "error", err)
 			r.skipped(n.ID())
 			return nil
@@ -157,7 +158,7 @@ func bringCertificate(r *run, ctx context.Context, n *node, _ Action) error {
 	})
 }
 
-// hasOwnCode reports whether a failure is one that the kubelet would have as well, so that it is known what to say of it.
+// hasOwnCode reports whether the kubelet would meet the same failure, so that its cause and exit code are known.
 func hasOwnCode(c *resource.Certificate, err error) bool {
 	var cause *CheckError
 	if !errors.As(err, &cause) {
@@ -167,7 +168,7 @@ func hasOwnCode(c *resource.Certificate, err error) bool {
 	return ok
 }
 
-// ready is closed when everything else is done that a start waits for which comes after a node.
+// ready is closed when a start that comes after a node waits for nothing but that node.
 func (r *run) ready(n *node) <-chan struct{} {
 	ready := make(chan struct{})
 	var others []*node
@@ -187,8 +188,8 @@ func (r *run) ready(n *node) <-chan struct{} {
 	return ready
 }
 
-// writePair writes the certificate and its key where the kubelet looks for them: the link first, so that a run that dies in
-// between leaves no key in a file that no run finds again. A later run writes to where the link leads.
+// writePair writes the certificate and its key at the kubelet's path: the link first, so that a run that dies then
+// leaves no key in a file that later runs do not find. A later run writes to the link's target.
 func (r *run) writePair(c *resource.Certificate, content []byte) (string, error) {
 	link, pair, linked, err := r.pairOf(c)
 	if err != nil {
@@ -205,7 +206,7 @@ func (r *run) writePair(c *resource.Certificate, content []byte) (string, error)
 	return pair, r.writeOwn(&resource.File{Path: pair, Mode: 0o600, Content: content, Secret: true})
 }
 
-// writeKubeconfig makes the kubelet find itself joined, if the certificate is still for the Node that the kubelet will be.
+// writeKubeconfig marks the kubelet as joined, if the certificate is still for the kubelet's Node.
 func (r *run) writeKubeconfig(n *node, node, pair string) error {
 	c := n.Spec.(*resource.Certificate)
 	if c.Node == "" {
@@ -227,7 +228,7 @@ func (r *run) writeKubeconfig(n *node, node, pair string) error {
 	})
 }
 
-// writeOwn writes files that are in no plan, in their order, durably.
+// writeOwn writes files that are in no plan, in the given order, durably.
 func (r *run) writeOwn(files ...*resource.File) error {
 	for i, file := range files {
 		if err := r.Host.Stage(file); err != nil {
@@ -242,7 +243,7 @@ func (r *run) writeOwn(files ...*resource.File) error {
 	return r.Host.Sync()
 }
 
-// withdraw removes what of them is staged.
+// withdraw removes those of the files that are staged.
 func (r *run) withdraw(files []*resource.File) error {
 	var errs []error
 	for _, file := range files {

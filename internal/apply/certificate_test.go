@@ -20,7 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// hostName is the name of a machine that gets it while it is provisioned.
+// hostName is the name that a machine gets while it is provisioned.
 const hostName = "node-1"
 
 func (m *memory) NodeName() (string, error) {
@@ -48,12 +48,12 @@ func (m *memory) RequestCertificate(ctx context.Context, c *resource.Certificate
 	return issue(ctx, c, ready)
 }
 
-// issues is an API server that issues whatever it is asked for.
+// issues is an API server that issues every requested certificate.
 func issues(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
 	return &apply.Issued{Pair: pairFor(hostName), Node: hostName}, nil
 }
 
-// joining is a machine without anything, and with such a server. A kubelet asks it for the same certificate.
+// joining is an empty machine with such a server. A kubelet requests the same certificate from it.
 func joining(c *resource.Certificate) *memory {
 	m := newMemory()
 	m.issue, m.joins = issues, c
@@ -63,7 +63,7 @@ func joining(c *resource.Certificate) *memory {
 // pairFor stands for a certificate and its key.
 func pairFor(node string) []byte { return []byte("certificate for " + node) }
 
-// join is what a kubelet does that starts and is not joined. The lock is held.
+// join does what a starting kubelet does that has not joined. The lock is held.
 func (m *memory) join(unit string) {
 	c := m.joins
 	if c == nil || unit != c.Unit || m.files[c.Kubeconfig].Kind != apply.Absent {
@@ -80,7 +80,7 @@ func (m *memory) join(unit string) {
 	m.files[c.Kubeconfig] = fileEntry(&resource.File{Path: c.Kubeconfig, Mode: 0o600, Content: []byte(c.KubeconfigContent)})
 }
 
-// pairs are the files that a kubelet's pairs are in.
+// pairs are the files with a kubelet's pairs.
 func pairs(files map[string]entry, c *resource.Certificate) map[string]entry {
 	found := maps.Clone(files)
 	maps.DeleteFunc(found, func(name string, _ entry) bool {
@@ -89,7 +89,7 @@ func pairs(files map[string]entry, c *resource.Certificate) map[string]entry {
 	return found
 }
 
-// isJoined wants one pair, to which the link leads, and the kubeconfig.
+// isJoined requires one pair, with a link to it, and the kubeconfig.
 func isJoined(m *memory, spec resource.Spec) bool {
 	c := spec.(*resource.Certificate)
 	if m.issue == nil {
@@ -103,7 +103,7 @@ func isJoined(m *memory, spec resource.Spec) bool {
 	return len(all) == 1 && string(have.content) == string(pairFor(hostName)) && have.Mode == 0o600
 }
 
-// lasting are the files with one name for the pair, which is named after the time.
+// lasting are the files, with a fixed name for the pair, whose real name contains the time.
 func (m *memory) lasting() map[string]entry {
 	files := maps.Clone(m.files)
 	if c := m.joins; c != nil {
@@ -120,7 +120,7 @@ func (m *memory) lasting() map[string]entry {
 	return files
 }
 
-// steady is a name, but for what of it is the time.
+// steady is a name without the time in it.
 func steady(name string) string {
 	if dir, base := path.Split(name); tlsbootstrap.IsPairName(base) {
 		return dir
@@ -128,8 +128,8 @@ func steady(name string) string {
 	return name
 }
 
-// tokenPlan is one for a node with a bootstrap token and nothing else: the certificate, a runtime that it does not wait
-// for, and the kubelet.
+// tokenPlan is a plan for a node with a bootstrap token and nothing else: the certificate, a runtime that it does not
+// wait for, and the kubelet.
 func tokenPlan() (resource.Plan, *resource.Certificate) {
 	c := &resource.Certificate{
 		Label:             "kubelet-client",
@@ -149,7 +149,7 @@ func failedFor(cause resource.Cause) error {
 	return &apply.CheckError{Cause: cause, Endpoint: "https://api.example", Err: errors.New("was denied")}
 }
 
-// byCommand has a command of the contract's author start the kubelet of a plan (commands, replaces).
+// byCommand makes a command of the contract's author start the kubelet of a plan (commands, replaces).
 func byCommand(p resource.Plan, unit string) resource.Plan {
 	for i, r := range p.Resources {
 		if spec, ok := r.Spec.(*resource.Unit); ok && spec.Unit == unit {
@@ -160,26 +160,26 @@ func byCommand(p resource.Plan, unit string) resource.Plan {
 	return p
 }
 
-// startedByCommand is a machine on which that command does so.
+// startedByCommand makes that command start the unit on a machine.
 func startedByCommand(m *memory, unit string) {
 	m.run = func(ctx context.Context, _ *resource.Command) ([]byte, error) { return nil, m.StartUnit(ctx, unit) }
 }
 
-// certificateCase is a machine, and what is done to it.
+// certificateCase is a machine and its changes.
 type certificateCase struct {
-	// command says that a command starts the kubelet.
+	// command reports whether a command starts the kubelet.
 	command bool
 	prepare func(*memory, *resource.Certificate)
-	// calls are what changes something, and the requests.
+	// calls are the changing calls, and the requests.
 	calls []string
-	// changes are what the report has, skipped what it leaves out.
+	// changes and skipped are the report's.
 	changes, skipped []string
 	err              error
 }
 
 var errRequestDenied = failedFor(resource.CauseDenied)
 
-// fails is an API server from which no certificate comes.
+// fails makes the API server issue no certificate.
 func fails(err error) func(*memory, *resource.Certificate) {
 	return func(m *memory, _ *resource.Certificate) {
 		m.issue = func(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
@@ -188,7 +188,7 @@ func fails(err error) func(*memory, *resource.Certificate) {
 	}
 }
 
-// What the calls of the cases have in common.
+// The calls that the cases have in common.
 var (
 	pairLink   = "/var/lib/kubelet/pki/" + tlsbootstrap.Current
 	writesPair = []string{"stage <pair>", "commit <pair>", "sync"}
@@ -203,7 +203,7 @@ var (
 	joinedByCommand = []string{"ran Command:command-1", "started Unit:containerd.service", "created Certificate:kubelet-client"}
 )
 
-// linkTo is a link of that name.
+// linkTo is a link with that target.
 func linkTo(target string) func(*memory, *resource.Certificate) {
 	return func(m *memory, _ *resource.Certificate) {
 		m.files[pairLink] = entry{Entry: apply.Entry{Kind: apply.Symlink, Mode: 0o777, Target: target, Owned: true}}
@@ -258,7 +258,7 @@ var certificateCases = map[string]certificateCase{
 		changes: bothStart,
 		skipped: []string{"Certificate:kubelet-client"},
 	},
-	// The kubelet goes on asking, and a node whose request is allowed later joins.
+	// The kubelet goes on requesting, and if its request is allowed later, the node joins.
 	"a request that is denied": {
 		prepare: fails(errRequestDenied),
 		calls:   append([]string{"request kubelet-client"}, starts...),
@@ -333,8 +333,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// certificateCalls are the calls that change something but for the record of what is intended, and the requests. The
-// name of a pair, which is the time's, is written <pair>.
+// certificateCalls are the requests and the changing calls except those for the record of the intent. The name of a
+// pair, which contains the time, is written <pair>.
 func certificateCalls(m *memory) []string {
 	var list []string
 	for _, c := range m.calls {
@@ -351,8 +351,8 @@ func certificateCalls(m *memory) []string {
 	return list
 }
 
-// systemd answers slowly while a machine boots. It is asked of the kubelet before the plan is compared, for everything that has to
-// know whether the kubelet joins by itself, and right before the agent starts it.
+// systemd answers slowly during boot. It is asked about the kubelet once before the plan is compared, for all that need
+// to know whether the kubelet joins by itself, and once right before the agent starts it.
 func TestSystemdIsAskedTwiceOfTheKubelet(t *testing.T) {
 	m := newMemory()
 	plan, c := tokenPlan()
@@ -370,8 +370,8 @@ func TestSystemdIsAskedTwiceOfTheKubelet(t *testing.T) {
 	}
 }
 
-// The certificate is asked for while the runtime starts, and the request knows when the kubelet would wait for nothing else,
-// whoever starts it.
+// The certificate is requested while the runtime starts, and the request knows when the kubelet would wait for nothing
+// else, whether its unit or a command starts it.
 func TestCertificateIsAskedForMeanwhile(t *testing.T) {
 	for _, command := range []bool{false, true} {
 		t.Run(fmt.Sprintf("by a command: %v", command), func(t *testing.T) {
@@ -391,7 +391,7 @@ func askedMeanwhile(t *testing.T, m *memory, p resource.Plan) {
 	asked := make(chan struct{})
 	m.before = func(c call) error {
 		if c.op == "start" && c.name == "containerd.service" {
-			<-asked // the runtime is up only once the server is being asked
+			<-asked // the runtime is up only once the request has begun
 		}
 		return nil
 	}
@@ -399,7 +399,7 @@ func askedMeanwhile(t *testing.T, m *memory, p resource.Plan) {
 		synctest.Wait()
 		select {
 		case <-ready:
-			t.Error("the kubelet is said to wait for nothing else, and the runtime is not started")
+			t.Error("ready is closed although the runtime is not started")
 		default:
 		}
 		close(asked)
@@ -414,7 +414,7 @@ func askedMeanwhile(t *testing.T, m *memory, p resource.Plan) {
 	converged(t, m, p)
 }
 
-// Whoever reads the log learns why the kubelet asks itself.
+// The log explains why the kubelet requests the certificate itself.
 func TestCertificateLeftToTheKubelet(t *testing.T) {
 	p, _ := tokenPlan()
 	m := newMemory()
@@ -432,8 +432,8 @@ func TestCertificateLeftToTheKubelet(t *testing.T) {
 	}
 }
 
-// A write that fails while the certificate is put in place fails the run, names the file, and leaves no kubelet with half of
-// what it needs: it has not started, or has asked itself.
+// A write that fails while the certificate is installed fails the run, names the file, and leaves no kubelet with half
+// of its files: it has not started, or has requested its certificate itself.
 func TestCertificateCannotBeWritten(t *testing.T) {
 	p, certificate := tokenPlan()
 	clean := joining(certificate)

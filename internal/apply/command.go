@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// compareCommand: one that is run once is not run again, and one that shows that it is done is not run. Otherwise one without
-// inputs is always run, and one that has any when something has changed there.
+// compareCommand decides whether a command runs. A command that runs once does not run again, and one that is seen to
+// be done does not run. Another one without inputs always runs; one with inputs runs if an input has changed.
 func compareCommand(r *run, ctx context.Context, n *node) (Action, error) {
 	c := n.Spec.(*resource.Command)
 	if c.Once != "" {
@@ -39,7 +39,7 @@ func compareCommand(r *run, ctx context.Context, n *node) (Action, error) {
 	case state.active():
 		return Ran, nil
 	}
-	return "", nil // who starts it reads what is there
+	return "", nil // the unit's start reads the present input
 }
 
 func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
@@ -67,7 +67,7 @@ func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
 		case err != nil:
 			return err
 		}
-		// What it wrote is durable before the record is removed that has it run again; programs seldom sync.
+		// Its output is made durable before the record is removed that makes it run again: programs seldom sync.
 		for _, input := range c.Inputs {
 			if err := r.Host.SyncFileSystem(input); err != nil {
 				return err
@@ -80,7 +80,7 @@ func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
 	})
 }
 
-// confirmed is what is at the places that a command leaves as they are, by their paths.
+// confirmed returns the content of the paths that a command must not change, by path.
 func (r *run) confirmed(c *resource.Command) (map[string]string, error) {
 	have, files := make(map[string]string), &storeFiles{run: r, most: maxBundle}
 	for _, path := range c.Confirms {
@@ -115,10 +115,10 @@ func (r *run) unconfirmed(c *resource.Command, before map[string]string) error {
 	return fmt.Errorf("%s makes %d files or links that differ from those Slipway made, among them %s; the ones of the program stay", c.Argv[0], len(changed), slices.Min(changed))
 }
 
-// mostOnce is how many names of commands that were run once are kept, the newest.
+// mostOnce is how many names of commands that run once are kept: the newest.
 const mostOnce = 512
 
-// ranOnce are the names of the commands that have been run and are run once, the oldest first.
+// ranOnce are the names of the run-once commands that have run, oldest first.
 func (r *run) ranOnce() ([]string, error) {
 	entry, err := r.Host.Stat(state.Commands.Path)
 	if err != nil || entry.Kind == Absent {
@@ -128,7 +128,7 @@ func (r *run) ranOnce() ([]string, error) {
 	return strings.Fields(string(data)), err
 }
 
-// noteOnce records that a command has been run. One that the power cuts before that is run again.
+// noteOnce records that a command has run. If the power fails before that, it runs again.
 func (r *run) noteOnce(name string) error {
 	r.once.Lock()
 	defer r.once.Unlock()
@@ -154,7 +154,7 @@ func (r *run) noteOnce(name string) error {
 	return nil
 }
 
-// unasked: what a check comes to is known when it is performed.
+// unasked: a check's result is known only when it runs.
 func unasked(*run, context.Context, *node) (Action, error) { return asking, nil }
 
 func bringCheck(r *run, ctx context.Context, n *node, _ Action) error {

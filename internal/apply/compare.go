@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// compareFile returns what has to be done for a file to be as planned, or nothing.
+// compareFile returns what must be done so that a file is as planned, or "".
 func (r *run) compareFile(want *resource.File) (Action, error) {
 	have, err := r.Host.Stat(want.Path)
 	if err != nil {
@@ -45,8 +45,8 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 	return "", nil
 }
 
-// over reports whether all is there that takes a file's place: files that are not empty, as one is whose
-// writer did not sync it before the power went.
+// over reports whether all replacements of a file exist and are not empty. A file is empty if its writer did not sync
+// it before a power cut.
 func (r *run) over(file *resource.File) (bool, error) {
 	for _, path := range file.Until {
 		if there, err := r.written(path); !there || err != nil {
@@ -56,7 +56,7 @@ func (r *run) over(file *resource.File) (bool, error) {
 	return file.Temporary(), nil
 }
 
-// effective is a resource that differs, without effects if nothing reads it any more.
+// effective returns a differing resource, without its effects if nothing reads it any more.
 func (r *run) effective(res resource.Resource) (resource.Resource, error) {
 	if file, ok := res.Spec.(*resource.File); ok {
 		over, err := r.over(file)
@@ -68,10 +68,10 @@ func (r *run) effective(res resource.Resource) (resource.Resource, error) {
 	return res, nil
 }
 
-// maxLinks is how many symbolic links are followed to a file.
+// maxLinks is how many symbolic links are followed.
 const maxLinks = 8
 
-// written reports whether there is a file at a path that is not empty, or a link to one.
+// written reports whether a path is a non-empty file, or a link to one.
 func (r *run) written(name string) (bool, error) {
 	for range maxLinks {
 		have, err := r.Host.Stat(name)

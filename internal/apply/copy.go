@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// compareCopy wants a file to be there. Which one it is does not matter, unless an earlier plan brought it from elsewhere:
-// programs that bring their own in its place, such as the network's own pods, are not fought with.
+// compareCopy requires that a file exists. Its content does not matter, unless an earlier plan copied it from
+// elsewhere: programs such as the network's pods replace it with their files, and the engine leaves those alone.
 func (r *run) compareCopy(want *resource.Copy) (Action, error) {
 	if lacking, err := r.lacks(want); lacking || err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (r *run) compareCopy(want *resource.Copy) (Action, error) {
 	return "", nil
 }
 
-// staleCopy reports whether a copy is to be removed: where it is still what was copied.
+// staleCopy reports whether a copy must be removed: only if it is still the copied file.
 func (r *run) staleCopy(was *resource.Copy) (Action, error) {
 	if same, err := r.Host.SameFile(was.Path, was.Source); !same || err != nil {
 		return "", err
@@ -45,8 +45,8 @@ func (r *run) staleCopy(was *resource.Copy) (Action, error) {
 	return Removed, nil
 }
 
-// lacks reports whether there is nothing to copy, and need not be: it is of a component that a directory does not have, or that
-// came without it.
+// lacks reports whether the source is missing and may be missing: its component is not in a directory host, or does not
+// contain this optional file.
 func (r *run) lacks(c *resource.Copy) (bool, error) {
 	r.outcome.mu.Lock()
 	absent := slices.ContainsFunc(r.outcome.absent, func(store string) bool { return strings.HasPrefix(c.Source, store) })
@@ -61,7 +61,7 @@ func (r *run) lacks(c *resource.Copy) (bool, error) {
 	return have.Kind != RegularFile, err
 }
 
-// otherSources are what a copy is brought over: what it says itself, and other stores of its component.
+// otherSources are the sources that this copy replaces: the ones it lists, and other stores of its component.
 func (r *run) otherSources(c *resource.Copy) ([]string, error) {
 	component, file, stored := resource.StoreOf(c.Source)
 	if !stored {

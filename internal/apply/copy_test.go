@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// A copy is brought where there is none, and replaces what came from another source. What somebody else has put in its
-// place stays: when it is planned, when it is planned from elsewhere, and when it is planned no more.
+// A copy is made if the file is missing, and replaces a copy from another source. A file of another program at that
+// path stays: if the copy is planned, if it is planned from another source, and if it is not planned any more.
 func TestCopies(t *testing.T) {
 	const path = "/opt/cni/bin/plugin"
 	from := func(version, other string) resource.Plan {
@@ -16,7 +16,7 @@ func TestCopies(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		there string // what is there before, empty for nothing
+		there string // the file's content before; empty means no file
 		plan  resource.Plan
 		stale resource.Plan
 		want  string
@@ -24,9 +24,9 @@ func TestCopies(t *testing.T) {
 		{name: "none", plan: from("1", "2"), want: "1"},
 		{name: "this one", there: "1", plan: from("1", "2"), want: "1"},
 		{name: "another version", there: "2", plan: from("1", "2"), want: "1"},
-		{name: "somebody else's", there: "theirs", plan: from("1", "2"), want: "theirs"},
+		{name: "another program's", there: "theirs", plan: from("1", "2"), want: "theirs"},
 		{name: "gone", there: "1", stale: from("1", "2"), want: ""},
-		{name: "somebody else's when it is gone", there: "theirs", stale: from("1", "2"), want: "theirs"},
+		{name: "another program's when the copy is not planned", there: "theirs", stale: from("1", "2"), want: "theirs"},
 	} {
 		m := newMemory()
 		for _, version := range []string{"1", "2"} {
@@ -52,7 +52,7 @@ func TestCopies(t *testing.T) {
 			t.Errorf("%s: %s", c.name, call)
 		}
 	}
-	// Whoever made it a link wants that, and a directory is nobody's program.
+	// A link there is an administrator's intention; a directory there is an error.
 	for kind, fails := range map[apply.EntryKind]bool{apply.Symlink: false, apply.Directory: true} {
 		m := newMemory()
 		m.files[path] = entry{Entry: apply.Entry{Kind: kind}}

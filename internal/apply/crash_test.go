@@ -12,7 +12,7 @@ import (
 
 var errDead = errors.New("the agent is dead")
 
-// dies applies a plan with an agent that dies before its nth call: from then on nothing is done.
+// dies applies a plan with an agent that dies before its nth call: from then on it does nothing.
 func dies(m *memory, p resource.Plan, n int) {
 	_ = interrupt(m, p, func(at int, _ call) error {
 		if at >= n {
@@ -22,8 +22,8 @@ func dies(m *memory, p resource.Plan, n int) {
 	})
 }
 
-// cut is the machine after a power cut and the boot that follows: of the names that were not synced
-// some are there and some are not, and what ran before is running again, with what is there now.
+// cut is the machine after a power cut and the following boot: some unsynced names exist and some do not, and the units
+// that ran before run again, with the present files.
 func cut(m *memory, random *rand.Rand) *memory {
 	c := m.rebooted()
 	for name, e := range m.files {
@@ -36,7 +36,7 @@ func cut(m *memory, random *rand.Rand) *memory {
 			delete(c.files, name)
 		}
 	}
-	for name := range c.files { // a name is only in a directory that is there
+	for name := range c.files { // a name exists only if its directory does
 		c.parents(name)
 	}
 	c.loaded = unitFiles(c.files)
@@ -46,8 +46,7 @@ func cut(m *memory, random *rand.Rand) *memory {
 	return c
 }
 
-// The agent dies before every call that it makes; the next one gets as far as one that was left
-// alone.
+// The agent dies before each of its calls. The next run reaches the same state as an uninterrupted one.
 func TestDeathAtEveryCall(t *testing.T) {
 	for _, s := range situations(t) {
 		for n := range s.calls {
@@ -66,7 +65,7 @@ func TestDeathAtEveryCall(t *testing.T) {
 	}
 }
 
-// The power goes at every call, and whatever a file system may keep of what was not synced is kept.
+// The power fails at every call, with every subset of unsynced changes that a file system may keep.
 func TestPowerCutAtEveryCall(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, s := range situations(t) {
@@ -88,7 +87,7 @@ func TestPowerCutAtEveryCall(t *testing.T) {
 	}
 }
 
-// The agent dies twice, anywhere.
+// The agent dies twice, at any calls.
 func TestTwoDeaths(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	all := situations(t)
@@ -109,7 +108,7 @@ func TestTwoDeaths(t *testing.T) {
 	}
 }
 
-// A contract that changes again after a death: the machine ends as the last one says.
+// If the contract changes again after a death, the machine ends with the last contract.
 func TestDeathThenAnotherPlan(t *testing.T) {
 	for _, s := range situations(t) {
 		last := aksPlan(t)

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// critical returns the names of the steps that the run waited for, in order: what it did by itself, and from
-// the action that ended last back to the one that each had waited for longest. Actions that were no step, since
-// there was nothing to do, are left out.
+// critical returns the names of the steps that the run waited for, in order: its sequential steps, and the chain from
+// the action that ended last back through the one that each had waited for longest. Actions without work are left out.
 func (r *run) critical(order []*node) []string {
 	var way []string
 	steps := make(map[string]bool)
@@ -28,7 +27,7 @@ func (r *run) critical(order []*node) []string {
 	return way
 }
 
-// latest is the node that ended last, nil where there is none.
+// latest returns the node that ended last, or nil.
 func latest(nodes []*node) *node {
 	var last *node
 	var at time.Time

@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// watched is a directory whose calls are told before they are made, and may be kept from being made.
+// watched is a directory that calls before ahead of each call, which may prevent the call.
 type watched struct {
 	*host.Directory
 	before func(call) error
@@ -121,8 +121,8 @@ func directory(t *testing.T, root string, before func(call) error) *watched {
 	return &watched{dir, before}
 }
 
-// tree lists what is below a directory: kind, mode, and the digest of the content or the target. The
-// record of actions is left out, because every run adds to it.
+// tree lists a directory's content: kind, mode, and the digest of the content or the target. It leaves out the record
+// of actions, because every run adds to it.
 func tree(t *testing.T, root string) string {
 	t.Helper()
 	var b strings.Builder
@@ -167,8 +167,8 @@ func smallPlan(content string) resource.Plan {
 	)
 }
 
-// The agent dies at every call that changes something in a real tree of files; the next one leaves
-// the tree that one without interruption leaves, with the unit started or restarted after it.
+// The agent dies at every changing call in a real tree of files. The next run leaves the same tree as an uninterrupted
+// run, with the unit started or restarted afterwards.
 func TestDeathInDirectory(t *testing.T) {
 	for _, fresh := range []bool{true, false} {
 		prepare := func(before func(call) error) (*watched, string) {
@@ -208,8 +208,8 @@ func TestDeathInDirectory(t *testing.T) {
 	}
 }
 
-// Engines of several agents on one tree, with the lock around each: one waits for the other, and the tree
-// is one's own.
+// Engines of several agents apply to one tree, each with the lock: one waits for the other, and the tree is exactly one
+// agent's.
 func TestConcurrentApplies(t *testing.T) {
 	root := hosttest.TempDir(t)
 	plans := []resource.Plan{smallPlan("one"), smallPlan("two"), smallPlan("three")}
@@ -267,7 +267,7 @@ func TestConcurrentApplies(t *testing.T) {
 			t.Errorf("%d calls were made while another held the lock", overlaps)
 		}
 		if got := tree(t, root); !wants[got] {
-			t.Errorf("the tree is nobody's own:\n%s", got)
+			t.Errorf("the tree is not any one agent's:\n%s", got)
 		}
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// downloaders is how many components are brought at a time.
+// downloaders is how many components are downloaded at a time.
 const downloaders = 4
 
-// Origin is where a component has come from.
+// Origin is a component's source.
 type Origin struct {
-	// From is the place, without what is secret of it.
+	// From is the source's location, without its secrets.
 	From string `json:"from"`
-	// SHA256 is the digest of what was there, Checked that it was known beforehand which it had to be.
+	// SHA256 is the digest of the downloaded file. Checked reports whether the expected digest was known in advance.
 	SHA256  string `json:"sha256"`
 	Checked bool   `json:"checked,omitempty"`
 	Bytes   int64  `json:"bytes"`
 }
 
-// String is what a person is shown.
+// String formats the origin for a person.
 func (o *Origin) String() string {
 	known := "as expected"
 	if !o.Checked {
@@ -32,8 +32,8 @@ func (o *Origin) String() string {
 	return fmt.Sprintf("from %s, %d bytes, sha256 %s: %s", o.From, o.Bytes, o.SHA256, known)
 }
 
-// downloads brings the plan's components to their stores, several at a time, before anything is compared that leads there. Nothing
-// of the machine has changed where one cannot be brought.
+// downloads brings the plan's components to their stores, several at a time, before the engine compares what refers to
+// them. If a download fails, nothing on the machine has changed.
 func (r *run) downloads(ctx context.Context) error {
 	nodes := r.downloadNodes()
 	failures := make([]error, len(nodes))
@@ -55,7 +55,7 @@ func (r *run) downloads(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// download brings one.
+// download downloads one component.
 func (r *run) download(ctx context.Context, n *node) error {
 	if err := n.Spec.Valid(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r *run) download(ctx context.Context, n *node) error {
 	return liveKinds[n.Spec.Kind()].bring(r, ctx, n, action)
 }
 
-// previewDownloads reports what would be brought.
+// previewDownloads reports what would be downloaded.
 func (r *run) previewDownloads(ctx context.Context) error {
 	var errs []error
 	for _, n := range r.downloadNodes() {
@@ -96,8 +96,8 @@ func (r *run) downloadNodes() (nodes []*node) {
 	return nodes
 }
 
-// compareDownload reports where a component has come from that is in its store: whoever reads the status may not know the run that
-// has brought it.
+// compareDownload reports the origin of a component that is already in its store, because a reader of the status may
+// not know the run that downloaded it.
 func compareDownload(r *run, _ context.Context, n *node) (Action, error) {
 	origin, err := r.Host.Downloaded(n.Spec.(*resource.Download))
 	switch {
@@ -113,8 +113,8 @@ func compareDownload(r *run, _ context.Context, n *node) (Action, error) {
 	return "", nil
 }
 
-// wanted reports whether a component that is not in its store has to be brought. It need not be where all that must come of it are
-// copies, and each is where somebody else's file is, which stays (copy.go).
+// wanted reports whether a component that is not in its store must be downloaded. It is not needed if only copies use
+// it and another program's file is at each copy's path, because such files stay (copy.go).
 func (r *run) wanted(d *resource.Download) (Action, error) {
 	action := Downloaded
 	for _, res := range r.plan.Resources {
@@ -153,8 +153,8 @@ func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
 	return err
 }
 
-// absent notes that nothing is in a store, because nothing of it is wanted, or because the host is a directory that nothing is
-// brought to.
+// absent records that a store stays empty, because nothing of it is needed, or because the host is a directory that
+// downloads nothing.
 func (r *run) absent(store string) {
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// component is one of a plan, with a program.
+// component is a component of a plan, with a program.
 func component(name, version string) *resource.Download {
 	return &resource.Download{
 		Component: name, Version: version, From: []string{"https://example/" + name + "-" + version + ".tar.gz"},
@@ -38,7 +38,7 @@ func originOf(d *resource.Download) *apply.Origin {
 	return &apply.Origin{From: d.From[0], SHA256: strings.Repeat("0", 64), Bytes: 7}
 }
 
-// Download fills a store at once: that one which is not whole is found out is tested where stores are.
+// Download fills a store at once. The tests of stores cover incomplete ones.
 func (m *memory) Download(_ context.Context, d *resource.Download, _ func(string)) (*apply.Origin, error) {
 	err := m.enter("download", d.Component)
 	defer m.mu.Unlock()
@@ -81,7 +81,7 @@ func brings(downloads ...*resource.Download) resource.Plan {
 	return planOf(specs...)
 }
 
-// A component is brought before anything else is done, once, and its origin is reported then and later.
+// A component is downloaded before anything else is done, once. Its origin is reported then and later.
 func TestDownload(t *testing.T) {
 	m := newMemory()
 	kubelet := component("kubelet", "1.30.1")
@@ -100,7 +100,7 @@ func TestDownload(t *testing.T) {
 	if len(report.Changes) > 0 || len(m.changed()) > 0 || detail(report) != "was there: "+origin {
 		t.Errorf("again: %v, %v, %q", report.Changes, m.changed(), detail(report))
 	}
-	// What another version has brought stays for the way back, which needs no server.
+	// Another version's store stays for a rollback, which then needs no server.
 	m.stale = p.Resources
 	applied(t, m, brings(component("kubelet", "1.30.2")))
 	m.calls = nil
@@ -118,7 +118,7 @@ func detail(report *apply.Report) string {
 	return report.Steps[i].Detail
 }
 
-// Where a component cannot be brought nothing has changed, all others are tried, and each failure has its code.
+// If a component cannot be downloaded, nothing has changed, all others are tried, and each failure has its code.
 func TestDownloadFails(t *testing.T) {
 	m := newMemory()
 	cni, kubelet := component("azure-cni", "1"), component("kubelet", "1.30.1")
@@ -160,7 +160,7 @@ func TestDownloadFails(t *testing.T) {
 	}
 }
 
-// A component of which another version was brought has its copies replaced; what somebody else has put there stays.
+// If another version was downloaded before, the component's copies are replaced. Another program's file stays.
 func TestCopyOfAnotherStore(t *testing.T) {
 	of := func(version string) resource.Plan {
 		d := component("azure-cni", version)
@@ -176,14 +176,15 @@ func TestCopyOfAnotherStore(t *testing.T) {
 	m.files["/opt/cni/bin/azure-vnet"] = fileEntry(&resource.File{Mode: 0o755, Content: []byte("a pod's")})
 	applied(t, m, of("1"))
 	if got := string(m.files["/opt/cni/bin/azure-vnet"].content); got != "a pod's" {
-		t.Errorf("somebody else's is replaced: %q", got)
+		t.Errorf("another program's file is replaced: %q", got)
 	}
 	if m.files["/opt/cni/bin/telemetry"].Kind != apply.Absent {
 		t.Error("there is a copy of nothing")
 	}
 }
 
-// A component is not brought where each of its copies would be where somebody else's file is, which stays; and is as soon as one is not.
+// A component is not downloaded if another program's file is at each of its copies' paths. It is downloaded as soon as
+// one of those files is gone.
 func TestDownloadInVain(t *testing.T) {
 	d := component("azure-cni", "1")
 	p := planOf(d, &resource.Copy{Path: "/opt/cni/bin/azure-vnet", Source: d.Path("azure-cni")},
@@ -206,7 +207,7 @@ func TestDownloadInVain(t *testing.T) {
 	if report := applied(t, m, p); len(report.Changes) > 0 || detail(report) != "" {
 		t.Errorf("%v", report.Changes)
 	}
-	// A copy that nobody needs is no reason to leave out what a link leads to.
+	// An unneeded copy does not prevent the download of a link's target.
 	kubelet := component("kubelet", "1")
 	m.files["/opt/bin/kubectl"] = pods
 	applied(t, m, planOf(kubelet, &resource.Symlink{Path: "/opt/bin/kubelet", Target: kubelet.Path("kubelet")},

@@ -28,27 +28,26 @@ type Engine struct {
 	// Now is the clock of the report.
 	Now func() time.Time
 	Log *slog.Logger
-	// Sequential does one thing at a time, in an order that depends on the plan alone: for a
-	// directory, whose record of actions is compared.
+	// Sequential does one thing at a time, in an order that depends only on the plan. It is for a directory, whose
+	// record of actions is compared.
 	Sequential bool
-	// Stale are resources that earlier plans brought, and that this one may not have: what the plan has
-	// nothing of is removed again.
+	// Stale are resources of earlier plans. Those that this plan does not have are removed.
 	Stale []resource.Resource
-	// Defer leaves the commands in the background to Afterwards.
+	// Defer leaves background commands to Afterwards.
 	Defer bool
-	// Late, if any, is what is decided while the engine is at work.
+	// Late, if any, is a decision that is made while the engine is at work.
 	Late *Late
 }
 
-// Late are files of the plan whose content is decided while the engine is at work: they are written as the plan has them, and
-// again right before the unit starts that reads them.
+// Late are files of the plan whose content is decided while the engine is at work. They are first written as planned,
+// and written again right before the unit that reads them starts.
 type Late struct {
 	Unit string
-	// Files waits for the decision, and returns the files whose content is another one. It is called at most once.
+	// Files waits for the decision, and returns the files whose content is different. It is called at most once.
 	Files func(ctx context.Context) ([]*resource.File, error)
 }
 
-// Action is what was done to a resource; the status has the list.
+// Action is what was done to a resource. The status lists it.
 type Action = status.Action
 
 // The actions.
@@ -72,28 +71,28 @@ const (
 	Enabled    = status.ActionEnabled
 	Downloaded = status.ActionDownloaded
 	Pulled     = status.ActionPulled
-	// Left is what is not as it should be, and no apply changes: it is somebody else's decision. It is no
-	// change, and in no status.
+	// Left is a deviation that no apply changes, because an administrator decided it. It is not counted as a change,
+	// and no status lists it.
 	Left Action = "left"
 
-	// joined is no change: somebody else is starting the unit, and is waited for.
+	// joined is no change: another program is starting the unit, and this run waits for it.
 	joined Action = "joined"
-	// missing is no change: the kernel does not have what is optional.
+	// missing is no change: the kernel lacks an optional setting.
 	missing Action = "missing"
 	// asking is no change: a check.
 	asking Action = "asking"
 )
 
-// foreseen reports whether an action is a change that is known before it is made.
+// foreseen reports whether an action is a change that is known in advance.
 func foreseen(action Action) bool {
 	return action != "" && action != joined && action != missing && action != asking
 }
 
-// Change is one resource that was not so.
+// Change is a changed resource.
 type Change struct {
 	ID     resource.ID
 	Action Action
-	// Note says how it is and what it takes, where the action is Left.
+	// Note describes the state, and what a change of it takes, if the action is Left.
 	Note string
 }
 
@@ -102,41 +101,41 @@ type Step struct {
 	Name     string
 	Start    time.Time
 	Duration time.Duration
-	// Detail is what else there is to say of it.
+	// Detail is additional information.
 	Detail string
 }
 
-// Report is what an apply did, were it to fail in the middle.
+// Report is what an apply did, even if it failed in the middle.
 type Report struct {
 	// Changes are in the order of the plan.
 	Changes []Change
-	// Unchanged is the number of resources that were so already.
+	// Unchanged is the number of resources that were already as planned.
 	Unchanged int
-	// Skipped are the resources that were not tried: what they require failed, or the host is a
-	// directory and cannot be asked.
+	// Skipped are the resources that were not tried: a requirement failed, or the host is a directory and cannot be
+	// asked.
 	Skipped []resource.ID
 	// Advice are the advisory checks that failed, each an *Error.
 	Advice []error
-	// Steps are in the order in which they began.
+	// Steps are in the order of their beginning.
 	Steps []Step
-	// Critical are the names of the steps that the run as a whole waited for, in order; none where nothing
-	// was done at the same time.
+	// Critical are the names of the steps that the whole run waited for, in order. It is empty if nothing ran in
+	// parallel.
 	Critical []string
-	// Output is the end of what commands printed.
+	// Output is the end of the commands' output.
 	Output []byte
-	// Owed are the commands in the background that are left to Afterwards. Until then they are in the record of the intent.
+	// Owed are the background commands that are left to Afterwards. Until then they are in the record of the intent.
 	Owed []resource.Resource
 }
 
-// Apply makes the host be as the plan says. The caller holds the lock at LockPath. The error joins one
-// *Error for each resource that could not be made so, the first to fail first.
+// Apply makes the host match the plan. The caller holds the lock at LockPath. The error joins one *Error for each
+// resource that failed, in the order of failure.
 func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan, began: e.Now()}
 	err := run.guarded("apply", func() error { return run.apply(ctx) })
 	return run.report(), err
 }
 
-// Preview reports what Apply would do, but for commands and checks. It changes nothing.
+// Preview reports what Apply would do, except commands and checks. It changes nothing.
 func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan, began: e.Now()}
 	err := run.guarded("preview", func() error { return run.preview(ctx) })
@@ -169,34 +168,34 @@ type run struct {
 	plan    resource.Plan
 	began   time.Time
 	outcome outcome
-	// wrong are the files, directories, links, copies and blocks that differ, writes the files that are to be written for that.
+	// wrong are the differing files, directories, links, copies and blocks; writes are the files to write for them.
 	wrong  []difference
 	writes []difference
-	// pairs are the names that certificates are written under.
+	// pairs are the file names of certificates.
 	pairs []string
-	// emptied are the files of which nothing is left without a block.
+	// emptied are the files that become empty without a block.
 	emptied []string
-	// order are the actions, each after what it requires.
+	// order are the actions, each after its requirements.
 	order  []*node
 	intent intent
-	// earlier is what an earlier run left undone of its own; recovered says that there is such.
+	// earlier is the unfinished work of an earlier run; recovered reports whether there is any.
 	earlier   intent
 	recovered bool
-	// awaited is what is being brought just now.
+	// awaited are the components that are being downloaded.
 	awaited awaited
-	// idle has the units that systemd was asked for, and whether they were idle.
+	// idle has the units that systemd was asked about, and whether they were idle.
 	idle idleUnits
 	// once is held while the record of the commands that are run once is written.
 	once sync.Mutex
 }
 
-// difference is something on the disk that is not as planned.
+// difference is something on the disk that differs from the plan.
 type difference struct {
 	resource.Resource
 	action Action
 }
 
-// differing are the resources that are not as planned.
+// differing are the resources that differ from the plan.
 func (r *run) differing() []resource.Resource {
 	list := make([]resource.Resource, len(r.wrong))
 	for i, d := range r.wrong {
@@ -231,7 +230,7 @@ func (r *run) apply(ctx context.Context) error {
 	announced := len(r.wrong) > 0 || len(r.pairs) > 0
 	bring := func() error { return r.write(ctx) }
 	if !announced {
-		bring = r.commit // the earlier run may have died when only directories were left to be removed
+		bring = r.commit // the earlier run may have died when it had only directories left to remove
 	}
 	if announced || r.recovered {
 		if err := r.step("write", bring); err != nil {
@@ -244,7 +243,7 @@ func (r *run) apply(ctx context.Context) error {
 	return r.finish(r.actions(ctx, order))
 }
 
-// finish ends the record of the intent, or shortens it to what is left.
+// finish removes the record of the intent, or shortens it to the rest.
 func (r *run) finish(err error) error {
 	switch {
 	case err != nil:
@@ -259,7 +258,7 @@ func (r *run) finish(err error) error {
 	return r.done()
 }
 
-// reload makes systemd read its unit files again, where they changed and it has read them before, and its configuration.
+// reload makes systemd read its unit files again, if they changed after it had read them, and its configuration.
 func (r *run) reload(ctx context.Context) error {
 	if !r.intent.Reload {
 		return nil
@@ -273,14 +272,14 @@ func (r *run) reload(ctx context.Context) error {
 			units = append(units, spec.Unit)
 		}
 	}
-	// No unit shows that systemd's own configuration has changed, nor that it is to pull in another unit.
+	// No unit's state shows that systemd's configuration has changed, or that systemd must pull in another unit.
 	unseen := func(path string) bool {
 		return strings.HasPrefix(path, managerDir) || slices.Contains(units, pulling(path))
 	}
 	if !slices.ContainsFunc(r.intent.Paths, unseen) {
 		for _, res := range r.plan.Resources {
 			if link, ok := res.Spec.(*resource.Symlink); ok && slices.Contains(units, pulling(link.Path)) {
-				units = append(units, path.Base(link.Path)) // its start is part of the other's
+				units = append(units, path.Base(link.Path)) // its start is part of the other unit's
 			}
 		}
 		slices.Sort(units)
@@ -292,8 +291,8 @@ func (r *run) reload(ctx context.Context) error {
 	return r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) })
 }
 
-// pulling is the unit that pulls another one in, by the link that says so (systemd.unit(5), ".wants/"); empty where the path
-// is none.
+// pulling returns the unit that pulls another one in through a link at the path (systemd.unit(5), ".wants/"). It is
+// empty if the path is not such a link.
 func pulling(link string) string {
 	unit, ok := strings.CutSuffix(path.Base(path.Dir(link)), ".wants")
 	if !ok || path.Dir(path.Dir(link)) != resource.UnitDir {
@@ -302,7 +301,7 @@ func pulling(link string) string {
 	return unit
 }
 
-// compared finds out what must be done, and in which order, and changes nothing.
+// compared finds out what must be done, and in which order. It changes nothing.
 func (r *run) compared(ctx context.Context) ([]*node, error) {
 	if err := r.allowed(); err != nil {
 		return nil, err
@@ -322,8 +321,8 @@ func (r *run) compared(ctx context.Context) ([]*node, error) {
 	return r.graph()
 }
 
-// compare finds what is on the disk and not as planned, and those that are there and
-// should be gone. All that cannot be compared are reported.
+// compare finds what on the disk differs from the plan, and what must be removed. It reports everything that it cannot
+// compare.
 func (r *run) compare() error {
 	var errs []error
 	for _, res := range r.plan.Resources {
@@ -347,8 +346,8 @@ func (r *run) compare() error {
 	return errors.Join(append(errs, r.compareStale())...)
 }
 
-// write brings every difference into place: the record of intent, then directories and all staged files,
-// then the renames and removals. Until the first of those nothing is visible but directories.
+// write makes every change on the disk: the record of the intent, then directories and all staged files, then the
+// renames and removals. Before the first rename only directories are visible.
 func (r *run) write(ctx context.Context) error {
 	sort.SliceStable(r.wrong, func(i, j int) bool { return r.wrong[i].Spec.Name() < r.wrong[j].Spec.Name() })
 	if err := r.announce(); err != nil {
@@ -367,7 +366,7 @@ func (r *run) write(ctx context.Context) error {
 	return nil
 }
 
-// commit brings what was staged into place, removes what should be gone, and makes both durable.
+// commit renames the staged files into place, removes files, and makes both durable.
 func (r *run) commit() error {
 	var errs []error
 	staged := make(map[string]bool)
@@ -376,7 +375,7 @@ func (r *run) commit() error {
 	}
 	for _, d := range r.wrong {
 		if path := d.Spec.Paths()[0]; staged[path] {
-			delete(staged, path) // once, also where it has several blocks
+			delete(staged, path) // once, even if it has several blocks
 			errs = appendFailure(errs, d.Resource, r.Host.Commit(path))
 		} else if link, ok := d.Spec.(*resource.Symlink); ok && d.action != Removed {
 			errs = appendFailure(errs, d.Resource, r.Host.MakeSymlink(link))
@@ -405,7 +404,7 @@ func failed(res resource.Resource, err error) error {
 		if ended, ok := errors.AsType[interface {
 			error
 			ExitCode() int
-		}](err); ok && ended.ExitCode() > 0 { // less for one that was killed
+		}](err); ok && ended.ExitCode() > 0 { // not for a killed process
 			code = ended.ExitCode()
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// ErrNotProbed says that a check was not performed, because the host is a directory.
+// ErrNotProbed means that a check did not run, because the host is a directory.
 var ErrNotProbed = errors.New("not probed: the host is a directory")
 
-// CheckError is a failure with its cause: a check's, or that of something that is made.
+// CheckError is a failure with its cause: of a check, or of an action.
 type CheckError struct {
 	Cause resource.Cause
-	// Endpoint is what was tried: a URL with the address it resolved to, a path or a unit.
+	// Endpoint is what was tried: a URL with its resolved address, a path or a unit.
 	Endpoint string
 	Err      error
 }
@@ -24,10 +24,10 @@ func (e *CheckError) Error() string {
 
 func (e *CheckError) Unwrap() error { return e.Err }
 
-// Error is one resource that could not be made so.
+// Error is the failure of one resource.
 type Error struct {
 	Resource resource.ID
-	// ExitCode is the provisioning's exit code for this failure; 0 means the agent's own.
+	// ExitCode is the provisioning's exit code for this failure. 0 means the agent's.
 	ExitCode int
 	Err      error
 }

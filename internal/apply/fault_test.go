@@ -12,12 +12,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// situation is a machine, and a plan that is applied to it.
+// situation is a machine and the plan to apply.
 type situation struct {
 	name   string
 	before *memory
 	plan   resource.Plan
-	// want is the machine after an apply that nothing comes in the way of, calls what that calls.
+	// want is the machine after an undisturbed apply; calls are the calls of that apply.
 	want  *memory
 	calls []call
 }
@@ -27,7 +27,7 @@ func situations(t *testing.T) []situation {
 	running := newMemory()
 	applied(t, running, aksPlan(t))
 	changed := aksPlan(t, changedConfig)
-	// One that died between the renames and the restarts.
+	// An agent died between the renames and the restarts.
 	owing := running.clone()
 	dies := len(m2calls(owing, changed)) / 2
 	owing = running.clone()
@@ -83,7 +83,7 @@ func m2calls(m *memory, p resource.Plan) []call {
 	return m.calls
 }
 
-// interrupt applies a plan while fail, which is told the number of the call, makes calls fail.
+// interrupt applies a plan. It calls fail with each call's number; if that returns an error, the call fails.
 func interrupt(m *memory, p resource.Plan, fail func(n int, c call) error) error {
 	n := 0
 	m.before = func(c call) error {
@@ -95,7 +95,7 @@ func interrupt(m *memory, p resource.Plan, fail func(n int, c call) error) error
 	return err
 }
 
-// leaves are the errors that were joined.
+// leaves are the joined errors.
 func leaves(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var list []error
@@ -107,7 +107,7 @@ func leaves(err error) []error {
 	return []error{err}
 }
 
-// touched are the units that were started or restarted, each once.
+// touched are the started or restarted units, each once.
 func touched(calls []string) []string {
 	set := make(map[string]bool)
 	for _, c := range calls {
@@ -118,7 +118,7 @@ func touched(calls []string) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// wholeFiles wants each file to be as it was or as it will be.
+// wholeFiles requires that each file has its old or its new content.
 func wholeFiles(t *testing.T, label string, s *situation, m *memory) {
 	t.Helper()
 	before, want := s.before.lasting(), s.want.lasting()
@@ -135,7 +135,7 @@ func wholeFiles(t *testing.T, label string, s *situation, m *memory) {
 	}
 }
 
-// sameAs wants a machine to be as the one that nothing came in the way of.
+// sameAs requires that a machine is as after an undisturbed apply.
 func sameAs(t *testing.T, label string, s *situation, m *memory) {
 	t.Helper()
 	if !maps.EqualFunc(m.lasting(), s.want.lasting(), entry.equal) {
@@ -144,9 +144,8 @@ func sameAs(t *testing.T, label string, s *situation, m *memory) {
 	converged(t, m, s.plan)
 }
 
-// Every call that an apply makes fails once, in every way that a disk knows: one error says what
-// failed and where, every file is old or new, nothing is left behind, and the next apply gets as far
-// as one that nothing came in the way of.
+// Every call of an apply fails once, with every disk error: one error names what failed and where, every file is old or
+// new, nothing is left behind, and the next apply reaches the same state as an undisturbed one.
 func TestEveryCallFails(t *testing.T) {
 	for _, s := range situations(t) {
 		for n, c := range s.calls {
@@ -160,11 +159,11 @@ func TestEveryCallFails(t *testing.T) {
 					return nil
 				})
 				switch {
-				case c == (call{"read", intentPath}), c.op == "request", c.op == "self-sign", c == (call{"probe", "kubelet-network"}): // the kubelet does it itself, or does without
+				case c == (call{"read", intentPath}), c.op == "request", c.op == "self-sign", c == (call{"probe", "kubelet-network"}): // the kubelet does it itself, or works without it
 					if err != nil {
 						t.Errorf("%s: is an error: %v", label, err)
 					}
-				case c == (call{"state", "kubelet.service"}) && err == nil: // which is looked at again
+				case c == (call{"state", "kubelet.service"}) && err == nil: // this state is read again later
 				case !errors.Is(err, errno) || !strings.Contains(err.Error(), steady(c.name)) || len(leaves(err)) != 1:
 					t.Errorf("%s: %v", label, err)
 				}
@@ -184,7 +183,7 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// After a failure the next apply acts on the units that one without would have acted on.
+// After a failure, the next apply acts on the same units as an undisturbed one.
 func TestUnitsAfterFailure(t *testing.T) {
 	for _, s := range situations(t) {
 		for n, c := range s.calls {

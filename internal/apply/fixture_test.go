@@ -28,7 +28,7 @@ func engine(host apply.Host) *apply.Engine {
 	return e
 }
 
-// applied applies a plan, which must succeed.
+// applied applies a plan and requires success.
 func applied(t *testing.T, host apply.Host, p resource.Plan) *apply.Report {
 	t.Helper()
 	report, err := engine(host).Apply(t.Context(), p)
@@ -38,7 +38,7 @@ func applied(t *testing.T, host apply.Host, p resource.Plan) *apply.Report {
 	return report
 }
 
-// try applies a plan, whatever comes of it.
+// try applies a plan with any outcome.
 func try(host apply.Host, p resource.Plan) error {
 	_, err := engine(host).Apply(context.Background(), p)
 	return err
@@ -62,8 +62,7 @@ func aksPlan(t testing.TB, change ...func(*nodeconfig.NodeConfig)) resource.Plan
 	return p
 }
 
-// changedConfig is a contract of which much has changed, though not all: files of either unit, a
-// kernel parameter, a module.
+// changedConfig changes much of a contract, but not all: files of either unit, a kernel parameter, a module.
 func changedConfig(c *nodeconfig.NodeConfig) {
 	c.Kubelet.Labels["changed"] = "true"
 	c.Runtime.SandboxImage = "registry.example/pause:9"
@@ -107,7 +106,7 @@ func started(name string, requires ...resource.ID) resource.Resource {
 	return resource.Resource{Requires: requires, Spec: &resource.Unit{Unit: name}}
 }
 
-// ids are what a report says was changed, with the actions.
+// changes are the changed resources of a report, with the actions.
 func changes(report *apply.Report) []string {
 	var list []string
 	for _, c := range report.Changes {
@@ -131,8 +130,8 @@ func equal(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// converged wants a machine to be as a plan says, in everything: files, units that run with what is
-// there now, the kernel, and nothing left behind.
+// converged requires that a machine matches a plan completely: files, units that run with the present files, the
+// kernel, and nothing left behind.
 func converged(t *testing.T, m *memory, p resource.Plan) {
 	t.Helper()
 	inputs := make(map[string][]string)

@@ -2,11 +2,12 @@ package apply
 
 import "github.com/slipway-dev/slipway/internal/resource"
 
-// maxFound bounds a file whose content is shown beside the planned content.
+// maxFound limits a file whose content is shown beside the planned content.
 const maxFound = 1 << 20
 
-// Found returns what the machine has in a resource's place, and reports whether that is of the same kind. A kind that cannot
-// be read back, such as a unit, is returned as planned: an apply would change it, and more is not known.
+// Found returns what the machine has at a resource's path, and reports whether that is of the same kind. For a kind
+// that cannot be read back, such as a unit, it returns the planned resource: an apply would change it, and more is not
+// known.
 func Found(host Host, spec resource.Spec) (resource.Spec, bool) {
 	found := diskKinds[spec.Kind()].found
 	if found == nil {

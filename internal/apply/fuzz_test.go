@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// Whatever the journal holds, the node is not lost: the next apply succeeds, on a real tree too, and leaves
-// no journal behind.
+// Whatever the journal holds, the node is not lost: the next apply succeeds, also on a real tree, and leaves no journal
+// behind.
 func FuzzIntent(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", "null", "[]", `{"reload":true}`, `{"restarts":["kubelet.service"]}`, `{"restarts":["../x"],"paths":["/"]}`,

@@ -8,26 +8,24 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// node is a resource among those it requires. ok, ended and last may be read once done is closed.
+// node is a resource in the graph of requirements. ok, ended and last may be read once done is closed.
 type node struct {
 	resource.Resource
-	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
-	// restarted where it runs.
+	// planned is false for a unit that the plan does not start, but whose inputs changed: it is restarted if it runs.
 	planned bool
-	// stale is what an earlier plan brought, and must be undone.
+	// stale is a resource of an earlier plan that must be undone.
 	stale    bool
 	requires []*node
-	// after are the nodes that it waits for, whatever comes of them.
+	// after are the nodes that it waits for, whether they succeed or fail.
 	after []*node
 	done  chan struct{}
-	// last is what is left to do for it right before a unit is started that comes after it; nil for nothing.
+	// last is the remaining work right before a later unit starts. It may be nil.
 	last  func() error
 	ok    bool
 	ended time.Time
 }
 
-// graph links the plan's actions, and returns them in an order in which each comes after what it
-// requires.
+// graph links the plan's actions, and returns them in an order with each after its requirements.
 func (r *run) graph() ([]*node, error) {
 	nodes := make(map[resource.ID]*node)
 	var ids []resource.ID
@@ -43,7 +41,7 @@ func (r *run) graph() ([]*node, error) {
 			add(&node{Resource: res, planned: true})
 		}
 	}
-	var commands []resource.ID // of an earlier plan
+	var commands []resource.ID // the earlier plan's
 	for _, res := range r.dropped() {
 		if ordinary(res.Spec) && resource.Undone(res.Spec) {
 			n := &node{Resource: resource.Resource{Spec: res.Spec}, stale: true}
@@ -55,7 +53,7 @@ func (r *run) graph() ([]*node, error) {
 			add(n)
 		}
 	}
-	var checks []resource.ID // commands of this plan that work on what has changed: a unit that is not planned requires none by itself
+	var checks []resource.ID // commands of this plan with changed inputs: an unplanned unit does not require them by itself
 	for _, res := range r.plan.Resources {
 		if precedesUnits(res.Spec) {
 			checks = append(checks, res.ID())
@@ -65,7 +63,7 @@ func (r *run) graph() ([]*node, error) {
 		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}, Requires: slices.Clone(checks)}})
 	}
 	for _, n := range nodes {
-		// What a unit reads when it starts may be what such a command makes of what is left.
+		// A unit may read at its start what such a command makes of the remaining inputs.
 		if _, ok := n.Spec.(*resource.Unit); ok && !n.stale {
 			n.Requires = slices.Concat(n.Requires, commands)
 		}
@@ -74,9 +72,8 @@ func (r *run) graph() ([]*node, error) {
 	return ordered(nodes, ids)
 }
 
-// ordinary reports whether a resource is brought about among the others, and neither before them, as a mount or a
-// component is, nor with
-// the files.
+// ordinary reports whether a resource is applied among the others: neither before them, like a mount or a component,
+// nor with the files.
 func ordinary(spec resource.Spec) bool {
 	switch spec.(type) {
 	case *resource.Mount, *resource.Download:
@@ -85,7 +82,7 @@ func ordinary(spec resource.Spec) bool {
 	return !resource.OnDisk(spec)
 }
 
-// ordered visits the nodes in the order of their IDs, each after what it requires.
+// ordered visits the nodes in the order of their IDs, each after its requirements.
 func ordered(nodes map[resource.ID]*node, ids []resource.ID) ([]*node, error) {
 	state := make(map[resource.ID]int) // 1 while visiting, 2 when visited
 	var order []*node
@@ -105,7 +102,7 @@ func ordered(nodes map[resource.ID]*node, ids []resource.ID) ([]*node, error) {
 		}{{n.Requires, &n.requires}, {n.After, &n.after}} {
 			for _, before := range edges.ids {
 				if nodes[before] == nil {
-					continue // of a phase that is not applied, or a file
+					continue // a resource of a phase that is not applied, or a file
 				}
 				if err := visit(before); err != nil {
 					return err

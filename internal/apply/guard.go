@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// Guard calls f, and turns a panic into an error: it would end the process otherwise, and with it the
-// result that somebody waits for. What was being done and the stack go to the log.
+// Guard calls f and turns a panic into an error: otherwise the process would end without the result that another
+// program waits for. The log gets the operation and the stack.
 func Guard(log *slog.Logger, what string, f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -19,7 +19,7 @@ func Guard(log *slog.Logger, what string, f func() error) (err error) {
 	return f()
 }
 
-// Lock takes the lock that keeps applies apart, and waits for it while ctx is not done.
+// Lock takes the lock that keeps applies apart. It waits until ctx is done.
 func Lock(ctx context.Context, host Host) (unlock func() error, err error) {
 	unlock, err = host.Lock(ctx, LockPath)
 	switch {

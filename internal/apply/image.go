@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// compareImage asks the runtime, which the image's requirements have started.
+// compareImage asks the runtime. The image's requirements have started it.
 func compareImage(r *run, ctx context.Context, n *node) (Action, error) {
 	has, err := r.Host.HasImage(ctx, n.Spec.(*resource.Image))
 	if has || err != nil {

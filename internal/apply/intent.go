@@ -16,19 +16,19 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// intent is what an apply is about to do: it is the engine's journal. It is recorded, durably, before the
-// first file is staged, and removed when the units have been dealt with. A run that dies in between is
-// finished by the next one, which would otherwise leave staged files behind, take names for durable that
-// are not, and find files right without restarting what has not read them.
+// intent is what an apply is about to do: it is the engine's journal. It is recorded, durably, before the first file is
+// staged, and removed when the units are done. If a run dies in between, the next one finishes its work. Without the
+// record, that run would leave staged files behind, take names for durable that are not, and not restart units that
+// have not read the new files.
 type intent struct {
-	// Reload says that unit files change.
+	// Reload reports whether unit files change.
 	Reload bool `json:"reload,omitempty"`
 	// Restarts are the units to restart, sorted.
 	Restarts []string `json:"restarts,omitempty"`
-	// Reloads are the units that read again what has changed, while they run; sorted.
+	// Reloads are the running units that must read changed files again, sorted.
 	Reloads []string `json:"reloads,omitempty"`
-	// Commands are the labels of the commands to be run, and of the trust stores to be made, because something that they work on
-	// changes; sorted.
+	// Commands are the labels of the commands to run, and of the trust stores to build, because one of their inputs
+	// changes. They are sorted.
 	Commands []string `json:"commands,omitempty"`
 	// Paths are the names that change, sorted.
 	Paths []string `json:"paths,omitempty"`
@@ -41,7 +41,7 @@ func (i *intent) empty() bool {
 // unitName is the name of a unit (systemd.unit(5)).
 var unitName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`) })
 
-// check wants a record that says what was left to do, and of which units.
+// check requires that a record names unfinished work, and valid units.
 func (i *intent) check() error {
 	if i.empty() {
 		return errors.New("says nothing")
@@ -59,29 +59,30 @@ func (i *intent) check() error {
 	return nil
 }
 
-// managerDir is where systemd's own configuration is, which it reads again with its units (systemd: src/core/main.c,
+// managerDir has systemd's configuration, which systemd reads again with its units (systemd: src/core/main.c,
 // do_reload).
 const managerDir = "/etc/systemd/system.conf.d/"
 
-// unitDirs are where systemd reads what a plan changes, and what a repair removes (systemd.unit(5), systemd-system.conf(5)).
+// unitDirs are the directories of systemd that a plan changes or a repair cleans (systemd.unit(5),
+// systemd-system.conf(5)).
 var unitDirs = []string{resource.UnitDir + "/", managerDir, "/etc/systemd/system.control/", "/run/systemd/"}
 
-// reader is a resource that is made again because something that it works on changes: a command, a trust store.
+// reader is a resource that is made again when one of its inputs changes: a command, a trust store.
 type reader interface {
 	resource.Spec
 	Reads(path string) bool
 }
 
-// precedesUnits reports whether units that read what has changed wait for what a resource makes of it.
+// precedesUnits reports whether units that read changed inputs wait for this resource's output.
 func precedesUnits(spec resource.Spec) bool {
 	c, isCommand := spec.(*resource.Command)
 	_, isReader := spec.(reader)
 	return isReader && (!isCommand || len(c.Inputs) > 0 && !c.Background())
 }
 
-// add adds what changes, and what that takes of units and of the commands among all resources.
+// add adds changes, and the work on units and commands that they require.
 func (i *intent) add(wrong []difference, all []resource.Resource) {
-	// The earlier run's record stays as it was.
+	// The earlier run's record must not change.
 	i.Restarts, i.Reloads, i.Commands, i.Paths = slices.Clone(i.Restarts), slices.Clone(i.Reloads), slices.Clone(i.Commands), slices.Clone(i.Paths)
 	for _, d := range wrong {
 		for _, path := range d.Spec.Paths() {
@@ -97,7 +98,7 @@ func (i *intent) add(wrong []difference, all []resource.Resource) {
 			}
 		}
 		if f, ok := d.Spec.(*resource.File); !ok || !f.Temporary() || d.action != Removed {
-			i.Restarts = append(i.Restarts, d.Restarts...) // who reads it has something better now, if it is over
+			i.Restarts = append(i.Restarts, d.Restarts...) // if it is over, its readers have something better now
 			i.Reloads = append(i.Reloads, d.Reloads...)
 		}
 	}
@@ -108,15 +109,15 @@ func (i *intent) add(wrong []difference, all []resource.Resource) {
 	i.also(nil)
 }
 
-// also adds names that change.
+// also adds changed names.
 func (i *intent) also(names []string) {
 	i.Paths = append(i.Paths, names...)
 	slices.Sort(i.Paths)
 	i.Paths = slices.Compact(i.Paths)
 }
 
-// recover takes up what an earlier run left undone. A record that cannot be read stands for the
-// worst: everything is reloaded and restarted.
+// recover resumes an earlier run's unfinished work. If the record cannot be read, it assumes the worst: everything is
+// reloaded and restarted.
 func (r *run) recover() error {
 	entry, err := r.Host.Stat(state.Intent.Path)
 	if err != nil || entry.Kind == Absent {
@@ -137,7 +138,7 @@ func (r *run) recover() error {
 	return nil
 }
 
-// worst is what an earlier run may have left undone at most.
+// worst is the most that an earlier run may have left unfinished.
 func (r *run) worst() intent {
 	all := intent{Reload: true}
 	for _, res := range slices.Concat(r.plan.Resources, r.Stale) {
@@ -156,10 +157,10 @@ func (r *run) worst() intent {
 	return all
 }
 
-// clean removes what an earlier run staged and did not bring into place, and sees to it that the names it
-// changed are made durable.
+// clean removes the files that an earlier run staged and did not commit, and makes the names that it changed durable at
+// the next Sync.
 func (r *run) clean() error {
-	// A run that died while it wrote a record has left a part of that.
+	// A run that died while it wrote a record has left a partial file.
 	for _, record := range []state.File{state.Intent, state.Commands} {
 		if err := r.Host.Unstage(record.Path); err != nil {
 			return err
@@ -171,21 +172,21 @@ func (r *run) clean() error {
 			return err
 		}
 		if parent.Kind != Directory && parent.Kind != Symlink {
-			continue // the record is damaged, or somebody else has been here since
+			continue // the record is damaged, or another program has changed the path since
 		}
 		switch err := r.Host.Unstage(name); {
 		case err == nil:
 			r.Host.Renamed(name)
 		case parent.Kind == Directory:
 			return err
-		default: // the link leads to no directory
+		default: // the link's target is not a directory
 			r.Log.Warn("what an earlier apply has staged cannot be removed", "path", name, "error", err)
 		}
 	}
 	return nil
 }
 
-// takeBack restores the record as it was, where nothing was changed.
+// takeBack restores the record's earlier content, if nothing was changed.
 func (r *run) takeBack() {
 	r.intent = r.earlier
 	write := r.announce
@@ -222,7 +223,7 @@ func (r *run) announce() error {
 	return nil
 }
 
-// done removes the record: units are as planned.
+// done removes the record: the units are as planned.
 func (r *run) done() error {
 	if r.intent.empty() {
 		return nil
@@ -241,14 +242,15 @@ func (r *run) forget() error {
 	return r.Host.Sync()
 }
 
-// owe shortens the record after a failure. One that cannot be shortened stands: more is done then, and nothing is lost.
+// owe shortens the record after a failure. If it cannot be shortened, it stays: the next run does more, and loses
+// nothing.
 func (r *run) owe() {
 	if err := r.shorten(); err != nil {
 		r.Log.Warn("cannot shorten the record of this apply; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
 	}
 }
 
-// shorten shortens the record to what is left to do, so that the next run does not restart again what runs well.
+// shorten shortens the record to the unfinished work, so that the next run does not restart what runs well.
 func (r *run) shorten() error {
 	open := func(names []string) []string { return slices.DeleteFunc(slices.Clone(names), r.settled) }
 	left := intent{Restarts: open(r.intent.Restarts), Reloads: open(r.intent.Reloads), Commands: open(r.intent.Commands)}

@@ -16,8 +16,8 @@ func restarts(m *memory) []string {
 	})
 }
 
-// A run that finds the record of one that died does what that one owed; a record that says nothing
-// that can be understood stands for the worst.
+// A run that finds the record of a dead run does that run's unfinished work. If the record cannot be understood, the
+// run assumes the worst.
 func TestRecordOfAnEarlierRun(t *testing.T) {
 	all := []string{"reload", "restart containerd.service", "restart kubelet-prepare.service", "restart kubelet.service"}
 	runtime, kubelet := all[1], all[3]
@@ -56,7 +56,7 @@ func TestRecordOfAnEarlierRun(t *testing.T) {
 	}
 }
 
-// A record that is a link or a pipe is replaced, and not followed.
+// If the record is a link or a pipe, it is replaced and not followed.
 func TestRecordIsNoFile(t *testing.T) {
 	for _, kind := range []apply.EntryKind{apply.Symlink, apply.Other} {
 		p := aksPlan(t)
@@ -72,7 +72,7 @@ func TestRecordIsNoFile(t *testing.T) {
 	}
 }
 
-// What a run owes and what the next finds changed is added up.
+// A run adds its changes to the unfinished work of the record.
 func TestRecordIsAddedTo(t *testing.T) {
 	m := newMemory()
 	p := aksPlan(t)
@@ -93,7 +93,7 @@ func TestRecordIsAddedTo(t *testing.T) {
 	equal(t, "done", restarts(m), []string{"restart containerd.service", "restart kubelet.service"})
 }
 
-// A run that fails leaves a record of what is left to do, and not of what it has done.
+// A failed run leaves a record of the unfinished work only.
 func TestFailedRunOwesTheRest(t *testing.T) {
 	m := newMemory()
 	applied(t, m, aksPlan(t))
@@ -120,7 +120,7 @@ func TestFailedRunOwesTheRest(t *testing.T) {
 	converged(t, m, p)
 }
 
-// An agent that dies while it shortens the record leaves only what the next run removes.
+// An agent that dies while it shortens the record leaves only files that the next run removes.
 func TestDeathWhileShortening(t *testing.T) {
 	m := newMemory()
 	applied(t, m, aksPlan(t))
@@ -141,7 +141,7 @@ func TestDeathWhileShortening(t *testing.T) {
 	converged(t, m, p)
 }
 
-// A unit that neither runs nor is planned is owed nothing.
+// The record has no work for a unit that neither runs nor is planned.
 func TestNothingOwedToUnitThatDoesNotRun(t *testing.T) {
 	m := newMemory()
 	m.before = failing("start a.service")
@@ -152,7 +152,7 @@ func TestNothingOwedToUnitThatDoesNotRun(t *testing.T) {
 	if got, want := string(m.files[intentPath].content), `{"restarts":["a.service"]}`+"\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// And nothing at all is owed where what fails is no unit.
+	// If the failed resource is not a unit, the record is removed.
 	m = newMemory()
 	m.before = failing("set vm.x")
 	p = with(file("/etc/a", "a", "a.service"), started("a.service"), resource.Resource{Spec: &resource.Sysctl{Key: "vm.x", Value: "1"}})
@@ -161,7 +161,7 @@ func TestNothingOwedToUnitThatDoesNotRun(t *testing.T) {
 	}
 }
 
-// A record that cannot be shortened stands: more is done again, and nothing is lost.
+// A record that cannot be shortened stays: the next run does more, and loses nothing.
 func TestRecordCannotBeShortened(t *testing.T) {
 	m := newMemory()
 	applied(t, m, aksPlan(t))

@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 )
 
-// starting is a host on which systemd is just starting everything, as it does at boot.
+// starting is a host on which systemd is starting everything, as during a boot.
 type starting struct{ *memory }
 
 func (s starting) UnitState(ctx context.Context, name string) (apply.UnitState, error) {
@@ -17,7 +17,7 @@ func (s starting) UnitState(ctx context.Context, name string) (apply.UnitState, 
 	return state, err
 }
 
-// A unit that somebody else is starting is waited for, and is no change of this run's.
+// If another program is starting a unit, this run waits for it and reports no change.
 func TestUnitThatIsBeingStarted(t *testing.T) {
 	m := newMemory()
 	report := applied(t, starting{m}, with(started("kubelet.service")))

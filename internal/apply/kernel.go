@@ -42,7 +42,7 @@ func bringAttribute(r *run, _ context.Context, n *node, action Action) error {
 	return r.sets(n, action, r.Host.SetAttribute(a.Path, a.Value))
 }
 
-// toBeSet reports what a setting of the kernel needs that has a value, or cannot be read.
+// toBeSet reports which action a kernel setting needs, from its present value or the error of reading it.
 func toBeSet(have, want string, optional bool, err error) (Action, error) {
 	switch {
 	case optional && errors.Is(err, fs.ErrNotExist):
@@ -55,7 +55,7 @@ func toBeSet(have, want string, optional bool, err error) (Action, error) {
 	return Set, nil
 }
 
-// sets notes that a setting was made, which takes no time to speak of.
+// sets records that a setting was made. It records no time, because that is negligible.
 func (r *run) sets(n *node, action Action, err error) error {
 	if err == nil {
 		r.changed(n.ID(), action)

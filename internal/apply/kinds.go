@@ -6,19 +6,19 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// diskKind is how the engine treats a kind of resource that is on the disk. All of these are compared first, and staged
-// and brought into place together (stage.go).
+// diskKind is how the engine treats a kind of resource on the disk. All of these are compared first, and staged and
+// committed together (stage.go).
 type diskKind struct {
-	// compare reports what has to be done for it to be as planned, or nothing.
+	// compare returns what must be done so that it is as planned, or "".
 	compare func(*run, resource.Spec) (Action, error)
-	// stale reports what has to be done where a plan has it no more. Where something else has taken its place it is
-	// somebody else's, and left alone.
+	// stale returns what must be done if the plan does not have it any more. If something else is at its path, that
+	// belongs to another program and stays.
 	stale func(*run, resource.Spec) (Action, error)
-	// found is what the machine has in its place, as [Found] returns it; nil for a kind that cannot be read back.
+	// found returns what the machine has at its path, as [Found] does. It is nil for a kind that cannot be read back.
 	found func(Host, resource.Spec) (resource.Spec, bool)
 }
 
-// diskKinds are those kinds, by name.
+// diskKinds are the kinds on the disk, by name.
 var diskKinds = map[string]diskKind{
 	"Block":     {compare: of((*run).compareBlock), stale: of((*run).staleBlock)},
 	"Copy":      {compare: of((*run).compareCopy), stale: of((*run).staleCopy), found: foundCopy},
@@ -28,20 +28,21 @@ var diskKinds = map[string]diskKind{
 }
 
 // liveKind is how the engine treats a kind of resource that is a state of the machine and not of its disk. They are
-// compared and brought about one by one, in the order of their requirements (actions.go).
+// compared and applied one by one, in the order of their requirements (actions.go).
 type liveKind struct {
-	// compare reports what a resource needs, or nothing.
+	// compare returns the action that a resource needs, or "".
 	compare func(*run, context.Context, *node) (Action, error)
-	// bring does that.
+	// bring performs the action.
 	bring func(*run, context.Context, *node, Action) error
-	// undo reports what a resource needs that a plan has no more; bring does that, too. It is nil where nothing is undone.
+	// undo returns the action for a resource that the plan does not have any more; bring performs it. It is nil if
+	// nothing is undone.
 	undo func(*run, context.Context, *node) (Action, error)
-	// found is what the machine has in its place, as [Found] returns it; nil for a kind that cannot be read back.
+	// found returns what the machine has in its place, as [Found] does. It is nil for a kind that cannot be read back.
 	found func(Host, resource.Spec) (resource.Spec, bool)
 }
 
-// liveKinds are those kinds, by name. A mount and a
-// component come before what is on the disk (storage.go, download.go).
+// liveKinds are the kinds of machine state, by name. A mount and a component come before the disk's resources
+// (storage.go, download.go).
 var liveKinds = map[string]liveKind{
 	"Attribute":          {compare: compareAttribute, bring: bringAttribute},
 	"Certificate":        {compare: compareCertificate, bring: bringCertificate},
@@ -59,7 +60,7 @@ var liveKinds = map[string]liveKind{
 	"UnitState":          {compare: compareUnitState, bring: bringUnitState, undo: undoUnitState},
 }
 
-// of makes a function of one kind of resource one of any.
+// of converts a function of one kind of resource to a function of any kind.
 func of[S resource.Spec](f func(*run, S) (Action, error)) func(*run, resource.Spec) (Action, error) {
 	return func(r *run, spec resource.Spec) (Action, error) { return f(r, spec.(S)) }
 }

@@ -24,7 +24,7 @@ func TestEveryKind(t *testing.T) {
 		if onDisk && (disk.compare == nil || disk.stale == nil) || isLive && (live.compare == nil || live.bring == nil) {
 			t.Errorf("%s: the engine lacks a function", name)
 		}
-		// What the engine undoes, it can undo; and it says of everything else why that stays.
+		// For each kind, either the engine can undo it or the kind documents why it stays.
 		if undone := onDisk || live.undo != nil; undone != (kind.NotUndone == nil || name == "Command" || name == "Unit") {
 			t.Errorf("%s: undone is %v, and stays is %v", name, undone, kind.NotUndone != nil)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// TestLateFiles: a file that is decided late has its content before the unit starts, wherever the run dies and whatever the disk
-// loses then, and a unit that runs already is left alone.
+// TestLateFiles: a file with a late decision has its final content before the unit starts, at whatever point the run
+// dies and whatever the disk loses then. A running unit is left alone.
 func TestLateFiles(t *testing.T) {
 	early := with(file("/etc/kubelet.conf", "early", "kubelet.service"), started("kubelet.service"))
 	decided := with(file("/etc/kubelet.conf", "decided", "kubelet.service"), started("kubelet.service"))

@@ -20,12 +20,12 @@ type call struct{ op, name string }
 
 func (c call) String() string { return strings.TrimSpace(c.op + " " + c.name) }
 
-// changing are the methods that change something; Lock and Unlock only keep others out.
+// changing are the methods that change something. Lock and Unlock only exclude other runs.
 var changing = []string{
 	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "rmdir", "sync", "syncfs", "reload", "start", "restart", "stop", "set", "load", "run",
 }
 
-// changingKinds are those of the kinds that no AKS plan has. The tests of a kind add its own.
+// changingKinds are the changing methods of the kinds that no AKS plan has. The tests of a kind add theirs.
 var changingKinds = []string{
 	"copy", "reload-unit", "mask", "unmask", "enable", "disable", "attribute-set", "mount", "unmount", "swapon", "swapoff", "pull",
 }
@@ -44,55 +44,56 @@ func (e entry) equal(o entry) bool {
 	return e.Entry == o.Entry && bytes.Equal(e.content, o.content)
 }
 
-// memory is a host that is only in memory. A unit that runs remembers what it was started with, so
-// that one that runs with what has been replaced since can be told.
+// memory is a host in memory. A running unit remembers the files that it started with, so that a unit with outdated
+// files is recognized.
 type memory struct {
 	mu     sync.Mutex
 	files  map[string]entry // what is visible
 	staged map[string]entry
-	synced map[string]entry // what of it a power cut leaves
+	synced map[string]entry // what remains after a power cut
 	units  map[string]*unit
 	loaded map[string]entry // unit files as systemd has read them
 	sysctl map[string]string
 	module map[string]bool
-	// live is what else the machine has until it boots, and stored what it has after a boot too; by kind and name.
+	// live is the other state until the next boot; stored also survives a boot. Both are by kind and name.
 	live, stored map[thing]string
-	// ran are the commands that have inputs, by label, with what they saw; ranSynced is what of it a power cut leaves.
+	// ran are the commands with inputs, by label, with the inputs they saw. ranSynced is what remains after a power
+	// cut.
 	ran, ranSynced map[string]ran
-	// done are the commands that show that they are done, by label.
+	// done are the commands that report that they are done, by label.
 	done map[string]bool
-	// stale are the resources of the plan before.
+	// stale are the resources of the earlier plan.
 	stale []resource.Resource
-	// masked and disabled are names of units.
+	// masked and disabled are unit names.
 	masked, disabled map[string]bool
 	calls            []call
 	lock             chan struct{}
-	// before may make a call fail, in which case it does nothing.
+	// before may make a call fail. The call then does nothing.
 	before func(call) error
 	// probe answers checks.
 	probe func(context.Context, *resource.Check) error
-	// issue answers the request for a certificate; without it, the host is as a directory.
+	// issue answers the request for a certificate. If nil, the host behaves like a directory.
 	issue func(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error)
-	// name is the host's.
+	// name is the host's name.
 	name string
-	// joins is the certificate that the kubelet asks for itself where it finds none when it is started.
+	// joins is the certificate that the kubelet requests itself if it finds none at its start.
 	joins *resource.Certificate
-	// serves is the serving certificate that the kubelet makes where it finds none; without it, the host is as a directory.
-	// unsigned is why none can be made for it.
+	// serves is the serving certificate that the kubelet makes if it finds none. If nil, the host behaves like a
+	// directory. unsigned is the error of making one.
 	serves   *resource.ServingCertificate
 	unsigned error
 	// run answers commands.
 	run func(context.Context, *resource.Command) ([]byte, error)
-	// missing are the parameters that the kernel does not have.
+	// missing are the parameters that the kernel lacks.
 	missing map[string]bool
 }
 
-// thing is a name of what a kind of resource has on a machine, "mount /var/lib/a".
+// thing identifies a resource's state on a machine, such as "mount /var/lib/a".
 type thing struct{ kind, name string }
 
 type unit struct {
 	state  string
-	inputs map[string]entry // as they were when it was started
+	inputs map[string]entry // at the time of its start
 }
 
 func newMemory() *memory {
@@ -116,7 +117,7 @@ func newMemory() *memory {
 	}
 }
 
-// clone is a machine in the same state, with nobody at work on it.
+// clone is a machine in the same state, with no run at work on it.
 func (m *memory) clone() *memory {
 	c := newMemory()
 	c.files, c.staged, c.synced = maps.Clone(m.files), maps.Clone(m.staged), maps.Clone(m.synced)
@@ -131,7 +132,7 @@ func (m *memory) clone() *memory {
 	return c
 }
 
-// rebooted is the machine after a power cut: what was not synced is gone, and nothing runs.
+// rebooted is the machine after a power cut: unsynced changes are gone, and nothing runs.
 func (m *memory) rebooted() *memory {
 	c := newMemory()
 	c.files, c.synced, c.staged = maps.Clone(m.synced), maps.Clone(m.synced), maps.Clone(m.staged)
@@ -150,7 +151,7 @@ func unitFiles(files map[string]entry) map[string]entry {
 	return found
 }
 
-// filesOf are a unit's own files: its unit file and its drop-ins.
+// filesOf are a unit's files: its unit file and its drop-ins.
 func filesOf(unit string, files map[string]entry) map[string]entry {
 	found := maps.Clone(files)
 	maps.DeleteFunc(found, func(name string, _ entry) bool {
@@ -159,7 +160,7 @@ func filesOf(unit string, files map[string]entry) map[string]entry {
 	return found
 }
 
-// enter notes a call and returns with the lock held, which the caller releases.
+// enter records a call and returns with the lock held, which the caller releases.
 func (m *memory) enter(op, name string) (err error) {
 	m.mu.Lock()
 	m.calls = append(m.calls, call{op, name})
@@ -172,7 +173,7 @@ func (m *memory) enter(op, name string) (err error) {
 	return err
 }
 
-// changed are the calls so far that change something.
+// changed are the changing calls so far.
 func (m *memory) changed() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -308,7 +309,7 @@ func (m *memory) Commit(name string) error {
 	return nil
 }
 
-// Unstage is no change where nothing is staged.
+// Unstage counts as no change if nothing is staged.
 func (m *memory) Unstage(name string) error {
 	m.mu.Lock()
 	_, staged := m.staged[name]
@@ -406,8 +407,8 @@ func (m *memory) UnitEnabled(_ context.Context, name string) (bool, error) {
 	return !m.disabled[name], err
 }
 
-// NeedReload is true for a unit that was started once: its files are newer than what was read then,
-// were they to say the same.
+// NeedReload is true for a unit that was started once and whose files are newer than what was read then, even with the
+// same content.
 func (m *memory) NeedReload(_ context.Context, units []string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -429,7 +430,7 @@ func (m *memory) StartUnit(_ context.Context, name string) error {
 	switch u := m.units[name]; {
 	case err != nil:
 	case u != nil && (u.state == "active" || u.state == "activating"):
-		u.state = "active" // with what it was started with
+		u.state = "active" // with the files that it was started with
 	default:
 		m.join(name)
 		if err := m.serve(name); err != nil {
@@ -458,7 +459,7 @@ func (m *memory) StopUnit(_ context.Context, name string) error {
 	return err
 }
 
-// inputs are what a unit sees that is started now. systemd reads its files first, if it has not yet.
+// inputs are the files that a unit sees if it starts now. systemd reads unit files that it has not yet read.
 func (m *memory) inputs(unit string) map[string]entry {
 	if m.units[unit] == nil {
 		maps.Copy(m.loaded, filesOf(unit, m.files))

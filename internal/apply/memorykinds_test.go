@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// change is a method that changes something of the memory, if it may.
+// change is a method that changes the memory, unless before returns an error.
 func (m *memory) change(op, name string, f func()) error {
 	if !(call{op, name}).changes() {
 		panic(op + " is missing in changingKinds")
@@ -27,7 +27,7 @@ func (m *memory) change(op, name string, f func()) error {
 	return err
 }
 
-// ReloadUnit has a unit see what it saw before, and what has changed since of its inputs but not of its own files.
+// ReloadUnit updates the inputs that a unit sees, but not its unit files.
 func (m *memory) ReloadUnit(_ context.Context, name string) error {
 	return m.change("reload-unit", name, func() { m.units[name] = &unit{"active", m.inputs(name)} })
 }
@@ -48,7 +48,7 @@ func (m *memory) DisableUnit(_ context.Context, name string) error {
 	return m.change("disable", name, func() { m.disabled[name] = true })
 }
 
-// has is what the machine has in a state; a question about it can fail.
+// has is the machine's state for a thing. The question can fail.
 func (m *memory) has(op string, live map[thing]string, of thing) (string, error) {
 	err := m.enter(op, of.name)
 	defer m.mu.Unlock()
@@ -110,20 +110,20 @@ func (m *memory) PullImage(_ context.Context, image *resource.Image) error {
 	return m.change("pull", image.Image, func() { m.stored[imageOf(image)] = image.Image })
 }
 
-// ran is a command that was run, and what it worked on.
+// ran is a command that has run, and its inputs.
 type ran struct {
 	command *resource.Command
 	seen    map[string]entry
 }
 
-// inputsOf is what a command works on, as it is now.
+// inputsOf are a command's present inputs.
 func (m *memory) inputsOf(c *resource.Command) map[string]entry {
 	seen := maps.Clone(m.files)
 	maps.DeleteFunc(seen, func(name string, e entry) bool { return e.Kind != apply.RegularFile || !c.Reads(name) })
 	return seen
 }
 
-// othersFiles are files that others own, too, and what they have in them.
+// othersFiles are files that other programs also write, with their content.
 var othersFiles = map[string]string{"/etc/hosts": "127.0.0.1 localhost\n", "/etc/fstab": "# none", downloads + "1/plugin": "1", downloads + "2/plugin": "2", packaged: "package\n", "/etc/ca.conf": "x.crt\n"}
 
 // packaged is a certificate of a package.
@@ -131,8 +131,8 @@ const packaged = "/usr/share/ca/x.crt"
 
 const downloads = "/opt/cni/downloads/"
 
-// kindsPlan has a resource of every kind that is not of a node's alone, in one of two versions; in none, nothing of them is
-// left.
+// kindsPlan has a resource of every kind that is not specific to nodes, in one of two versions. In the version "" it
+// has none.
 func kindsPlan(version string) resource.Plan {
 	app := started("app.service", "Mount:/var/lib/app")
 	if version == "" {
@@ -169,7 +169,8 @@ func kindsPlan(version string) resource.Plan {
 	return with(resources...)
 }
 
-// kindSpecs are those of kindsPlan that need no others. The tests of a kind add theirs, and rows of asPlanned and isLeft.
+// kindSpecs are the specs of kindsPlan that require no others. The tests of a kind add theirs, and rows of asPlanned
+// and isLeft.
 var kindSpecs = map[string]func(version string) resource.Spec{
 	"Attribute": func(version string) resource.Spec {
 		return &resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: map[string]string{"1": "madvise", "2": "never"}[version]}
@@ -185,7 +186,7 @@ var kindSpecs = map[string]func(version string) resource.Spec{
 	},
 }
 
-// asPlanned says of each kind that has a state whether the machine has it as a plan says.
+// asPlanned reports, for each kind with a state, whether the machine matches a plan.
 var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	"File": func(m *memory, spec resource.Spec) bool {
 		f := spec.(*resource.File)
@@ -196,7 +197,7 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 			}
 			return len(e.content) == 0
 		}) {
-			// The next run removes it, or whoever waits for what it is until.
+			// The next run removes it, or its reader does when the replacement is there.
 			if m.files[f.Path].Kind == apply.Absent {
 				return true
 			}
@@ -258,7 +259,7 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	},
 }
 
-// isLeft says of each kind that is undone, and is no file of the plan's own, whether something of it is there still.
+// isLeft reports, for each kind that is undone and is not a file of the plan, whether a part of it still exists.
 var isLeft = map[string]func(m *memory, spec resource.Spec) bool{
 	"Block": func(m *memory, spec resource.Spec) bool {
 		path := spec.(*resource.Block).Path
@@ -279,7 +280,7 @@ var isLeft = map[string]func(m *memory, spec resource.Spec) bool{
 	},
 }
 
-// Every kind is in a plan that the agent dies in at every point, and it is looked at what has come of it.
+// Every kind is in a plan during which the agent dies at every point, and its state is checked.
 func TestEveryKindIsTried(t *testing.T) {
 	tried := make(map[string]bool)
 	for _, p := range []resource.Plan{aksPlan(t), kindsPlan("1")} {
@@ -288,12 +289,12 @@ func TestEveryKindIsTried(t *testing.T) {
 		}
 	}
 	for kind := range resource.Kinds {
-		if !tried[kind] && kind != "Check" { // which changes nothing
+		if !tried[kind] && kind != "Check" { // a check changes nothing
 			t.Errorf("%s: no plan has one; add it to kindSpecs", kind)
 		}
-		// What a command has seen is compared with what it works on.
+		// A command's inputs at its run are compared with its present inputs.
 		if asPlanned[kind] == nil && kind != "Check" && kind != "Command" {
-			t.Errorf("%s: nobody looks whether it is as planned; add it to asPlanned", kind)
+			t.Errorf("%s: no test checks its state; add it to asPlanned", kind)
 		}
 	}
 }

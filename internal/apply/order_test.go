@@ -36,8 +36,8 @@ func TestFreshApply(t *testing.T) {
 	})
 }
 
-// systemd reads its units again only where it has one of them in memory: the image's own, or one that
-// the plan changes later.
+// systemd reads its units again only if it has one of them in memory: the image's unit, or one that the plan changes
+// later.
 func TestReloadIsForUnitsInMemory(t *testing.T) {
 	p := with(file("/etc/systemd/system/a.service", "a", "a.service"), started("a.service"))
 	for _, c := range []struct {
@@ -60,8 +60,7 @@ func TestReloadIsForUnitsInMemory(t *testing.T) {
 	}
 }
 
-// The order of an apply, on a real plan and over an image's own containerd: each of these never comes
-// after any of the next.
+// The order of an apply, with a real plan and an image's containerd: none of these comes after any of the next.
 func TestOrderOfPhases(t *testing.T) {
 	m := newMemory()
 	m.units["containerd.service"] = &unit{"active", m.inputs("containerd.service")}
@@ -130,7 +129,7 @@ func TestParameterOfSeveralFields(t *testing.T) {
 	equal(t, "calls that change something", m.changed(), nil)
 }
 
-// The report is in the order of the plan, whoever was faster; units that are not in it come last.
+// The report is in the order of the plan, independent of speed. Units that are not in the plan come last.
 func TestOrderOfReport(t *testing.T) {
 	p := with(
 		file("/etc/a", "1", "x.service", "y.service", "z.service"),
@@ -156,7 +155,7 @@ func TestOrderOfReport(t *testing.T) {
 	}
 }
 
-// The lock is the caller's, who holds it for more than an apply.
+// The lock is the caller's, which holds it for longer than an apply.
 func TestLockIsTheCallers(t *testing.T) {
 	m := newMemory()
 	applied(t, m, aksPlan(t))

@@ -13,13 +13,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// A defect in any of the host's methods becomes an error.
+// A panic in any of the host's methods becomes an error.
 func TestPanics(t *testing.T) {
 	p := aksPlan(t)
 	p.Resources = append(p.Resources, resource.Resource{Spec: &resource.Command{Label: "c", Argv: []string{"true"}}})
 	for _, op := range append(changing, "stat", "read", "state", "sysctl", "module", "probe") {
 		if op == "syncfs" {
-			continue // nothing of this plan is there until something takes its place
+			continue // this plan's target does not exist until something takes its place
 		}
 		for _, sequential := range []bool{true, false} {
 			m := newMemory()
@@ -55,7 +55,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// So does one in a method that only other kinds of resource call.
+// So does a panic in a method that only other kinds of resource call.
 func TestPanicsOfKinds(t *testing.T) {
 	broken := make(map[string]bool)
 	for _, s := range situations(t) {
@@ -83,7 +83,7 @@ func TestPanicsOfKinds(t *testing.T) {
 	}
 }
 
-// When the time is over, nothing more is begun.
+// After the timeout nothing more is begun.
 func TestDeadline(t *testing.T) {
 	slow := func(context.Context) resource.Plan {
 		return with(
@@ -112,7 +112,7 @@ func TestDeadline(t *testing.T) {
 			equal(t, "skipped", names(report.Skipped), []string{"Sysctl:vm.x", "Unit:b.service"})
 		})
 	}
-	// An apply that is told to end before it began has changed nothing.
+	// An apply that is cancelled before it began has changed nothing.
 	m := newMemory()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -120,7 +120,7 @@ func TestDeadline(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	equal(t, "calls", m.changed(), nil)
-	// One that has done everything in time is a success, were it the last moment.
+	// An apply that has done everything in time is a success, even at the last moment.
 	ctx, cancel = context.WithCancel(t.Context())
 	m.before = func(c call) error {
 		if c.op == "start" {
@@ -133,7 +133,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Whoever waits for the lock gives up when the time is over, and changes nothing.
+// A caller that waits for the lock gives up after the timeout, and changes nothing.
 func TestLockIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()

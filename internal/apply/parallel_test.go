@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// contents are the files below a directory that an apply has brought, with their modes.
+// contents are the files of an apply below a directory, with their modes.
 func contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -37,7 +37,7 @@ func contents(t *testing.T, root string) map[string]string {
 	return found
 }
 
-// At once or one after the other: the same tree; and what cannot be staged keeps all else from being seen.
+// In parallel or in sequence, the tree is the same. If a file cannot be staged, no other file becomes visible.
 func TestStagedInParallel(t *testing.T) {
 	p := aksPlan(t)
 	trees := make(map[bool]map[string]string)
@@ -82,7 +82,7 @@ func TestStagedInParallel(t *testing.T) {
 	}
 }
 
-// The critical path is what a run waited for, and no more: of two that a third waits for, the slower.
+// The critical path is what a run waited for, and no more: of two requirements, the slower.
 func TestCriticalPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// A preview says of files and units what an apply then does, and changes nothing.
+// A preview reports the files and units that an apply then changes, and changes nothing.
 func TestPreview(t *testing.T) {
 	old, changed := aksPlan(t), aksPlan(t, changedConfig)
 	for _, c := range []struct {

@@ -9,13 +9,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// outcome collects a report while parts of a run go on in parallel.
+// outcome collects a report while parts of a run work in parallel.
 type outcome struct {
 	mu     sync.Mutex
 	report Report
-	// units are those that are as planned, by name.
+	// units are the names of the units that are as planned.
 	units map[string]bool
-	// absent are the stores of components that are not brought to this host, each with a slash.
+	// absent are the stores of components that this host does not get, each with a slash.
 	absent []string
 }
 
@@ -38,7 +38,7 @@ func (r *run) skipped(id resource.ID) {
 	r.record(func(rep *Report) { rep.Skipped = append(rep.Skipped, id) })
 }
 
-// advised notes what the node does without.
+// advised records a failure that the node works with.
 func (r *run) advised(err error) {
 	r.Log.Warn("the node goes on without it", "error", err)
 	r.record(func(rep *Report) { rep.Advice = append(rep.Advice, err) })
@@ -48,7 +48,7 @@ func (r *run) printed(output []byte) {
 	r.record(func(rep *Report) { rep.Output = append(rep.Output, output...) })
 }
 
-// settle notes that a unit runs with what is there now, or need not run.
+// settle records that a unit runs with the present files, or need not run.
 func (r *run) settle(unit string) {
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *run) step(name string, f func() error) error {
 	return err
 }
 
-// report returns what happened, in an order that does not depend on who was faster.
+// report returns what happened, in an order that does not depend on speed.
 func (r *run) report() *Report {
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()

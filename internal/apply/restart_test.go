@@ -10,11 +10,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// tampering are the ways in which a resource can come to differ, and what is done about each.
+// tampering are the ways in which a resource can differ, and the action for each.
 var tampering = []struct {
 	name   string
 	action apply.Action
-	tamper func(e *entry) bool // false where it does not apply
+	tamper func(e *entry) bool // false if it does not apply
 }{
 	{"gone", apply.Created, func(e *entry) bool { *e = entry{}; return true }},
 	{"other content of the same size", apply.Updated, func(e *entry) bool {
@@ -46,9 +46,8 @@ var tampering = []struct {
 	}},
 }
 
-// Each file, directory and link of a real plan is made to differ, alone: it is put right, the units
-// that it restarts are restarted, systemd is told where a unit file is concerned, and nothing else
-// is done.
+// Each file, directory and link of a real plan is changed alone. The apply repairs it, restarts the units that depend
+// on it, reloads systemd if it is a unit file, and does nothing else.
 func TestOnlyWhatChanged(t *testing.T) {
 	p := aksPlan(t)
 	whole := newMemory()
@@ -89,7 +88,7 @@ func TestOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// What is in the way and no file or link is not removed.
+// An obstacle that is neither a file nor a link is not removed.
 func TestInTheWay(t *testing.T) {
 	specs := map[apply.EntryKind]resource.Spec{
 		apply.RegularFile: &resource.File{Path: "/etc/x"},
@@ -99,7 +98,7 @@ func TestInTheWay(t *testing.T) {
 	for _, kind := range []apply.EntryKind{apply.RegularFile, apply.Directory, apply.Symlink, apply.Other} {
 		for want, spec := range specs {
 			if kind == want || kind != apply.Directory && kind != apply.Other && want != apply.Directory {
-				continue // is right, or is replaced
+				continue // it is correct, or is replaced
 			}
 			m := newMemory()
 			m.files["/etc/x"] = entry{Entry: apply.Entry{Kind: kind}}
@@ -114,8 +113,8 @@ func TestInTheWay(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for _, c := range []struct {
-		state            string // of the unit before
-		changed, planned bool   // its input, and whether the plan starts it
+		state            string // the unit's state before
+		changed, planned bool   // whether its input changes, and whether the plan starts it
 		want             []string
 	}{
 		{state: "", planned: true, want: []string{"start u.service"}},
@@ -133,7 +132,7 @@ func TestUnits(t *testing.T) {
 		{state: "active", changed: true, want: []string{"restart u.service"}},
 		{state: "reloading", planned: true},
 		{state: "reloading", changed: true, planned: true, want: []string{"restart u.service"}},
-		// Started by somebody else just now, with what was there before.
+		// Another program is just starting it, with the earlier files.
 		{state: "activating", planned: true, want: []string{"start u.service"}},
 		{state: "activating", changed: true, planned: true, want: []string{"restart u.service"}},
 		{state: "activating", changed: true, want: []string{"restart u.service"}},
@@ -167,7 +166,7 @@ type unaware struct{ *memory }
 
 func (unaware) NeedReload(context.Context, []string) (bool, error) { return false, nil }
 
-// systemd does not notice that a unit is to pull in another one, so it is told.
+// systemd does not notice a new link that pulls in another unit, so the engine reloads it.
 func TestPullingIsNoticed(t *testing.T) {
 	const units = resource.UnitDir + "/"
 	link := func(path string) resource.Resource {
@@ -175,7 +174,7 @@ func TestPullingIsNoticed(t *testing.T) {
 	}
 	for path, want := range map[string]bool{
 		units + "kubelet.service.wants/client.service":     true,
-		units + "multi-user.target.wants/client.service":   false, // nothing starts it now
+		units + "multi-user.target.wants/client.service":   false, // nothing starts it at this time
 		units + "other.service.wants/client.service":       false,
 		"/etc/elsewhere/kubelet.service.wants/client.link": false,
 	} {

@@ -6,7 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// allowed wants all of the plan, and of what is stale, to be such as a plan may have.
+// allowed requires that the paths of the plan and of stale resources are allowed.
 func (r *run) allowed() error {
 	var errs []error
 	for _, list := range [][]resource.Resource{r.plan.Resources, r.Stale} {

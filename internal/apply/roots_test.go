@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Paths that no plan may have: nothing is changed, and all of them are told.
+// With a path that no plan may have, nothing is changed, and the error lists all such paths.
 func TestRoots(t *testing.T) {
 	refused := []string{
 		"/", "", "etc/x", "./etc/x", "/etc/../proc/sys/kernel/core_pattern", "/etc/./x", "/etc//x", "/etc/x/", "//etc/x", "/etc/x\x00y", "/etc",

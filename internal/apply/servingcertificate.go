@@ -15,9 +15,9 @@ func compareServingCertificate(r *run, ctx context.Context, n *node) (Action, er
 	return Created, nil
 }
 
-// lacksServing reports whether the kubelet's next start would find no pair, or half of one, as a power cut leaves it. A kubelet
-// refuses half a pair (client-go: util/cert, CanReadCertAndKey), so that is mended whatever the kubelet does. Without a pair, one
-// that runs, or is being started, makes it. Where systemd does not answer, it may lack one.
+// lacksServing reports whether the kubelet's next start would find no pair, or only half of one, as after a power cut.
+// A kubelet refuses half a pair (client-go: util/cert, CanReadCertAndKey), so that is repaired in any state of the
+// kubelet. Without a pair, a running or starting kubelet makes it. If systemd does not answer, the result is true.
 func (r *run) lacksServing(ctx context.Context, c *resource.ServingCertificate) (lacks, half bool, err error) {
 	certificate, err := r.written(c.Certificate)
 	if err != nil {
@@ -34,8 +34,8 @@ func (r *run) lacksServing(ctx context.Context, c *resource.ServingCertificate) 
 	return lacks, false, err
 }
 
-// bringServingCertificate leaves the pair for the moment before the kubelet starts: until then the host may get another name. One
-// that is there by half is mended at once: the kubelet may be waiting for the agent alone.
+// bringServingCertificate defers the pair to the moment before the kubelet starts: until then the host may get another
+// name. Half a pair is repaired at once: the kubelet may be waiting for the agent only.
 func bringServingCertificate(r *run, ctx context.Context, n *node, _ Action) error {
 	write := func() error {
 		return r.step(string(n.ID()), func() error { return r.writeServing(n) })

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// The files of the test's pair, and what is in them.
+// The files of the test's pair, and their content.
 const (
 	servingCertificate = "/var/lib/kubelet/pki/kubelet.crt"
 	servingKey         = "/var/lib/kubelet/pki/kubelet.key"
@@ -31,8 +31,8 @@ func (m *memory) SelfSign(c *resource.ServingCertificate) (certificate, key []by
 	return []byte("serving certificate"), []byte("serving key"), m.unsigned
 }
 
-// serve is what a kubelet does that starts: it makes the pair that it does not find, and refuses half of one (client-go:
-// util/cert, CanReadCertAndKey). The lock is held.
+// serve does what a starting kubelet does: it makes a missing pair, and refuses half of one (client-go: util/cert,
+// CanReadCertAndKey). The lock is held.
 func (m *memory) serve(unit string) error {
 	c := m.serves
 	if c == nil || unit != c.Unit {
@@ -51,7 +51,7 @@ func (m *memory) serve(unit string) error {
 	return nil
 }
 
-// servingPair are the files of a pair that is made in this test.
+// servingPair are the files of a pair that this test makes.
 func servingPair(c *resource.ServingCertificate) []*resource.File {
 	return []*resource.File{
 		{Path: c.Key, Mode: 0o600, Content: []byte("serving key"), Secret: true},
@@ -59,14 +59,14 @@ func servingPair(c *resource.ServingCertificate) []*resource.File {
 	}
 }
 
-// canServe wants the whole pair, with its modes.
+// canServe requires the whole pair, with its modes.
 func canServe(m *memory, spec resource.Spec) bool {
 	return m.serves == nil || !slices.ContainsFunc(servingPair(spec.(*resource.ServingCertificate)), func(f *resource.File) bool {
 		return !m.files[f.Path].equal(fileEntry(f))
 	})
 }
 
-// servingPlan is one for a node with a kubelet and nothing else.
+// servingPlan is a plan for a node with a kubelet and nothing else.
 func servingPlan() (resource.Plan, *resource.ServingCertificate) {
 	c := &resource.ServingCertificate{Label: "kubelet-server", Certificate: servingCertificate, Key: servingKey, Unit: "kubelet.service"}
 	kubelet := started(c.Unit)
@@ -74,14 +74,14 @@ func servingPlan() (resource.Plan, *resource.ServingCertificate) {
 	return with(resource.Resource{Phase: resource.Join, Spec: c}, kubelet), c
 }
 
-// serving is a machine without anything, whose kubelet can be made a pair for, or makes one.
+// serving is an empty machine whose host can make the kubelet's pair, or whose kubelet makes it.
 func serving(c *resource.ServingCertificate) *memory {
 	m := newMemory()
 	m.serves = c
 	return m
 }
 
-// has is a machine with something in a file.
+// has is a machine with content in a file.
 func has(path, content string) func(*memory) {
 	return func(m *memory) {
 		m.parents(path)
@@ -140,7 +140,7 @@ func TestServingCertificate(t *testing.T) {
 	}
 }
 
-// A command that starts the kubelet comes after the pair, too.
+// A command that starts the kubelet also comes after the pair.
 func TestServingCertificateBeforeACommand(t *testing.T) {
 	p, wanted := servingPlan()
 	m := serving(wanted)
@@ -153,7 +153,7 @@ func TestServingCertificateBeforeACommand(t *testing.T) {
 	equal(t, "changes", changes(report), []string{"ran Command:command-1", "created ServingCertificate:kubelet-server"})
 }
 
-// A command that has started the kubelet is not run again, so nothing is made for another start.
+// A command that has started the kubelet does not run again, so no pair is made for another start.
 func TestServingCertificateAfterTheCommand(t *testing.T) {
 	p, wanted := servingPlan()
 	m := serving(wanted)
@@ -162,7 +162,7 @@ func TestServingCertificateAfterTheCommand(t *testing.T) {
 	equal(t, "calls", certificateCalls(m), nil)
 }
 
-// A write that fails while the pair is put in place fails the run, and no kubelet has started with half of it.
+// A write that fails while the pair is installed fails the run, and no kubelet has started with half of it.
 func TestServingCertificateCannotBeWritten(t *testing.T) {
 	p, wanted := servingPlan()
 	clean := serving(wanted)

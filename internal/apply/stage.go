@@ -8,11 +8,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// stagers is how many files are staged at a time: what takes time is the sync of each, and file systems sync
-// those together that ask together.
+// stagers is how many files are staged at a time. The sync of each file takes most of the time, and file systems
+// combine syncs that are requested together.
 const stagers = 8
 
-// stage makes directories, and every file under its temporary name.
+// stage creates directories, and every file under its temporary name.
 func (r *run) stage() error {
 	var errs []error
 	for _, d := range r.wrong {
@@ -39,7 +39,7 @@ func (r *run) stage() error {
 	return errors.Join(append(errs, r.stageFiles(r.writes)...)...)
 }
 
-// stageFiles stages files, several at a time, and returns what failed in their order.
+// stageFiles stages files, several at a time, and returns the failures in the files' order.
 func (r *run) stageFiles(files []difference) []error {
 	failures := make([]error, len(files))
 	stage := func(i int) {
@@ -64,8 +64,8 @@ func (r *run) stageOne(spec resource.Spec) error {
 	return r.Host.Stage(spec.(*resource.File))
 }
 
-// unstage removes what was staged and will not be committed; what cannot be removed is found again
-// by the next run, under the same name.
+// unstage removes staged files that will not be committed. If it cannot remove one, the next run finds it under the
+// same name.
 func (r *run) unstage() {
 	for _, d := range r.writes {
 		name := d.Spec.Paths()[0]

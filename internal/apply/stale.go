@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// compareStale finds what earlier plans brought to the disk that is still there and that this one has nothing of.
+// compareStale finds what earlier plans created on the disk that still exists and that this plan does not have.
 func (r *run) compareStale() error {
 	planned := make(map[string]bool)
 	for _, res := range r.plan.Resources {
@@ -37,7 +37,7 @@ func (r *run) compareStale() error {
 	return errors.Join(errs...)
 }
 
-// staleFile reports whether a file or link is to be removed.
+// staleFile reports whether a file or link must be removed.
 func staleFile(r *run, spec resource.Spec) (Action, error) {
 	have, err := r.Host.Stat(spec.Name())
 	if err == nil && (have.Kind == RegularFile || have.Kind == Symlink) {
@@ -46,11 +46,11 @@ func staleFile(r *run, spec resource.Spec) (Action, error) {
 	return "", err
 }
 
-// leftToPrune is for directories: they are removed when they are empty, after what is in them.
+// leftToPrune is for directories: prune removes them when they are empty, after their content.
 func leftToPrune(*run, resource.Spec) (Action, error) { return "", nil }
 
-// prune removes what should be gone, and after it the directories of earlier plans that are empty then.
-// A directory that holds something is somebody else's too.
+// prune removes stale files, and then the directories of earlier plans that have become empty. If a directory has other
+// files, it stays.
 func (r *run) prune() error {
 	var errs []error
 	for _, d := range r.wrong {
@@ -67,7 +67,7 @@ func (r *run) prune() error {
 			directories = append(directories, res)
 		}
 	}
-	// Those within others first.
+	// Inner directories come first.
 	sort.SliceStable(directories, func(i, j int) bool { return directories[i].Spec.Name() > directories[j].Spec.Name() })
 	for _, res := range directories {
 		errs = appendFailure(errs, res, r.Host.RemoveDirectory(res.Spec.Name()))
@@ -75,8 +75,8 @@ func (r *run) prune() error {
 	return errors.Join(errs...)
 }
 
-// remove removes a file or link. What has taken its place is durable before: the kubelet syncs neither its
-// certificate nor its kubeconfig, and after a power cut there would be neither those nor what it joined with.
+// remove removes a file or link. First its replacement is made durable: the kubelet syncs neither its certificate nor
+// its kubeconfig, and a power cut could lose both these and the credential that it joined with.
 func (r *run) remove(spec resource.Spec) error {
 	if f, ok := spec.(*resource.File); ok {
 		for _, path := range f.Until {

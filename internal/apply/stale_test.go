@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// earlier are resources of a plan that is no more.
+// earlier are resources of an earlier plan.
 func earlier() []resource.Resource {
 	return with(
 		file("/etc/kept", "k"),
@@ -27,8 +27,8 @@ func earlier() []resource.Resource {
 	).Resources
 }
 
-// What an earlier plan brought and this one does not is removed, its units stop, and what read it starts
-// again. What the plan still has, and what others put there, stays.
+// What an earlier plan created and this one lacks is removed, its units stop, and its readers start again. What the
+// plan still has, and other programs' files, stay.
 func TestStale(t *testing.T) {
 	m := newMemory()
 	applied(t, m, resource.Plan{Resources: earlier()})
@@ -67,9 +67,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// What somebody else has put in the place of a stale file is left alone.
-// A unit stops while systemd knows what it does when it stops, and a unit whose file stays stops with all else. One that does not
-// stop is tried once more.
+// If another program has replaced a stale file, that file stays. A unit stops while systemd still knows its stop
+// commands. A unit whose file stays stops with all others. If a unit does not stop, it is tried once more.
 func TestStopsBeforeItsFileGoes(t *testing.T) {
 	old := with(file("/etc/systemd/system/old.service", "ExecStop=x"), started("old.service"), started("image.service")).Resources
 	stop, remove := "stop old.service", "remove /etc/systemd/system/old.service"
@@ -120,8 +119,7 @@ func TestStaleIsSomethingElse(t *testing.T) {
 	}
 }
 
-// A file that is needed until others are there is written before and removed after, and restarts
-// nothing then.
+// A file that is needed until others exist is written before them and removed after them, and restarts nothing then.
 func TestUntil(t *testing.T) {
 	m := newMemory()
 	p := with(
@@ -130,14 +128,14 @@ func TestUntil(t *testing.T) {
 	)
 	applied(t, m, p)
 	converged(t, m, p)
-	// Links to what is not there, or is empty, are not it yet.
+	// A link to a missing or empty file does not count as that file.
 	m.files["/etc/own"] = entry{Entry: apply.Entry{Kind: apply.Symlink, Target: "own-1"}}
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	m.files["/etc/own-1"] = fileEntry(&resource.File{Path: "/etc/own-1"})
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	m.files["/etc/own-1"] = fileEntry(&resource.File{Path: "/etc/own-1", Content: []byte("c")})
 	equal(t, "changes", changes(applied(t, m, p)), nil)
-	// Nor is one of them, where a power cut has left the other empty.
+	// Nor does one of them count, if a power cut has left the other empty.
 	m.files["/etc/name"] = fileEntry(&resource.File{Path: "/etc/name"})
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	m.files["/etc/name"] = fileEntry(&resource.File{Path: "/etc/name", Content: []byte("n")})
@@ -155,7 +153,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// One that stays when the others are there is written as before, also with another content, and restarts nothing then.
+// A file that stays when the others exist is written as before, also with other content, and restarts nothing then.
 func TestUntilStays(t *testing.T) {
 	m := newMemory()
 	p := func(content string) resource.Plan {
@@ -176,7 +174,7 @@ func TestUntilStays(t *testing.T) {
 	equal(t, "changes", changes(applied(t, m, p("3"))), []string{"created File:/etc/credential"})
 }
 
-// What a command of an earlier plan makes of what is left is there before a unit starts that reads it.
+// The output of an earlier plan's command, made from the remaining inputs, exists before a unit that reads it starts.
 func TestStaleCommandBeforeUnits(t *testing.T) {
 	command := resource.Resource{Spec: &resource.Command{Label: "update-ca", Argv: []string{"update-ca"}, Inputs: []string{"/etc/ca"}}}
 	unit := started("a.service")
@@ -202,8 +200,8 @@ func TestStaleCommandBeforeUnits(t *testing.T) {
 	}
 }
 
-// A server's configuration is tested before the server reads it again, only while it runs; and a command that may fail
-// fails nothing.
+// A server's configuration is tested before the server reads it again, only while it runs. A command that may fail does
+// not fail the run.
 func TestConfigurationIsTestedBeforeItIsRead(t *testing.T) {
 	config := file("/etc/app.conf", "1")
 	config.Reloads = []string{"app.service"}
@@ -235,7 +233,7 @@ func TestConfigurationIsTestedBeforeItIsRead(t *testing.T) {
 	}
 }
 
-// What systemd itself is configured with has it read again, as its units have.
+// A change of systemd's configuration makes systemd read it again, as changed units do.
 func TestManagerConfigurationIsReadAgain(t *testing.T) {
 	for path, want := range map[string]bool{"/etc/systemd/system.conf.d/a.conf": true, "/etc/systemd/journald.conf.d/a.conf": false} {
 		m := newMemory()

@@ -9,8 +9,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// mounts makes the machine's mounts as planned, before anything is compared that may be below one of them. What is stale
-// goes first: a mount may be made in its place. No record of it is needed, because the next run finds what is mounted.
+// mounts makes the machine's mounts as planned, before the engine compares what may be below one of them. Stale mounts
+// are removed first, because a planned mount may replace one. This needs no record, because the next run finds what is
+// mounted.
 func (r *run) mounts(ctx context.Context) error {
 	var errs []error
 	for _, n := range r.mountNodes() {
@@ -25,7 +26,7 @@ func (r *run) mounts(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// previewMounts reports what mounts would do. What is below one that is not there is compared as it is without.
+// previewMounts reports what mounts would do. The content below a missing mount is compared as it is without the mount.
 func (r *run) previewMounts(ctx context.Context) error {
 	var errs []error
 	for _, n := range r.mountNodes() {
@@ -38,7 +39,7 @@ func (r *run) previewMounts(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// mountNodes are the mounts of the plan, outer ones first, after those that are stale, inner ones first.
+// mountNodes are the mounts of the plan, outer ones first, after the stale ones, inner ones first.
 func (r *run) mountNodes() []*node {
 	var stale, planned []*node
 	for _, res := range r.dropped() {
@@ -88,7 +89,7 @@ func compareSwap(r *run, _ context.Context, n *node) (Action, error) {
 	return Created, nil
 }
 
-// undoSwap: the file goes with it, also where it is not in use.
+// undoSwap also removes a swap file that is not in use.
 func undoSwap(r *run, _ context.Context, n *node) (Action, error) {
 	there, err := r.Host.SwapFile(n.Spec.(*resource.Swap))
 	if !there || err != nil {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxBundle bounds what is read of a trust store, whose bundle is some 200 KiB.
+	// maxBundle limits what is read of a trust store, whose bundle is some 200 KiB.
 	maxBundle = 16 << 20
-	// bundleMode is what distributions' tools give a bundle.
+	// bundleMode is the mode that distributions' tools give a bundle.
 	bundleMode = 0o644
 )
 
-// compareTrustStore reports whether the store lacks a certificate of the plan's, or is to be made because of what has changed. It
-// does not ask whether the tool would make the same: a store that the tool makes is right, too.
+// compareTrustStore reports whether the store lacks a certificate of the plan, or an input has changed. It does not
+// check whether the tool would build the same store: a store of the tool's is correct, too.
 func compareTrustStore(r *run, _ context.Context, n *node) (Action, error) {
 	s := n.Spec.(*resource.TrustStore)
 	if has(r.intent.Commands, s.Label) {
@@ -37,7 +37,7 @@ func compareTrustStore(r *run, _ context.Context, n *node) (Action, error) {
 	return "", files.err
 }
 
-// undoTrustStore makes a store without what the plan no more has.
+// undoTrustStore builds a store without the certificates that the plan does not have any more.
 func undoTrustStore(r *run, _ context.Context, n *node) (Action, error) {
 	if has(r.intent.Commands, n.Spec.Name()) {
 		return Updated, nil
@@ -45,8 +45,8 @@ func undoTrustStore(r *run, _ context.Context, n *node) (Action, error) {
 	return "", nil
 }
 
-// bringTrustStore makes a store: first its bundle, which most programs read, and at the end what is to go. Each part is in place
-// at once, and a run that dies in between is finished by the next one.
+// bringTrustStore builds a store: first its bundle, which most programs read, and at the end the removals. Each part is
+// replaced atomically, and if a run dies in between, the next one finishes the work.
 func bringTrustStore(r *run, _ context.Context, n *node, action Action) error {
 	s := n.Spec.(*resource.TrustStore)
 	return r.does(n, action, func() error {
@@ -101,15 +101,15 @@ func (r *run) replaceLinks(files *storeFiles, dir string, links map[string]strin
 	return files.err
 }
 
-// storeFiles are the host's files as a trust store is made of them. The first error stands for all.
+// storeFiles are the host's files for building a trust store. Only the first error is kept.
 type storeFiles struct {
 	*run
-	// most is how large a file may be.
+	// most is the limit of a file's size.
 	most int64
 	err  error
 }
 
-// note keeps the first error but that there is nothing.
+// note keeps the first error, except that a file is missing.
 func (s *storeFiles) note(err error) {
 	if s.err == nil && !errors.Is(err, fs.ErrNotExist) {
 		s.err = err

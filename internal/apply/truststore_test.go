@@ -32,7 +32,7 @@ func withTool() *memory {
 	return m
 }
 
-// The distribution's program comes after all that needs the store, and its failure, or another outcome of it, is a warning.
+// The distribution's program runs after all that needs the store. Its failure, or a different result, is a warning.
 func TestStoreIsConfirmedByProgram(t *testing.T) {
 	bundle := func(m *memory, content string) {
 		e := m.files["/etc/certs/bundle.crt"]
@@ -69,7 +69,7 @@ func TestStoreIsConfirmedByProgram(t *testing.T) {
 					t.Errorf("%v has another exit code", err)
 				}
 			}
-			// Nothing is made again: whatever the program has written holds as long as the authority is in it.
+			// Nothing is built again: the program's result is valid as long as it has the authority.
 			if again := applied(t, m, trusting("1\n")); len(again.Changes) > 0 {
 				t.Errorf("the next run changes %v", changes(again))
 			}
@@ -77,7 +77,7 @@ func TestStoreIsConfirmedByProgram(t *testing.T) {
 	}
 }
 
-// A bundle that has lost a certificate of the plan's is made again, without the program.
+// A bundle that has lost a certificate of the plan is built again, without the program.
 func TestLostCertificateIsAddedAgain(t *testing.T) {
 	m := withTool()
 	applied(t, m, trusting("1\n"))
@@ -90,7 +90,7 @@ func TestLostCertificateIsAddedAgain(t *testing.T) {
 	}
 }
 
-// What an authority that goes has left is gone from the store before a unit restarts that reads it.
+// A removed authority's files are gone from the store before a unit that reads it restarts.
 func TestRemovedCertificateIsTrustedNoMore(t *testing.T) {
 	m := withTool()
 	applied(t, m, trusting("1\n"))

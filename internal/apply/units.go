@@ -8,14 +8,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Running reports whether a unit runs, or is on the way there.
+// Running reports whether a unit runs, or is being started.
 func (s UnitState) Running() bool { return s.active() || s.ActiveState == "activating" }
 
 func (s UnitState) active() bool { return s.ActiveState == "active" || s.ActiveState == "reloading" }
 
-// compareUnit reports what a unit needs: to be started, restarted, reloaded, or nothing. One that somebody else is
-// just starting, as systemd does at every boot, is waited for; it may have read its inputs before they
-// changed.
+// compareUnit returns the action that a unit needs: start, restart, reload, or "". If another program is starting it,
+// as systemd does at every boot, the engine waits for that. Such a unit may have read its inputs before they changed.
 func compareUnit(r *run, ctx context.Context, n *node) (Action, error) {
 	unit := n.Spec.Name()
 	if file := n.Spec.(*resource.Unit).Ahead; file != "" {
@@ -48,9 +47,9 @@ func undoUnit(r *run, ctx context.Context, n *node) (Action, error) {
 	return "", err
 }
 
-// stopForgotten stops the units that a plan has no more, and whose files are about to be removed: with its file systemd forgets
-// what a unit does when it stops (systemd.service(5), ExecStop=). One that does not stop now is stopped with all else that
-// is undone, which reports why it does not.
+// stopForgotten stops the units that the plan does not have any more and whose files are about to be removed: without
+// the file, systemd forgets the unit's stop commands (systemd.service(5), ExecStop=). If a unit does not stop now, the
+// later undo tries again and reports the failure.
 func (r *run) stopForgotten(ctx context.Context) {
 	for _, res := range r.dropped() {
 		unit, ok := res.Spec.(*resource.Unit)
@@ -68,7 +67,7 @@ func (r *run) stopForgotten(ctx context.Context) {
 	}
 }
 
-// removesFilesOf reports whether the unit file, or a drop-in, of a unit is to be removed.
+// removesFilesOf reports whether a unit's file or a drop-in of it is to be removed.
 func (r *run) removesFilesOf(unit string) bool {
 	path := resource.UnitDir + "/" + unit
 	return slices.ContainsFunc(r.wrong, func(d difference) bool {
@@ -102,7 +101,7 @@ func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
 	return nil
 }
 
-// compareUnitState reports what is missing for a unit to be kept from running.
+// compareUnitState returns the action that keeps a unit from running, or "".
 func compareUnitState(r *run, ctx context.Context, n *node) (Action, error) {
 	want := n.Spec.(*resource.UnitState)
 	have, err := r.Host.UnitState(ctx, want.Unit)
@@ -125,7 +124,7 @@ func compareUnitState(r *run, ctx context.Context, n *node) (Action, error) {
 	return "", nil
 }
 
-// undoUnitState reports what is missing for a unit to be what it was before.
+// undoUnitState returns the action that restores the unit's earlier state, or "".
 func undoUnitState(r *run, ctx context.Context, n *node) (Action, error) {
 	spec := n.Spec.(*resource.UnitState)
 	have, err := r.Host.UnitState(ctx, spec.Unit)
@@ -146,7 +145,7 @@ func undoUnitState(r *run, ctx context.Context, n *node) (Action, error) {
 	return "", nil
 }
 
-// bringUnitState keeps a unit from running, or lets it be what it was.
+// bringUnitState keeps a unit from running, or restores its earlier state.
 func bringUnitState(r *run, ctx context.Context, n *node, action Action) error {
 	spec := n.Spec.(*resource.UnitState)
 	var steps []func(context.Context, string) error

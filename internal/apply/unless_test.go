@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// A check that was for a node that joins is not for one that has joined: its token may have expired.
+// A check for a joining node does not run on a node that has joined: its token may have expired.
 func TestCheckUnless(t *testing.T) {
 	check := resource.Resource{Spec: &resource.Check{Label: "api-server", Unless: "/var/lib/kubelet/kubeconfig"}}
 	for _, joined := range []bool{false, true} {
@@ -29,7 +29,7 @@ func TestCheckUnless(t *testing.T) {
 	}
 }
 
-// What the node does without fails nothing, holds up nothing, and is reported.
+// A failed advisory check fails nothing, delays nothing, and is reported.
 func TestCheckAdvisory(t *testing.T) {
 	m := newMemory()
 	m.probe = func(context.Context, *resource.Check) error { return errInjected }

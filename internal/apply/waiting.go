@@ -11,13 +11,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// awaited are the components that are being brought, by name, and how far each is.
+// awaited are the components that are being downloaded, by name, with the progress of each.
 type awaited struct {
 	mu   sync.Mutex
 	list map[string]string
 }
 
-// set notes how far a component is; empty for one that is not waited for any more.
+// set records a component's progress. Empty means that nothing waits for it any more.
 func (a *awaited) set(component, how string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -31,8 +31,8 @@ func (a *awaited) set(component, how string) {
 	a.list[component] = how
 }
 
-// reporting reports what is being brought as long as bring takes: in the log, and in a file for those who wait for the run. Where
-// the order of all changes is to be the same each time, nothing is reported.
+// reporting reports the downloads in progress as long as bring takes: in the log, and in a file for programs that wait
+// for the run. If the order of all changes must be the same each time, it reports nothing.
 func (r *run) reporting(bring func()) {
 	if r.Sequential {
 		bring()

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// slow brings each component as its own function does.
+// slow brings each component with that component's function.
 type slow struct {
 	*memory
 	bring map[string]func(report func(string)) error
@@ -29,7 +29,7 @@ func (s slow) Download(ctx context.Context, d *resource.Download, report func(st
 	return s.memory.Download(ctx, d, report)
 }
 
-// logged collects what is logged.
+// logged collects the log.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -41,7 +41,7 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// taken is what has been logged since the last time.
+// taken is what was logged since the last call.
 func (l *logged) taken() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,8 +49,8 @@ func (l *logged) taken() string {
 	return l.text.String()
 }
 
-// Every ten seconds a run reports which components it waits for, and why, in its log and to whoever waits for it. Then nothing is
-// left of that.
+// Every ten seconds a run reports which components it waits for, and why, in its log and in a file for waiting
+// programs. The file is removed afterwards.
 func TestWaitingIsReported(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
