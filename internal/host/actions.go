@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// field is one of the fields of an action, or several.
+// field is a set of an action's fields.
 type field uint8
 
 // The fields, in the order of the action's.
@@ -29,10 +29,11 @@ const (
 	envField
 )
 
-// actionFields are the fields of each action: those that it must have, and those that it can have.
+// actionFields has the required and the optional fields of each action.
 var actionFields = map[string]struct{ must, may field }{}
 
-// records declares an action with its fields. The file with the methods of a kind of resource declares that kind's.
+// records declares an action with its fields. The file with the methods of a resource kind declares that kind's
+// actions.
 func records[Name ~string](name Name, must, may field) string {
 	actionFields[string(name)] = struct{ must, may field }{must, may}
 	return string(name)
@@ -56,8 +57,8 @@ var (
 // actionsPath is the file of actions.
 var actionsPath = state.Actions.Path
 
-// action is something done to a machine that a directory only takes note of. Its JSON form is the
-// same for the same action: no times, no counters.
+// action is a change of a machine that a directory only records. The JSON form of equal actions is equal: no times, no
+// counters.
 type action struct {
 	Action string   `json:"action"`
 	Unit   string   `json:"unit,omitempty"`
@@ -66,12 +67,12 @@ type action struct {
 	Module string   `json:"module,omitempty"`
 	Label  string   `json:"label,omitempty"`
 	Argv   []string `json:"argv,omitempty"`
-	// Env are the names of the variables that a command is given besides those of all commands; their values may be
+	// Env are the names of the variables that a command gets in addition to those of all commands. Their values may be
 	// secret.
 	Env []string `json:"env,omitempty"`
 }
 
-// fields are those that are set.
+// fields are the fields that are set.
 func (a action) fields() (set field) {
 	for i, is := range []bool{a.Unit != "", a.Key != "", a.Value != nil, a.Module != "", a.Label != "", len(a.Argv) > 0, len(a.Env) > 0} {
 		if is {
@@ -81,7 +82,7 @@ func (a action) fields() (set field) {
 	return set
 }
 
-// check wants an action that says what it is about, and nothing else.
+// check requires an action with its fields and no others.
 func (a action) check() error {
 	want, known := actionFields[a.Action]
 	switch set := a.fields(); {
@@ -95,7 +96,7 @@ func (a action) check() error {
 	return nil
 }
 
-// line is the action as it is recorded.
+// line is the recorded form of the action.
 func (a action) line() ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -104,7 +105,7 @@ func (a action) line() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// parseActions reads what was recorded, after so many lines before it; name is the file's, for the error that names its line.
+// parseActions reads recorded actions. before is the number of earlier lines and name is the file's name, for errors.
 func parseActions(name string, before int, data []byte) ([]action, error) {
 	var actions []action
 	for line := range bytes.Lines(data) {
@@ -134,13 +135,13 @@ func parseAction(line []byte) (action, error) {
 	return a, a.check()
 }
 
-// subject is the name of what an action is about. One module has two spellings.
+// subject is the name of an action's object. One module has two spellings.
 func (a action) subject() string {
 	return a.Unit + a.Key + strings.ReplaceAll(a.Module, "-", "_") + a.Label
 }
 
-// history is what was recorded in a tree, as far as it was read. Each question reads only what this or another process
-// has added since the last one, so the time that a plan takes grows with its size and not with its square.
+// history is the part of a tree's record that has been read. Each question reads only what this or another process has
+// added since the last one, so a plan's time grows with its size and not with its square.
 type history struct {
 	mu    sync.Mutex
 	read  rootfs.Lines
@@ -148,7 +149,7 @@ type history struct {
 	about map[string][]action // by subject, in the order of the file
 }
 
-// about returns what was recorded about a subject, in order.
+// about returns the recorded actions of a subject, in order.
 func (d *Directory) about(subject string) ([]action, error) {
 	d.history.mu.Lock()
 	defer d.history.mu.Unlock()
@@ -156,13 +157,13 @@ func (d *Directory) about(subject string) ([]action, error) {
 	return d.history.about[subject], err
 }
 
-// did reports whether an action was recorded, with these arguments if it has any.
+// did reports whether an action was recorded, with the same arguments if it has any.
 func (d *Directory) did(a action) (bool, error) {
 	actions, err := d.about(a.subject())
 	return slices.ContainsFunc(actions, func(done action) bool { return done.Action == a.Action && slices.Equal(done.Argv, a.Argv) }), err
 }
 
-// units returns the names of all units that something was recorded about, sorted.
+// units returns the names of all units with a recorded action, sorted.
 func (d *Directory) units() ([]string, error) {
 	d.history.mu.Lock()
 	defer d.history.mu.Unlock()
@@ -177,7 +178,7 @@ func (d *Directory) units() ([]string, error) {
 	return units, err
 }
 
-// catchUp reads what was added to the file. After an error nothing counts as read.
+// catchUp reads what was added to the file. After an error it reads all of that again.
 func (h *history) catchUp(tree *rootfs.Tree) error {
 	lines, first, err := tree.ReadLines(actionsPath, state.Actions.Limit, &h.read)
 	if first {
@@ -198,7 +199,7 @@ func (h *history) catchUp(tree *rootfs.Tree) error {
 	return nil
 }
 
-// record appends an action. What is not yet recorded has not been done.
+// record appends an action. Until it is recorded, it is not done.
 func (d *Directory) record(a action) error {
 	d.history.mu.Lock()
 	defer d.history.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/poll"
 )
 
-// addressInterval is how often the machine's addresses are looked at.
+// addressInterval is how often the machine's addresses are read.
 const addressInterval = 50 * time.Millisecond
 
-// WaitForAddress waits until the interface with the default route has an address that is not among those
-// known, and reports whether it has before ctx is done.
+// WaitForAddress waits until the interface with the default route has an address that is not in known. It reports
+// whether that happened before ctx is done.
 func (m *Machine) WaitForAddress(ctx context.Context, known []string) bool {
 	return waitForAddress(ctx, m.Addresses, known)
 }
@@ -27,19 +27,19 @@ func waitForAddress(ctx context.Context, addresses func() ([]netip.Addr, error),
 		list, err := addresses()
 		return err == nil && slices.ContainsFunc(list, func(a netip.Addr) bool {
 			return a.IsGlobalUnicast() && !slices.Contains(known, a.String())
-		}), nil // while there is no route there is no interface that has it
+		}), nil // without a route there is no such interface
 	}) == nil
 }
 
-// WaitForAddress waits for nothing: a directory is in no network.
+// WaitForAddress does not wait: a directory has no network.
 func (d *Directory) WaitForAddress(context.Context, []string) bool { return false }
 
-// passing are the flags of an address that is not the machine's yet, or not for long: nobody has made sure yet that
-// no other machine has it, another has it, or its lease is not renewed (include/uapi/linux/if_addr.h).
+// passing are the flags of an address that the machine does not have yet or will lose: the check for a duplicate has
+// not ended or has found one, or its lease is not renewed (include/uapi/linux/if_addr.h).
 const passing = unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED | unix.IFA_F_DEPRECATED
 
-// lasting are the addresses of an interface, or of all where the index is 0, as the kernel reports them, in its order, but for those that pass. An
-// IPv6 address that is made again every day (RFC 8981) is one of those.
+// lasting are the addresses of an interface, or of all if index is 0, in the kernel's order, without those that pass.
+// An IPv6 address that is replaced every day (RFC 8981) passes.
 func lasting(table []byte, index int) []netip.Addr {
 	messages, err := syscall.ParseNetlinkMessage(table)
 	if err != nil {
@@ -64,7 +64,7 @@ func lasting(table []byte, index int) []netip.Addr {
 			switch a.Attr.Type {
 			case syscall.IFA_ADDRESS:
 				address, _ = netip.AddrFromSlice(a.Value)
-			case syscall.IFA_LOCAL: // of a point-to-point link, where the other is the peer's
+			case syscall.IFA_LOCAL: // on a point-to-point link, IFA_ADDRESS is the peer's
 				local, _ = netip.AddrFromSlice(a.Value)
 			case unix.IFA_FLAGS:
 				if len(a.Value) == 4 {

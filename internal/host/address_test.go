@@ -56,7 +56,7 @@ func TestWaitForAddress(t *testing.T) {
 	})
 }
 
-// told is an address as the kernel reports it (rtnetlink(7)).
+// told is the kernel's message about an address (rtnetlink(7)).
 func told(index uint32, flags uint32, address, local string) []byte {
 	var body []byte
 	attribute := func(kind uint16, value []byte) {
@@ -98,11 +98,11 @@ func TestLastingAddresses(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for n := range table {
-		lasting(table[:n], 2) // what is cut off is not read beyond its end
+		lasting(table[:n], 2) // a truncated table is not read beyond its end
 	}
 }
 
-// What the kernel of this machine reports is read: loopback's addresses are lasting.
+// The present kernel's messages are read: loopback's addresses are lasting.
 func TestLastingAddressesOfTheKernel(t *testing.T) {
 	table, err := syscall.NetlinkRIB(syscall.RTM_GETADDR, syscall.AF_UNSPEC)
 	must(t, err)

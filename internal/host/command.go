@@ -21,24 +21,23 @@ import (
 )
 
 const (
-	// maxOutput is how much of what a command prints is kept, from its end: that is where it says
-	// why it failed.
+	// maxOutput is how much of a command's output is kept, from its end: the reason of a failure is usually there.
 	maxOutput = 4 << 10
-	// killGrace is how long a command that is told to end has to do so. It is also how long a
-	// command's output is read on after its end, where something that it started still holds it.
+	// killGrace is how long a command has after SIGTERM. It is also how long its output is read after its end, if a
+	// process that it started still holds the output.
 	killGrace = 5 * time.Second
 )
 
-// commandEnv is all that a command knows of its surroundings, unless the plan gives it more: what is
-// in the agent's own environment may be secret, and differs from run to run.
+// commandEnv is a command's whole environment, unless the plan adds to it: the agent's environment may hold secrets,
+// and differs from run to run.
 var commandEnv = map[string]string{
 	"HOME": "/root",
 	"LANG": "C",
 	"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
 
-// environment is all that a command knows of its surroundings, and the path that its program is searched along. A variable of
-// the plan goes before a usual one.
+// environment returns a command's whole environment, and the path for finding its program. A variable of the plan
+// replaces a usual one.
 func environment(more map[string]string) (searchPath string, variables []string) {
 	env := maps.Clone(commandEnv)
 	maps.Copy(env, more)
@@ -48,9 +47,9 @@ func environment(more map[string]string) (searchPath string, variables []string)
 	return env["PATH"], variables
 }
 
-// Run runs a command, without a shell, in "/", and returns the last 4 KiB of what it printed. When
-// its timeout is over, or ctx done, it and all that it started are told to end, and killed 5 seconds
-// later. Its arguments and environment are in no error.
+// Run runs a command, without a shell, in "/", and returns the last 4 KiB of its output. After its timeout, or when ctx
+// is done, the command and all its processes get SIGTERM, and SIGKILL 5 seconds later. Errors do not contain its
+// arguments and environment.
 func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, error) {
 	var output []byte
 	var err error
@@ -69,20 +68,20 @@ func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, e
 	return output, nil
 }
 
-// IsDone asks the program that shows whether a command is done. Where that cannot be run, the command is not done.
+// IsDone runs the program that shows whether a command is done. If that cannot run, the command is not done.
 func (m *Machine) IsDone(ctx context.Context, command *resource.Command) bool {
 	show := &resource.Command{Label: command.Label, Argv: command.Done.Argv, Env: command.Env, Timeout: command.Timeout}
 	output, err := run(ctx, show, killGrace)
 	return err == nil && command.Done.In(output)
 }
 
-// commandService is the one that systemd runs a command by which needs the machine as everybody sees it.
+// commandService is the unit in which systemd runs a command that needs the machine's main file system view.
 const commandService = "slipway-command.service"
 
-// runOutside has systemd run a command. What it prints is in the journal.
+// runOutside makes systemd run a command. The journal has its output.
 func (m *Machine) runOutside(ctx context.Context, change failpoint.Change, command *resource.Command) error {
 	if command.OwnCode {
-		return errConfined // systemd says that it failed, and not how
+		return errConfined // systemd reports only that it failed
 	}
 	if command.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -98,8 +97,8 @@ func (m *Machine) runOutside(ctx context.Context, change failpoint.Change, comma
 	return err
 }
 
-// serviceArgv is a command as one of a service: with all that it knows of its surroundings, and without what systemd would
-// take for a variable (systemd.service(5), "Command lines").
+// serviceArgv is a command line for a service: with its whole environment, and with everything escaped that systemd
+// would take for a variable (systemd.service(5), "Command lines").
 func serviceArgv(command *resource.Command) []string {
 	_, variables := environment(command.Env)
 	argv := slices.Concat([]string{"/usr/bin/env", "-i"}, variables, command.Argv)
@@ -109,12 +108,12 @@ func serviceArgv(command *resource.Command) []string {
 	return argv
 }
 
-// errConfined says why a command is not run that needs the machine as it is.
+// errConfined is why a command that needs the main file system view does not run.
 var errConfined = errors.New("the agent runs in a unit that shows it a file system of its own (ProtectSystem=, PrivateMounts=), " +
 	"in which no script can set up a machine: start the agent from a unit without them, as AKS's images do")
 
-// confined reports whether this process sees another file system than the machine's first one. Where nobody may know, it
-// does not.
+// confined reports whether this process has another mount namespace than the machine's first process. If it may not
+// read that, the result is false.
 func confined() bool {
 	own, err := os.Readlink("/proc/self/ns/mnt")
 	first, errFirst := os.Readlink("/proc/1/ns/mnt")
@@ -139,7 +138,7 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 	var output tail
 	cmd := exec.CommandContext(ctx, program, command.Argv[1:]...)
 	cmd.Args[0] = command.Argv[0]
-	if nice, err := lookProgram("nice", searchPath); err == nil && command.Advisory { // nothing waits for it
+	if nice, err := lookProgram("nice", searchPath); err == nil && command.Advisory { // nothing waits for an advisory command
 		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19", program}, command.Argv[1:]...)
 	}
 	cmd.Dir, cmd.Env = "/", variables
@@ -153,12 +152,12 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 
 	err = cmd.Run()
 	if err != nil && ctx.Err() != nil && cmd.Process != nil {
-		// The command itself has ended, of itself or killed; what it started may have not.
+		// The command itself has ended or was killed; its child processes may still run.
 		signalGroup(cmd.Process.Pid, unix.SIGKILL)
 	}
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil:
-		// It succeeded; the latter left a process behind that still holds its output.
+		// It succeeded, but left a process behind that still holds its output.
 		return output.bytes(), nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && command.Timeout > 0:
 		return output.bytes(), fmt.Errorf("did not end within %s: %w", command.Timeout, ctx.Err())
@@ -168,7 +167,7 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 	return output.bytes(), err
 }
 
-// signalGroup signals a process group, named by the process that it was made for.
+// signalGroup signals a process group. The group has the number of its first process.
 func signalGroup(pid int, signal syscall.Signal) error {
 	err := unix.Kill(-pid, signal)
 	if errors.Is(err, unix.ESRCH) {
@@ -177,7 +176,7 @@ func signalGroup(pid int, signal syscall.Signal) error {
 	return err
 }
 
-// lookProgram finds a program as a shell would, with the command's PATH and not the agent's.
+// lookProgram finds a program as a shell does, with the command's PATH and not the agent's.
 func lookProgram(program, searchPath string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {
@@ -187,7 +186,7 @@ func lookProgram(program, searchPath string) (string, error) {
 	}
 	for dir := range strings.SplitSeq(searchPath, ":") {
 		if !filepath.IsAbs(dir) {
-			continue // the directory that the command happens to run in is no place to look
+			continue // a relative entry depends on the working directory
 		}
 		name := filepath.Join(dir, program)
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {

@@ -40,8 +40,8 @@ func TestRunEnvironment(t *testing.T) {
 	}
 }
 
-// What a command reads is given to it alone, and what shows that it is done is compared line by line.
-// What nothing waits for leaves the processor to everything else (nice(1) without arguments prints the priority).
+// A command gets its own input, and the test for "done" compares whole lines.
+// A command that nothing waits for has the lowest priority (nice(1) without arguments prints the priority).
 func TestAdvisoryCommandHasLeastPriority(t *testing.T) {
 	own, err := exec.Command("nice").Output()
 	if err != nil {
@@ -102,7 +102,7 @@ func TestRunFails(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	// It is looked for with the command's own PATH.
+	// The program is found with the command's PATH.
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\necho found\n"), 0o755))
 	output, err = m.Run(t.Context(), &resource.Command{Argv: []string{"tool"}, Env: map[string]string{"PATH": ".:" + dir}})
@@ -133,7 +133,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs; one that nobody has waited for does not.
+// alive reports whether a process runs. A zombie does not count.
 func alive(t *testing.T, pidFile string) bool {
 	t.Helper()
 	content, err := os.ReadFile(pidFile)
@@ -148,7 +148,7 @@ func alive(t *testing.T, pidFile string) bool {
 }
 
 func TestRunKillsTheGroup(t *testing.T) {
-	// The child is there, and its number is in a file.
+	// The child has started, and its process number is in a file.
 	const child = `echo $! >$PIDS; : >$PIDS.there; `
 	for name, test := range map[string]struct{ script, printed string }{
 		"ends when told":        {"echo started; sleep 60 & " + child + "wait", "started\n"},

@@ -16,16 +16,16 @@ import (
 
 var _ apply.Host = (*Directory)(nil)
 
-// Directory is a host that is only a tree of files. Actions on units and on the kernel are recorded
-// in /run/slipway/actions.jsonl below it, a JSON document a line, and are its state: a unit that was
-// started is active, a parameter that was set has its value. So the same plan applied again finds
-// nothing to do. What was recorded by one Directory holds for the next.
+// Directory is a host that is only a tree of files. Actions on units and on the kernel are recorded in
+// /run/slipway/actions.jsonl below it, one JSON document per line, and are its state: a unit that was started is
+// active, a parameter that was set has its value. So the same plan applied again finds nothing to do. The next
+// Directory on the tree reads the same record.
 type Directory struct {
 	*rootfs.Tree
 	history history
 }
 
-// OpenDirectory opens the tree below root, which is made if it is missing.
+// OpenDirectory opens the tree below root, and creates root if it is missing.
 func OpenDirectory(root string) (*Directory, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, rootfs.Failed("make root", root, err)
@@ -37,8 +37,8 @@ func OpenDirectory(root string) (*Directory, error) {
 	return &Directory{Tree: tree}, nil
 }
 
-// UnitState is active for a unit that was recorded as started, and not as stopped since; for others it is
-// that of a unit that does not exist.
+// UnitState is active for a unit that was recorded as started and not as stopped since. For others it is the state of a
+// missing unit.
 func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, error) {
 	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}
 	actions, err := d.about(unit)
@@ -62,7 +62,7 @@ func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, 
 	return state, nil
 }
 
-// UnitEnabled is true for each unit that was not recorded as disabled: what would be done is recorded.
+// UnitEnabled is true for each unit that was not recorded as disabled, so that a plan's change is recorded.
 func (d *Directory) UnitEnabled(_ context.Context, unit string) (bool, error) {
 	actions, err := d.about(unit)
 	enabled := true
@@ -85,57 +85,57 @@ func (d *Directory) NeedReload(ctx context.Context, units []string) (bool, error
 	return false, nil
 }
 
-// ReloadUnits is recorded.
+// ReloadUnits records the action.
 func (d *Directory) ReloadUnits(context.Context) error {
 	return d.record(action{Action: actionReload})
 }
 
-// StopUnit is recorded.
+// StopUnit records the action.
 func (d *Directory) StopUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionStop, Unit: unit})
 }
 
-// StartUnit is recorded.
+// StartUnit records the action.
 func (d *Directory) StartUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionStart, Unit: unit})
 }
 
-// RestartUnit is recorded.
+// RestartUnit records the action.
 func (d *Directory) RestartUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionRestart, Unit: unit})
 }
 
-// ReloadUnit is recorded.
+// ReloadUnit records the action.
 func (d *Directory) ReloadUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionReloadUnit, Unit: unit})
 }
 
-// MaskUnit is recorded.
+// MaskUnit records the action.
 func (d *Directory) MaskUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionMask, Unit: unit})
 }
 
-// UnmaskUnit is recorded.
+// UnmaskUnit records the action.
 func (d *Directory) UnmaskUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionUnmask, Unit: unit})
 }
 
-// EnableUnit is recorded.
+// EnableUnit records the action.
 func (d *Directory) EnableUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionEnable, Unit: unit})
 }
 
-// DisableUnit is recorded.
+// DisableUnit records the action.
 func (d *Directory) DisableUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionDisable, Unit: unit})
 }
 
-// Sysctl returns the value that was recorded last, or "" where none was.
+// Sysctl returns the last recorded value, or "".
 func (d *Directory) Sysctl(key string) (string, error) {
 	return d.recorded(key, actionSysctl, "")
 }
 
-// recorded is the value that was recorded last for a key by one action, and not since undone by another; "" for none.
+// recorded returns the last value that the action done recorded for a key, or "" if it recorded none or undone came later.
 func (d *Directory) recorded(key, done, undone string) (string, error) {
 	actions, err := d.about(key)
 	if err != nil {
@@ -152,7 +152,7 @@ func (d *Directory) recorded(key, done, undone string) (string, error) {
 	return "", nil
 }
 
-// SetSysctl is recorded.
+// SetSysctl records the action.
 func (d *Directory) SetSysctl(key, value string) error {
 	if _, err := sysctlPath(key); err != nil {
 		return err
@@ -161,12 +161,12 @@ func (d *Directory) SetSysctl(key, value string) error {
 	return d.record(action{Action: actionSysctl, Key: key, Value: &value})
 }
 
-// ModuleLoaded reports whether the module was recorded.
+// ModuleLoaded reports whether loading the module was recorded.
 func (d *Directory) ModuleLoaded(module string) (bool, error) {
 	return d.did(action{Action: actionModule, Module: module})
 }
 
-// LoadModule is recorded.
+// LoadModule records the action.
 func (d *Directory) LoadModule(_ context.Context, module string) error {
 	if _, err := moduleName(module); err != nil {
 		return err
@@ -174,20 +174,20 @@ func (d *Directory) LoadModule(_ context.Context, module string) error {
 	return d.record(action{Action: actionModule, Module: module})
 }
 
-// IsDone reports whether the command was recorded.
+// IsDone reports whether running the command was recorded.
 func (d *Directory) IsDone(_ context.Context, command *resource.Command) bool {
 	done, err := d.did(action{Action: actionCommand, Label: command.Label, Argv: command.Argv})
 	return err == nil && done
 }
 
-// Run is recorded, with the names of the environment's variables and without their values, which may be secrets, and
-// without what it reads. There is no output.
+// Run records the action with the names of the environment's variables. It leaves out their values, which may be
+// secrets, and the command's input. There is no output.
 func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, error) {
 	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv, Env: slices.Sorted(maps.Keys(command.Env))})
 }
 
-// Probe looks at a unit's recorded state. Every other check is not performed: it would be about the
-// machine that the directory happens to be on.
+// Probe checks a unit's recorded state. It performs no other check: that would test the machine on which the directory
+// happens to be.
 func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
 	if check.UnitActive == "" || check.Foreign {
 		return apply.ErrNotProbed
@@ -205,25 +205,25 @@ func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
 	return nil
 }
 
-// NodeName is not known of a directory.
+// NodeName is unknown for a directory.
 func (d *Directory) NodeName() (string, error) { return "", apply.ErrNotProbed }
 
-// RequestCertificate asks nobody: the certificate would be that of the machine that the directory happens to be on.
+// RequestCertificate requests nothing: the certificate would be for the machine on which the directory happens to be.
 func (d *Directory) RequestCertificate(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
 	return nil, apply.ErrNotProbed
 }
 
-// SelfSign makes nothing: the key would be that of every machine that gets the directory.
+// SelfSign makes nothing: every machine that gets the directory would have the same key.
 func (d *Directory) SelfSign(*resource.ServingCertificate) (certificate, key []byte, err error) {
 	return nil, nil, apply.ErrNotProbed
 }
 
-// FetchAuthority asks nobody: what a directory becomes depends on nothing but the contract and the facts.
+// FetchAuthority fetches nothing: the result in a directory depends only on the contract and the facts.
 func (d *Directory) FetchAuthority(context.Context, *resource.APIServer, func(bundle string) bool) (string, error) {
 	return "", apply.ErrNotProbed
 }
 
-// FetchKubeletDefaults asks no server, for the same reason.
+// FetchKubeletDefaults fetches nothing, for the same reason.
 func (d *Directory) FetchKubeletDefaults(context.Context, *resource.AsNode, <-chan struct{}) ([]byte, error) {
 	return nil, apply.ErrNotProbed
 }
@@ -233,8 +233,8 @@ func (d *Directory) AnnotateNode(context.Context, *resource.FreeName, map[string
 	return apply.ErrNotProbed
 }
 
-// pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
-// ".wants/").
+// pulled reports whether a recorded start of another unit pulls in this unit, which has no record then
+// (systemd.unit(5), ".wants/").
 func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {
 	units, err := d.units()
 	if err != nil {
@@ -243,7 +243,7 @@ func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {
 	for _, by := range units {
 		link, err := d.Stat(resource.UnitDir + "/" + by + ".wants/" + unit)
 		if err != nil || link.Kind == apply.Absent {
-			continue // whatever is in its place is no link
+			continue // it is not a link
 		}
 		state, err := d.UnitState(ctx, by)
 		if err != nil || state.ActiveState == "active" {
@@ -253,7 +253,7 @@ func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {
 	return false, nil
 }
 
-// BootTimes are all zero: a directory does not boot.
+// BootTimes are zero: a directory does not boot.
 func (d *Directory) BootTimes(context.Context) (BootTimes, error) { return BootTimes{}, nil }
 
 // ServiceStart is zero: nothing runs in a directory.

@@ -30,7 +30,7 @@ func TestDirectoryRecords(t *testing.T) {
 	t.Cleanup(func() { unix.Umask(old) })
 	ctx := t.Context()
 
-	// Before anything is recorded nothing is so.
+	// Before the first record nothing is active or set.
 	if state, err := d.UnitState(ctx, "containerd.service"); err != nil || state.ActiveState != "inactive" || state.LoadState != "not-found" {
 		t.Errorf("state: %+v, %v", state, err)
 	}
@@ -105,7 +105,7 @@ func TestDirectoryProbe(t *testing.T) {
 	if !errors.As(err, &checkErr) || checkErr.Cause != resource.CauseUnit || checkErr.Endpoint != "kubelet.service" {
 		t.Errorf("got %v", err)
 	}
-	// What another unit pulls in is in no record.
+	// A unit that another unit pulls in has no record.
 	client := &resource.Check{UnitActive: "client.service"}
 	must(t, d.StartUnit(t.Context(), "kubelet.service"))
 	if err := d.Probe(t.Context(), client); !errors.As(err, &checkErr) {
@@ -185,8 +185,8 @@ func TestDamagedActions(t *testing.T) {
 	wantError(t, d.ReloadUnits(t.Context()), "record daemon-reload in /run/slipway/actions.jsonl")
 }
 
-// A line without its end was never recorded whole: a run died, or the disk was full. It has not been done,
-// and the next action begins a line of its own.
+// A line without its line end is incomplete: a run died, or the disk was full. Its action is not done, and the next
+// action begins a new line.
 func TestTornAction(t *testing.T) {
 	const good = `{"action":"daemon-reload"}` + "\n"
 	for _, torn := range []string{"", "{", `{"action":"start","unit":"a.ser`, `{"action":"start","unit":"a.service"}`} {
@@ -206,7 +206,7 @@ func TestTornAction(t *testing.T) {
 	}
 }
 
-// What a question costs does not depend on how much was recorded before.
+// The cost of a question does not depend on the size of the earlier record.
 func TestQuestionsReadOnlyWhatWasAdded(t *testing.T) {
 	ctx := t.Context()
 	cost := func(before int) map[string]float64 {
@@ -245,7 +245,7 @@ func TestQuestionsReadOnlyWhatWasAdded(t *testing.T) {
 	}
 	small, large := cost(1), cost(1000)
 	for name, allocations := range large {
-		if allocations > small[name]+5 { // maps and lists grow now and then
+		if allocations > small[name]+5 { // maps and slices grow now and then
 			t.Errorf("%s: %v allocations after 1000 actions, %v after one", name, allocations, small[name])
 		}
 	}
@@ -284,7 +284,7 @@ func TestQuestionsSeeWhatOthersRecorded(t *testing.T) {
 	want()
 }
 
-// The error names the line of the file, also where the lines before it were read earlier; a mended file is read.
+// The error names the line of the file, even if earlier lines were read before. A repaired file is read.
 func TestDamagedLineAfterGoodOnes(t *testing.T) {
 	const good = `{"action":"start","unit":"a.service"}` + "\n"
 	root, ctx := t.TempDir(), t.Context()
@@ -304,7 +304,7 @@ func TestDamagedLineAfterGoodOnes(t *testing.T) {
 	}
 }
 
-// A record that is another file's as well is not written to.
+// A record that is a hard link to another file is not written to.
 func TestRecordWithAnotherName(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
-// Disk is an open disk, to be read only.
+// Disk is an open disk, for reading only.
 type Disk = interface {
 	io.ReaderAt
 	io.Closer
@@ -30,16 +30,16 @@ const (
 	deviceDir = "/dev"
 )
 
-// maxDisks bounds how many disks and partitions are returned.
+// maxDisks limits the number of returned disks and partitions.
 const maxDisks = 128
 
-// optical is what the names of optical drives begin with. Clouds hand settings over on those.
+// optical is the name prefix of optical drives. Clouds provide settings on those.
 const optical = "sr"
 
-// Disks lists the disks and partitions that can hold settings for this machine, optical drives first, then by
-// name, and no more than 128. That is all that have a device file but for those that are made of others or of
-// memory, and for the disk with the root file system, which came with the image. Whether there is a medium in a
-// drive is found out by OpenDisk. A machine without block devices has none, which is no error.
+// Disks lists at most 128 disks and partitions that can hold settings for this machine: optical drives first, then by
+// name. It leaves out devices that consist of other devices or of memory, and the disk with the root file system,
+// because that belongs to the image. OpenDisk finds out whether a drive has a medium. A machine without block devices
+// has an empty list and no error.
 func (m *Machine) Disks() ([]string, error) {
 	names, err := readDirIfAny(m.Tree, blockDir)
 	if err != nil {
@@ -57,7 +57,7 @@ func (m *Machine) Disks() ([]string, error) {
 	return inOrder(names), nil
 }
 
-// Disks lists the regular files in the directory's /dev, in the same order: images in the place of disks.
+// Disks lists the regular files in the directory's /dev, in the same order: images that replace disks.
 func (d *Directory) Disks() ([]string, error) {
 	names, err := readDirIfAny(d.Tree, deviceDir)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *Directory) Disks() ([]string, error) {
 	return inOrder(names), nil
 }
 
-// inOrder puts sorted names into the order in which disks are listed.
+// inOrder sorts names into the order of the list of disks.
 func inOrder(names []string) []string {
 	isOptical := func(name string) bool { return strings.HasPrefix(name, optical) }
 	others := slices.DeleteFunc(slices.Clone(names), isOptical)
@@ -86,8 +86,8 @@ func readDirIfAny(t *rootfs.Tree, dir string) ([]string, error) {
 	return names, err
 }
 
-// rootDisk is the disk that has the root file system, with its partitions; nothing where that is on no
-// single disk. Where partitions are, their directories are in that of their disk (sysfs(5)).
+// rootDisk returns the disk that has the root file system, with its partitions. It is empty if the file system is not
+// on a single disk. A partition's directory is inside its disk's directory (sysfs(5)).
 func rootDisk(t *rootfs.Tree, blocks []string) []string {
 	info, err := os.Stat(t.Root())
 	if err != nil {
@@ -112,8 +112,8 @@ func rootDisk(t *rootfs.Tree, blocks []string) []string {
 	return append(inside, disk)
 }
 
-// OpenDisk opens a disk for reading, and returns its size in bytes. What is there must be a block device, and is
-// not waited for. The error is a fs.ErrNotExist where there is no such disk or no medium in the drive.
+// OpenDisk opens a disk for reading and returns its size in bytes. The name must be a block device, and OpenDisk does
+// not wait for it. If the disk is missing or the drive has no medium, the error is fs.ErrNotExist.
 func (m *Machine) OpenDisk(name string) (Disk, int64, error) {
 	return openDisk(m.Tree, name, unix.S_IFBLK)
 }
@@ -123,7 +123,7 @@ func (d *Directory) OpenDisk(name string) (Disk, int64, error) {
 	return openDisk(d.Tree, name, unix.S_IFREG)
 }
 
-// openDisk opens what must be of a kind.
+// openDisk opens a file that must be of a certain kind.
 func openDisk(t *rootfs.Tree, name string, kind uint32) (Disk, int64, error) {
 	full := deviceDir + "/" + name
 	if strings.Contains(name, "/") {
@@ -141,7 +141,7 @@ func openDisk(t *rootfs.Tree, name string, kind uint32) (Disk, int64, error) {
 	return file, size, nil
 }
 
-// sizeOf returns the size of what is open, which is never 0.
+// sizeOf returns the size of an open file, which is never 0.
 func sizeOf(file *os.File, kind uint32) (int64, error) {
 	if kind == unix.S_IFBLK && isEmptyDrive(file) {
 		return 0, noMedium(unix.ENOMEDIUM)
@@ -153,7 +153,7 @@ func sizeOf(file *os.File, kind uint32) (int64, error) {
 	return size, err
 }
 
-// noMedium makes an empty drive the same to callers as none at all.
+// noMedium makes callers see an empty drive as a missing disk.
 func noMedium(err error) error {
 	if errors.Is(err, unix.ENOMEDIUM) {
 		return fmt.Errorf("has no medium: %w", fs.ErrNotExist)
@@ -168,17 +168,17 @@ const (
 	driveTrayOpen    = 2
 )
 
-// isEmptyDrive reports whether it is an optical drive without a disc. Such a drive that is opened without waiting
-// has the size that it was given for want of any (drivers/scsi/sr.c, get_sectorsize), and every read of it fails.
-// Other disks do not know the question.
+// isEmptyDrive reports whether the file is an optical drive without a disc. If such a drive is opened without waiting,
+// it reports a default size (drivers/scsi/sr.c, get_sectorsize), and every read fails. Other disks do not support the
+// request.
 func isEmptyDrive(file *os.File) bool {
 	state, err := unix.IoctlRetInt(int(file.Fd()), cdromDriveStatus)
 	return err == nil && (state == driveNoDisc || state == driveTrayOpen)
 }
 
-// WaitForDisk waits until there is a disk or partition that is not among those known, and reports whether there
-// is before ctx is done. It is told by the kernel of new device files. A disc that is put into a drive makes
-// none, and is not waited for.
+// WaitForDisk waits until there is a disk or partition that is not in known, and reports whether that happened before
+// ctx is done. The kernel notifies it of new device files. A disc that is inserted into a drive creates no device file,
+// so WaitForDisk does not notice it.
 func (m *Machine) WaitForDisk(ctx context.Context, known []string) bool {
 	return m.WatchDirectory(ctx, deviceDir, func() bool {
 		names, err := m.Disks()
@@ -186,5 +186,5 @@ func (m *Machine) WaitForDisk(ctx context.Context, known []string) bool {
 	}) == nil
 }
 
-// WaitForDisk waits for nothing: no disk is plugged into a directory.
+// WaitForDisk does not wait: a directory gets no new disks.
 func (d *Directory) WaitForDisk(context.Context, []string) bool { return false }

@@ -16,8 +16,8 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// newBlocks is a machine with the block devices given: "vda" is a disk, "vda/vda1" a partition of it, and "!vda"
-// one that has no device file (yet).
+// newBlocks is a machine with the given block devices: "vda" is a disk, "vda/vda1" a partition of it, and "!vda" a disk
+// without a device file (yet).
 func newBlocks(t *testing.T, blocks ...string) (*Machine, func(string) string) {
 	t.Helper()
 	tree, at := newTree(t)
@@ -33,7 +33,7 @@ func newBlocks(t *testing.T, blocks ...string) (*Machine, func(string) string) {
 	return &Machine{Tree: tree}, at
 }
 
-// addBlock adds what sysfs has of a block device.
+// addBlock adds a block device to sysfs.
 func addBlock(t *testing.T, at func(string) string, block string) {
 	t.Helper()
 	must(t, os.MkdirAll(at("/sys/devices/pci0/block/"+block), 0o755))
@@ -44,7 +44,7 @@ func TestDisks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		blocks []string
-		// root is what the root file system is on, if on any.
+		// root is the device of the root file system, if any.
 		root string
 		want string
 	}{
@@ -73,7 +73,7 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// A machine that has no sysfs has no disks; one whose sysfs cannot be read is broken.
+// A machine without sysfs has no disks. If sysfs cannot be read, that is an error.
 func TestDisksOfNoMachine(t *testing.T) {
 	tree, at := newTree(t)
 	m := &Machine{Tree: tree}
@@ -130,7 +130,7 @@ func TestDisksOfDirectory(t *testing.T) {
 	}
 }
 
-// What is no disk is not opened, whatever it is called, and nobody is waited for.
+// A file that is not a disk is not opened, whatever its name, and OpenDisk does not wait for another program.
 func TestOpenDiskThatIsNone(t *testing.T) {
 	d, err := OpenDirectory(t.TempDir())
 	must(t, err)
@@ -145,7 +145,7 @@ func TestOpenDiskThatIsNone(t *testing.T) {
 	must(t, unix.Mkfifo(filepath.Join(dev, "pipe"), 0o600))
 	for _, c := range []struct {
 		name             string
-		machine, nothing bool // whose disk; whether the error is that there is nothing
+		machine, nothing bool // whose disk; whether the error is that it is missing
 	}{
 		{"missing", true, true}, {"missing", false, true}, {"empty", false, true},
 		{"file", true, false}, {"link", true, false}, {"link", false, false}, {"pipe", true, false}, {"pipe", false, false},
@@ -164,7 +164,7 @@ func TestOpenDiskThatIsNone(t *testing.T) {
 	}
 }
 
-// The disks of the machine that the test runs on have the sizes that the kernel says, and can be read.
+// The disks of the test's machine have the sizes that the kernel reports, and can be read.
 func TestOpenDiskOfMachine(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only the superuser reads disks")
@@ -186,7 +186,7 @@ func TestOpenDiskOfMachine(t *testing.T) {
 		must(t, err)
 		disk, size, err := m.OpenDisk(name)
 		if errors.Is(err, fs.ErrPermission) {
-			continue // a container may see devices that it must not open
+			continue // a container may see devices that it may not open
 		}
 		if sectors == 0 {
 			if !errors.Is(err, fs.ErrNotExist) {
@@ -195,7 +195,7 @@ func TestOpenDiskOfMachine(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(name, optical) && errors.Is(err, fs.ErrNotExist) {
-			continue // the drive is empty, whatever its size
+			continue // the drive is empty, whatever size it reports
 		}
 		if err != nil || size != sectors*512 {
 			t.Errorf("%s: %d bytes, %v, want %d sectors", name, size, err, sectors)
@@ -217,7 +217,7 @@ func TestWaitForDisk(t *testing.T) {
 		name   string
 		blocks []string
 		known  []string
-		// appears are those that come later.
+		// appears are the disks that come later.
 		appears []string
 		want    bool
 	}{
@@ -248,7 +248,7 @@ func TestWaitForDisk(t *testing.T) {
 	}
 }
 
-// Where there is no /dev nobody is waited for.
+// Without /dev, WaitForDisk returns at once.
 func TestWaitForDiskWithoutDevices(t *testing.T) {
 	tree, _ := newTree(t)
 	if (&Machine{Tree: tree}).WaitForDisk(t.Context(), nil) {
@@ -256,7 +256,7 @@ func TestWaitForDiskWithoutDevices(t *testing.T) {
 	}
 }
 
-// No disk of the running system is listed twice, and none that it runs from.
+// No disk of the running system is listed twice, and its root disk is not listed.
 func TestDisksOfThisMachine(t *testing.T) {
 	m, err := OpenMachine()
 	must(t, err)

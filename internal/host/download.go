@@ -22,27 +22,27 @@ import (
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
-// maxDownload bounds what is brought. Kubernetes' archive for nodes has some 130 MB.
+// maxDownload limits a download. Kubernetes' archive for nodes has some 130 MB.
 const maxDownload = 1 << 30
 
-// Downloaded reports where a component that is in its store has come from; nil where it is not.
+// Downloaded returns the origin of a component in its store, or nil if the store is missing or incomplete.
 func (m *Machine) Downloaded(d *resource.Download) (*apply.Origin, error) {
 	return downloaded(m.Tree, d)
 }
 
-// Downloaded reports where a component that is in its store has come from; nil where it is not.
+// Downloaded returns the origin of a component in its store, or nil if the store is missing or incomplete.
 func (d *Directory) Downloaded(spec *resource.Download) (*apply.Origin, error) {
 	return downloaded(d.Tree, spec)
 }
 
-// Stores are the directories of a component that was brought.
+// Stores are all store directories of a component.
 func (m *Machine) Stores(component string) ([]string, error) { return stores(m.Tree, component) }
 
-// Stores are the directories of a component that was brought.
+// Stores are all store directories of a component.
 func (d *Directory) Stores(component string) ([]string, error) { return stores(d.Tree, component) }
 
-// Download brings a component to its store: from the first place that has it, in their order. What was brought by a run that has
-// ended in the middle is continued. Its error is a *apply.CheckError, unless the machine's own disk is what fails.
+// Download brings a component to its store, from the first of its sources that has it. It continues an incomplete
+// download of an earlier run. Its error is a *apply.CheckError, except for errors of the machine's disk.
 func (m *Machine) Download(ctx context.Context, d *resource.Download, report func(how string)) (*apply.Origin, error) {
 	if err := tidy(m.Tree, d); err != nil {
 		return nil, err
@@ -62,10 +62,10 @@ func (m *Machine) Download(ctx context.Context, d *resource.Download, report fun
 	return origin, err
 }
 
-var actionDownload = records(failpoint.Download, labelField|argvField, 0) // a component, and places
+var actionDownload = records(failpoint.Download, labelField|argvField, 0) // a component and its sources
 
-// Download brings a component that is on the disk. What is on a server is not fetched: a directory is in no network. It is
-// recorded that it would be.
+// Download unpacks a component that is on the disk. It does not fetch from a server, because a directory has no
+// network, but records that a machine would.
 func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(string)) (*apply.Origin, error) {
 	if err := tidy(d.Tree, spec); err != nil {
 		return nil, err
@@ -83,15 +83,16 @@ func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(
 	return nil, cmp.Or(err, apply.ErrNotProbed)
 }
 
-// isLocal reports whether a place is on the machine.
+// isLocal reports whether a source is a path of the machine.
 func isLocal(place string) bool { return strings.HasPrefix(place, "/") }
 
-// remotePlaces are those of a component's places that are servers'.
+// remotePlaces are a component's sources on servers.
 func remotePlaces(d *resource.Download) []string {
 	return slices.DeleteFunc(slices.Clone(d.From), isLocal)
 }
 
-// takeLocal brings a component from the first of its places on the machine that has it. missing says why none has.
+// takeLocal takes a component from the first source on the machine that has it. missing is the reason if no source has
+// it.
 func takeLocal(t *rootfs.Tree, d *resource.Download) (origin *apply.Origin, missing, err error) {
 	var all []error
 	for _, place := range d.From {
@@ -111,7 +112,7 @@ func takeLocal(t *rootfs.Tree, d *resource.Download) (origin *apply.Origin, miss
 	return nil, errors.Join(all...), nil
 }
 
-// takeFile brings a component from a file of the machine.
+// takeFile takes a component from a file of the machine.
 func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin, error) {
 	refused := func(cause resource.Cause, err error) error {
 		return &apply.CheckError{Cause: cause, Endpoint: place, Err: err}
@@ -142,7 +143,8 @@ func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin
 	return origin, nil
 }
 
-// fetch brings a component from a server. What has come is not thrown away by a failure: the next run continues it.
+// fetch downloads a component from a server. After a failure it keeps the downloaded part, so that the next run
+// continues.
 func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string, report func(how string)) (*apply.Origin, error) {
 	client, err := m.fetcher(&d.Reach)
 	if err != nil {
@@ -170,13 +172,13 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 	}
 	origin := &apply.Origin{From: got.From, SHA256: got.SHA256, Checked: got.Checked, Bytes: got.Bytes}
 	if err := fill(m.Tree, d, part, origin); err != nil {
-		// What has come is no use.
+		// The downloaded file is useless.
 		return nil, errors.Join(err, m.Remove(d.Path(partFile)), m.Sync())
 	}
 	return origin, nil
 }
 
-// fetchCauses are what the causes of a failed download are in the terms of a plan.
+// fetchCauses maps the causes of a failed download to a plan's causes.
 var fetchCauses = map[fetch.Cause]resource.Cause{
 	fetch.WrongDigest:  resource.CauseContent,
 	fetch.WrongContent: resource.CauseContent,
@@ -186,14 +188,14 @@ var fetchCauses = map[fetch.Cause]resource.Cause{
 	fetch.Unreachable:  resource.CauseUnreachable,
 }
 
-// loginCauses are those of a registry that the machine's identity does not open.
+// loginCauses maps the causes of a registry login that the machine's identity did not get.
 var loginCauses = map[fetch.LoginCause]resource.Cause{
 	fetch.NoIdentity:          resource.CauseIdentity,
 	fetch.RegistryUnreachable: resource.CauseUnreachable,
 	fetch.RegistryRefused:     resource.CauseRefused,
 }
 
-// fetchFailed is the failure of a download with its cause. One that is of the machine's own disk has none.
+// fetchFailed adds the cause to a failed download. An error of the machine's disk has no cause.
 func fetchFailed(err error) error {
 	failed, ok := errors.AsType[*fetch.Error](err)
 	if !ok {

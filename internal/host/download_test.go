@@ -47,7 +47,7 @@ func packed(t *testing.T, files ...string) ([]byte, string) {
 	return b.Bytes(), hex.EncodeToString(sum[:])
 }
 
-// machineIn is a machine whose files are below a directory.
+// machineIn is a machine with its files below a directory.
 func machineIn(t *testing.T) (*Machine, string) {
 	t.Helper()
 	root := t.TempDir()
@@ -59,7 +59,7 @@ func machineIn(t *testing.T) (*Machine, string) {
 	return &Machine{Tree: tree}, root
 }
 
-// wanted is a component of which a kubelet is wanted, and a kubectl if there is one.
+// wanted is a component with a required kubelet and an optional kubectl.
 func wanted(from ...string) *resource.Download {
 	return &resource.Download{Component: "kubernetes", From: from, Files: []resource.Unpacked{
 		{Name: "kubelet", Members: []string{"kubernetes/node/bin/kubelet"}},
@@ -87,7 +87,7 @@ func causeOf(err error) resource.Cause {
 	return ""
 }
 
-// Each way in which a component comes, or does not.
+// All the ways in which a component is downloaded or fails to be.
 func TestDownload(t *testing.T) {
 	good, digest := packed(t, "kubernetes/node/bin/kubelet=the kubelet", "other=x", "kubernetes/node/bin/kubectl=the kubectl")
 	other, _ := packed(t, "kubernetes/node/bin/kubectl=the kubectl")
@@ -109,7 +109,7 @@ func TestDownload(t *testing.T) {
 		name   string
 		from   []string
 		sha256 string
-		origin string // where it came from
+		origin string // the expected origin
 		cause  resource.Cause
 		says   string
 	}{
@@ -158,7 +158,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// wantStored wants the store to be whole, and to say where the component is from.
+// wantStored requires that the store is complete and records the component's origin.
 func wantStored(t *testing.T, m *Machine, root string, d *resource.Download, origin *apply.Origin, want apply.Origin) {
 	t.Helper()
 	again, err := m.Downloaded(d)
@@ -175,7 +175,8 @@ func wantStored(t *testing.T, m *Machine, root string, d *resource.Download, ori
 	}
 }
 
-// A download that is cut at every part is continued, and not begun again, where its digest says that it is the same file.
+// A download that is cut at every part continues, without a new beginning, if its digest proves that it is the same
+// file.
 func TestDownloadIsContinued(t *testing.T) {
 	noise := make([]byte, 300<<10)
 	for i, x := 0, uint32(1); i < len(noise); i++ {
@@ -195,7 +196,7 @@ func TestDownloadIsContinued(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 			w.Write(content[:cut])
 			w.(http.Flusher).Flush()
-			for r.Context().Err() == nil { // until the agent has read what came, and is told to end
+			for r.Context().Err() == nil { // until the agent has read the data and must end
 				if info, err := os.Stat(filepath.Join(ctx.Value(rootKey{}).(string), partFile)); err == nil && info.Size() >= int64(cut) {
 					stop()
 				}
@@ -219,7 +220,7 @@ func TestDownloadIsContinued(t *testing.T) {
 	}
 }
 
-// How far a component is, and why nothing comes, is reported.
+// The component's progress, and the reason of a delay, are reported.
 func TestDownloadReports(t *testing.T) {
 	content, digest := packed(t, "kubernetes/node/bin/kubelet=the kubelet")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -247,7 +248,7 @@ func TestDownloadReports(t *testing.T) {
 		var said []string
 		_, err := m.Download(ctx, d, func(how string) {
 			said = append(said, how)
-			stop() // nobody waits for the next try
+			stop() // no caller waits for the next try
 		})
 		if (err == nil) != (place != "/busy") || !slices.Equal(said, []string{want}) {
 			t.Errorf("%s: %q, %v", place, said, err)
@@ -260,7 +261,7 @@ type rootKey struct{}
 
 var fixedTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// One store beside the new one is kept of a component, the last whole one; what is not whole goes.
+// Beside the new store, one other store of a component is kept: the last complete one. Incomplete stores are removed.
 func TestStoresAreTidied(t *testing.T) {
 	m, root := machineIn(t)
 	content, _ := packed(t, "kubernetes/node/bin/kubelet=k")
@@ -272,7 +273,7 @@ func TestStoresAreTidied(t *testing.T) {
 		}
 		d := wanted(place)
 		if i == 1 {
-			d.Component = "kubernetes-other" // whose stores are its own
+			d.Component = "kubernetes-other" // it has separate stores
 		}
 		if _, err := m.Download(t.Context(), d, nothing); err != nil {
 			t.Fatal(err)
@@ -301,7 +302,7 @@ func TestStoresAreTidied(t *testing.T) {
 	}
 }
 
-// A store in which a file is missing, or has another size, is not whole.
+// A store with a missing file, or a file of another size, is incomplete.
 func TestStoreIsWhole(t *testing.T) {
 	m, root := machineIn(t)
 	content, _ := packed(t, "kubernetes/node/bin/kubelet=kubelet", "kubernetes/node/bin/kubectl=kubectl")
@@ -327,7 +328,7 @@ func TestStoreIsWhole(t *testing.T) {
 	}
 }
 
-// A directory unpacks what is in it, and takes note, once, of what a machine would fetch.
+// A directory unpacks the components that it has, and records, once, what a machine would fetch.
 func TestDirectoryDownload(t *testing.T) {
 	root := t.TempDir()
 	d, err := OpenDirectory(root)
@@ -405,5 +406,5 @@ func TestReachedDirectly(t *testing.T) {
 	}
 }
 
-// nothing is what is done where nobody wants to know how far a component is.
+// nothing ignores the progress.
 func nothing(string) {}

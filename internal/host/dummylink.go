@@ -17,8 +17,8 @@ import (
 // maxName is the longest name of an interface (include/uapi/linux/if.h, IFNAMSIZ).
 const maxName = unix.IFNAMSIZ - 1
 
-// MakeDummy makes an interface that leads nowhere, brings it up, and gives it addresses without a network (rtnetlink(7)). One that is there
-// stays, and keeps what other addresses it has.
+// MakeDummy creates a dummy interface, brings it up, and gives it addresses without a network (rtnetlink(7)). If it
+// already exists, it keeps its other addresses.
 func (m *Machine) MakeDummy(name string, addresses []netip.Addr) error {
 	err := checkInterface(name)
 	if err == nil {
@@ -51,7 +51,7 @@ func makeInterface(change failpoint.Change, kind string, addresses []netip.Addr)
 	return nil
 }
 
-// RemoveInterface removes an interface, with its addresses. It is no error that there is none.
+// RemoveInterface removes an interface with its addresses. If it is missing, that is not an error.
 func (m *Machine) RemoveInterface(name string) error {
 	err := checkInterface(name)
 	if err == nil {
@@ -70,19 +70,19 @@ func checkInterface(name string) error {
 	return nil
 }
 
-// linkMessage is what a message about an interface says (struct ifinfomsg).
+// linkMessage is the body of a message about an interface (struct ifinfomsg).
 func linkMessage(index int, flags uint32, attributes ...[]byte) []byte {
 	message := make([]byte, unix.SizeofIfInfomsg)
 	binary.NativeEndian.PutUint32(message[4:], uint32(index))
 	binary.NativeEndian.PutUint32(message[8:], flags)
-	binary.NativeEndian.PutUint32(message[12:], flags) // which of them count
+	binary.NativeEndian.PutUint32(message[12:], flags) // the mask of the valid flags
 	for _, a := range attributes {
 		message = append(message, a...)
 	}
 	return message
 }
 
-// addressMessage is what a message about an address says (struct ifaddrmsg).
+// addressMessage is the body of a message about an address (struct ifaddrmsg).
 func addressMessage(index int, address netip.Addr) []byte {
 	message := make([]byte, unix.SizeofIfAddrmsg)
 	message[0], message[1] = unix.AF_INET, byte(address.BitLen())
@@ -94,7 +94,7 @@ func addressMessage(index int, address netip.Addr) []byte {
 	return append(message, attribute(unix.IFA_ADDRESS, address.AsSlice())...)
 }
 
-// attribute is a part of a message, filled up to four bytes (struct rtattr).
+// attribute is a part of a message, padded to four bytes (struct rtattr).
 func attribute(kind uint16, data []byte) []byte {
 	a := make([]byte, unix.SizeofRtAttr, unix.SizeofRtAttr+len(data)+3)
 	binary.NativeEndian.PutUint16(a, uint16(unix.SizeofRtAttr+len(data)))
@@ -108,7 +108,7 @@ func attribute(kind uint16, data []byte) []byte {
 
 func nameAttribute(name string) []byte { return attribute(unix.IFLA_IFNAME, []byte(name+"\x00")) }
 
-// talk sends the kernel a message about its network, and returns what it says to it (netlink(7)).
+// talk sends the kernel a message about its network, and returns the answer (netlink(7)).
 func talk(change failpoint.Change, kind, flags uint16, body []byte) error {
 	socket, err := syscall.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestDummy(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("who runs this may not make interfaces")
 	}
-	// The thread has a network of its own, and ends with this goroutine.
+	// The thread has a separate network namespace, and ends with this goroutine.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -90,7 +90,7 @@ func TestInterfaceNames(t *testing.T) {
 	}
 }
 
-// A program that goes on says how it has ended, and ends when it is asked to.
+// A program that keeps running reports how it has ended, and ends on a signal.
 func TestStart(t *testing.T) {
 	m := &Machine{}
 	signal, ended, err := m.Start([]string{"sh", "-c", "exit 3"})
@@ -112,7 +112,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// It knows of the agent's surroundings what a command knows.
+// It gets the same environment as a command.
 func TestStartEnvironment(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://proxy.example")
 	file := t.TempDir() + "/environment"

@@ -17,8 +17,8 @@ var (
 	_ facts.Machine = (*Directory)(nil)
 )
 
-// Addresses returns the addresses of the interface that has the default route: IPv4's, or IPv6's
-// where there is no route of the other family. Those that are not the machine's for good are left out.
+// Addresses returns the addresses of the interface with the IPv4 default route, or with IPv6's if there is no IPv4
+// route. It leaves out addresses that the machine may lose.
 func (m *Machine) Addresses() ([]netip.Addr, error) {
 	link, err := m.defaultLink()
 	if err != nil {
@@ -31,7 +31,7 @@ func (m *Machine) Addresses() ([]netip.Addr, error) {
 	return lasting(table, link.Index), nil
 }
 
-// Addresses are none: a directory is in no network.
+// Addresses returns nothing: a directory has no network.
 func (d *Directory) Addresses() ([]netip.Addr, error) { return nil, nil }
 
 // defaultInterface is the interface of the first default route.
@@ -42,9 +42,8 @@ func (m *Machine) defaultInterface() (string, error) {
 	return "", errors.New("the machine has no default route")
 }
 
-// Interfaces returns the network interfaces but for loopback, in the order in which the kernel has made
-// them, which has the machine's own before the pods'. No more than facts.MaxInterfaces are asked for their
-// addresses.
+// Interfaces returns the network interfaces without loopback, in the order in which the kernel created them, so the
+// machine's come before the pods'. It reads the addresses of at most facts.MaxInterfaces interfaces.
 func (m *Machine) Interfaces() ([]facts.Interface, error) {
 	all, err := net.Interfaces()
 	if err != nil {
@@ -56,7 +55,7 @@ func (m *Machine) Interfaces() ([]facts.Interface, error) {
 	for _, i := range all[:min(len(all), facts.MaxInterfaces)] {
 		networks, err := i.Addrs()
 		if err != nil {
-			continue // it is gone by now
+			continue // it has disappeared meanwhile
 		}
 		own := facts.Interface{Name: i.Name, MAC: i.HardwareAddr.String()}
 		for _, network := range networks {
@@ -67,5 +66,5 @@ func (m *Machine) Interfaces() ([]facts.Interface, error) {
 	return list, nil
 }
 
-// Interfaces are none: a directory is in no network.
+// Interfaces returns nothing: a directory has no network.
 func (d *Directory) Interfaces() ([]facts.Interface, error) { return nil, nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// Every interface of the machine that the test runs on is there with its addresses, but for loopback.
+// All interfaces of the test's machine are there with their addresses, except loopback.
 func TestInterfaces(t *testing.T) {
 	m, err := OpenMachine()
 	must(t, err)
@@ -45,7 +45,7 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-// Sysfs says that every file of its is a page long; what is in them is read nevertheless.
+// Sysfs reports each of its files as one page long; their content is read nevertheless.
 func TestGatherMachine(t *testing.T) {
 	m, err := OpenMachine()
 	must(t, err)
@@ -78,7 +78,7 @@ func TestGatherMachine(t *testing.T) {
 	}
 }
 
-// The facts of a directory are what is below it, and not those of the machine that it is on.
+// A directory's facts are those of the files below it, not those of the machine that it is on.
 func TestGatherDirectory(t *testing.T) {
 	d, err := OpenDirectory(t.TempDir())
 	must(t, err)

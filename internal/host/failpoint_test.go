@@ -20,7 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// witness is a failpoint that lets all pass but what it is told to fail.
+// witness is a failpoint that lets all changes pass except those that fate fails.
 type witness struct {
 	mu   sync.Mutex
 	seen []failpoint.Mutation
@@ -69,7 +69,7 @@ func everything(d *Directory) error {
 	)
 }
 
-// Every kind of change is seen, with whole paths, and only those of the tree are seen.
+// Every kind of change is seen, with whole paths, and no changes outside the tree are seen.
 func TestFailpointSeesEveryChange(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)
@@ -101,7 +101,7 @@ func TestFailpointSeesEveryChange(t *testing.T) {
 	}
 }
 
-// What a failpoint refuses has no effect: so it sees everything that changes a tree.
+// A change that the failpoint refuses has no effect: so the failpoint sees everything that changes a tree.
 func TestFailpointRefusesEveryChange(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)
@@ -114,7 +114,7 @@ func TestFailpointRefusesEveryChange(t *testing.T) {
 	}
 }
 
-// A call that a signal interrupts is made again, whichever it is.
+// Every call that a signal interrupts is made again.
 func TestInterruptedCalls(t *testing.T) {
 	d := openDirectory(t, t.TempDir())
 	interrupted := make(map[string]int)
@@ -129,7 +129,7 @@ func TestInterruptedCalls(t *testing.T) {
 	}
 }
 
-// A write that fails in the middle leaves a part, as a full disk does; what is there already stays.
+// A write that fails in the middle leaves a partial file, as a full disk does; the existing file stays.
 func TestShortWrite(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)
@@ -162,7 +162,7 @@ func TestShortWrite(t *testing.T) {
 	}
 }
 
-// What is done to the machine itself goes the same way.
+// Changes of the machine itself also go through the failpoint.
 func TestFailpointOnMachine(t *testing.T) {
 	m := &Machine{}
 	install(t, func(*failpoint.Mutation) failpoint.Fate { return failpoint.Fate{Err: io.ErrUnexpectedEOF} })
@@ -177,7 +177,7 @@ func TestFailpointOnMachine(t *testing.T) {
 	}
 }
 
-// A file system that has no files without names is one more way to the same end.
+// On a file system without unnamed files the result is the same.
 func TestCreateExclusiveByName(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)

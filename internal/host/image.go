@@ -13,11 +13,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// pullPause is how long is waited before an image is pulled again (AKS: retrycmd_pull_from_registry_with_oras).
+// pullPause is the pause before an image is pulled again (AKS: retrycmd_pull_from_registry_with_oras).
 const pullPause = 5 * time.Second
 
-// PullImage has the container runtime pull an image: as nobody, and where that is refused as the machine's identity. It tries for as
-// long as the image may take. Its error is a *apply.CheckError.
+// PullImage makes the container runtime pull an image: first anonymously, and if that is refused, with the machine's
+// identity. It tries until the image's timeout. Its error is a *apply.CheckError.
 func (m *Machine) PullImage(ctx context.Context, i *resource.Image) error {
 	limited, cancel := context.WithTimeout(ctx, i.Timeout.Std())
 	defer cancel()
@@ -30,7 +30,8 @@ func (m *Machine) PullImage(ctx context.Context, i *resource.Image) error {
 	}
 }
 
-// pullOnce pulls an image. token is that of the last login, which was refused or did not help, and then the one of this.
+// pullOnce pulls an image. token is the last login's, which was refused or did not help; pullOnce sets it to the new
+// login's.
 func (m *Machine) pullOnce(ctx context.Context, i *resource.Image, token *string) error {
 	failed := func(cause resource.Cause, err error) error {
 		return &apply.CheckError{Cause: cause, Endpoint: i.Image, Err: err}
@@ -77,12 +78,12 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image, token *string
 
 var actionPull = records(failpoint.Pull, keyField, 0)
 
-// HasImage reports whether an image was recorded.
+// HasImage reports whether pulling the image was recorded.
 func (d *Directory) HasImage(_ context.Context, i *resource.Image) (bool, error) {
 	return d.did(action{Action: actionPull, Key: i.Image})
 }
 
-// PullImage is recorded: a directory has no container runtime.
+// PullImage records the action: a directory has no container runtime.
 func (d *Directory) PullImage(_ context.Context, i *resource.Image) error {
 	return d.record(action{Action: actionPull, Key: i.Image})
 }

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// providerPatience bounds one run of an image credential provider, as the kubelet does (Kubernetes:
+	// providerPatience limits one run of an image credential provider, as the kubelet does (Kubernetes:
 	// pkg/credentialprovider/plugin/plugin.go, execPlugin).
 	providerPatience = time.Minute
-	// maxProviderAnswer bounds what one answers. ECR's passwords have some 2 KiB.
+	// maxProviderAnswer limits its answer. ECR's passwords have some 2 KiB.
 	maxProviderAnswer = 64 << 10
 	providerVersion   = "credentialprovider.kubelet.k8s.io/v1"
 )
 
-// providerLogin asks an image credential provider how to log in for an image, as the kubelet does (Kubernetes docs, Configure a
-// kubelet image credential provider). What it answers is in no error.
+// providerLogin gets an image's login from an image credential provider, as the kubelet does (Kubernetes docs,
+// Configure a kubelet image credential provider). Errors do not contain the answer.
 func providerLogin(ctx context.Context, i *resource.Image) (*cri.Login, error) {
 	ctx, cancel := context.WithTimeout(ctx, providerPatience)
 	defer cancel()
@@ -51,8 +51,8 @@ func providerLogin(ctx context.Context, i *resource.Image) (*cri.Login, error) {
 	return loginFor(i, answer.kept)
 }
 
-// loginFor is the login for an image's registry in an answer. The kubelet takes the longest of several patterns that match; a provider
-// of a cloud's answers with the registry itself, or with one pattern.
+// loginFor is the answer's login for an image's registry. If several patterns match, the kubelet takes the longest. A
+// cloud's provider answers with the registry itself, or with one pattern.
 func loginFor(i *resource.Image, answer []byte) (*cri.Login, error) {
 	var response struct {
 		Kind string                                         `json:"kind"`
@@ -77,7 +77,7 @@ func loginFor(i *resource.Image, answer []byte) (*cri.Login, error) {
 	return &cri.Login{Server: registry, Username: auth.Username, Password: auth.Password}, nil
 }
 
-// limited keeps what a program prints, and ends it if that is too much.
+// limited keeps a program's output, and ends the program if the output is too long.
 type limited struct {
 	kept []byte
 	left int

@@ -10,10 +10,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
-// logGrace is how long a journalctl that is told to end has to do so.
+// logGrace is how long a journalctl has after SIGTERM.
 const logGrace = 200 * time.Millisecond
 
-// journal is the journal as a program shows it.
+// journal is the journal as a program prints it.
 func journal(program string) systemd.Journal {
 	return func(ctx context.Context, timeout time.Duration, args ...string) (end []byte, cut bool, err error) {
 		end, err = run(ctx, &resource.Command{

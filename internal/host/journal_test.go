@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// script is the journal as a script shows it.
+// script is the journal as a script prints it.
 func script(t *testing.T, lines string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "journalctl")
@@ -39,7 +39,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// A journalctl that hangs takes no longer than is left to it.
+// If journalctl hangs, it gets only the remaining time.
 func TestJournalHangs(t *testing.T) {
 	dir, ctx := t.TempDir(), hosttest.NewTimed(t)
 	hangs := script(t, "trap '' TERM\n: > "+dir+"/hangs\nwhile :; do sleep 0.05; done")

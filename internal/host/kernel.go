@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// maxParameter bounds a kernel parameter that is read: a page, with room to spare.
+	// maxParameter limits a kernel parameter: a page, with space to spare.
 	maxParameter = 64 << 10
-	// maxBuiltin bounds the kernel's list of built-in modules, which has some ten kilobytes.
+	// maxBuiltin limits the kernel's list of built-in modules, which has some ten kilobytes.
 	maxBuiltin = 4 << 20
 )
 
-// Sysctl returns a kernel parameter, fields separated by single spaces. One that the kernel does not
-// have is an error that is fs.ErrNotExist.
+// Sysctl returns a kernel parameter, fields separated by single spaces. If the kernel does not have it, the error is
+// fs.ErrNotExist.
 func (m *Machine) Sysctl(key string) (string, error) {
 	name, err := sysctlPath(key)
 	if err != nil {
@@ -37,7 +37,7 @@ func (m *Machine) Sysctl(key string) (string, error) {
 	return fields(string(content)), nil
 }
 
-// SetSysctl sets a kernel parameter until the machine is restarted.
+// SetSysctl sets a kernel parameter until the next boot.
 func (m *Machine) SetSysctl(key, value string) error {
 	name, err := sysctlPath(key)
 	if err != nil {
@@ -50,9 +50,9 @@ func (m *Machine) SetSysctl(key, value string) error {
 	return nil
 }
 
-// sysctlPath returns the file of a kernel parameter. Its name is written "net.ipv4.ip_forward" or
-// "net/ipv4/ip_forward"; the other of the two characters stands for itself, swapped: the interface
-// eth0.100 is "net.ipv4.conf.eth0/100.forwarding" or "net/ipv4/conf/eth0.100/forwarding".
+// sysctlPath returns the file of a kernel parameter. A name is written "net.ipv4.ip_forward" or "net/ipv4/ip_forward".
+// The other of the two characters, swapped, is part of a name: the interface eth0.100 is
+// "net.ipv4.conf.eth0/100.forwarding" or "net/ipv4/conf/eth0.100/forwarding".
 func sysctlPath(key string) (string, error) {
 	name := key
 	if first := strings.IndexAny(key, "./"); first >= 0 && key[first] == '.' {
@@ -81,7 +81,7 @@ func (m *Machine) ModuleLoaded(module string) (bool, error) {
 	if entry.Kind != apply.Absent {
 		return true, nil
 	}
-	// A built-in module without parameters can be seen in this list only.
+	// Only this list has the built-in modules without parameters.
 	release, err := m.ReadFile("/proc/sys/kernel/osrelease", maxParameter)
 	if err != nil {
 		return false, fmt.Errorf("module %s: %w", module, err)
@@ -102,8 +102,8 @@ func (m *Machine) ModuleLoaded(module string) (bool, error) {
 	return false, nil
 }
 
-// LoadModule loads a kernel module, and those that it needs, by modprobe: the kernel itself knows
-// neither where modules are nor what they need.
+// LoadModule loads a kernel module and its dependencies with modprobe: the kernel itself knows neither the modules'
+// files nor their dependencies.
 func (m *Machine) LoadModule(ctx context.Context, module string) error {
 	if _, err := moduleName(module); err != nil {
 		return err

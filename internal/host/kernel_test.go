@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// newTree opens a tree in a new directory, and returns a function that names what is in it.
+// newTree opens a tree in a new directory, and returns a function that returns paths in it.
 func newTree(t *testing.T) (*rootfs.Tree, func(string) string) {
 	t.Helper()
 	tree, err := rootfs.Open(t.TempDir())
@@ -23,14 +23,14 @@ func newTree(t *testing.T) (*rootfs.Tree, func(string) string) {
 	return tree, func(path string) string { return filepath.Join(tree.Root(), path) }
 }
 
-// newMachine is a machine whose files are those below a new directory, and whose systemd is conn.
+// newMachine is a machine with its files below a new directory, and conn as its systemd.
 func newMachine(t *testing.T, conn systemd.Bus) (*Machine, func(string) string) {
 	t.Helper()
 	tree, at := newTree(t)
 	return &Machine{Tree: tree, Manager: hosttest.Systemd(conn), statfs: halfEmpty}, at
 }
 
-// halfEmpty is statfs(2) of a file system with 4 GiB, half of which is free, however full that of the test is.
+// halfEmpty is statfs(2) for a file system of 4 GiB that is half free, whatever the test's file system has.
 func halfEmpty(path string, about *unix.Statfs_t) error {
 	err := unix.Statfs(path, about)
 	about.Bsize, about.Blocks, about.Bavail = 4096, 1<<20, 1<<19

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// maxDNSMessage is how long a message by UDP may be.
+	// maxDNSMessage is the largest message by UDP.
 	maxDNSMessage = 64 << 10
-	// maxFetched bounds what is read of a page that says in a word how something is.
+	// maxFetched limits a page with a one-word status.
 	maxFetched = 1 << 10
 )
 
-// Exchange sends a DNS message to the server at HOST:PORT by UDP, with an ID in its first two bytes that nobody else can know, and returns
-// the message with that ID that comes back from there, before ctx is done.
+// Exchange sends a DNS message by UDP to the server at HOST:PORT, with a random ID in its first two bytes, and returns
+// the server's message with that ID, unless ctx is done before.
 func (m *Machine) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
 	if len(message) < 2 {
 		return nil, errors.New("the DNS message has no ID")
@@ -32,7 +32,7 @@ func (m *Machine) Exchange(ctx context.Context, server string, message []byte) (
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	message = bytes.Clone(message)
-	_, _ = rand.Read(message[:2]) // it never fails
+	_, _ = rand.Read(message[:2]) // rand.Read never fails
 	if _, err := conn.Write(message); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (m *Machine) Exchange(ctx context.Context, server string, message []byte) (
 	}
 }
 
-// Fetch returns what is at a URL, where the status is 200. It uses no proxy, and follows no redirect.
+// Fetch returns the body of a URL, if the status is 200. It uses no proxy and follows no redirect.
 func (m *Machine) Fetch(ctx context.Context, url string) (string, error) {
 	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
 	transport.Protocols.SetHTTP1(true)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// An answer with another ID is none.
+// An answer with another ID is ignored.
 func TestExchange(t *testing.T) {
 	server, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	must(t, err)
@@ -38,7 +38,7 @@ func TestExchange(t *testing.T) {
 		t.Errorf("got %q, %v", answer, err)
 	}
 	<-ids
-	// Nobody answers: it ends with its context.
+	// Without an answer, Exchange ends with its context.
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-ids

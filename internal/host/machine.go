@@ -26,19 +26,19 @@ type Machine struct {
 	statfs func(path string, about *unix.Statfs_t) error
 }
 
-// What callers of the machine's methods name of the packages below.
+// The types of the packages below that the machine's methods use.
 type (
-	// BootTimes is when this boot got how far.
+	// BootTimes are the times of this boot's stages.
 	BootTimes = systemd.BootTimes
-	// LogFile is a log that is written to by a host's LogFile.
+	// LogFile is a log that a host's LogFile opens.
 	LogFile = rootfs.LogFile
 )
 
-// NoRoom reports whether something failed for want of room: the disk is full, or the share of it that the agent may use.
+// NoRoom reports whether an operation failed because the disk is full, or the agent's share of it.
 func NoRoom(err error) bool { return rootfs.NoRoom(err) }
 
-// OpenMachine opens this machine. systemd is connected to when it is first needed, so a machine
-// without it is an error only then.
+// OpenMachine opens this machine. It connects to systemd only at the first use, so a machine without systemd gives an
+// error only then.
 func OpenMachine() (*Machine, error) {
 	tree, err := rootfs.Open("/")
 	if err != nil {
@@ -47,14 +47,13 @@ func OpenMachine() (*Machine, error) {
 	return &Machine{Tree: tree, Manager: systemd.New(systemd.Connect, journal("journalctl")), Cluster: probe.Cluster{Files: tree}, logins: &logins{}, statfs: unix.Statfs}, nil
 }
 
-// Close releases what the machine was opened with.
+// Close releases the machine's resources.
 func (m *Machine) Close() error {
 	m.Manager.Close()
 	return m.Tree.Close()
 }
 
-// NeedReload reports whether systemd has one of the units in memory in another form than its files have
-// now.
+// NeedReload reports whether systemd has one of the units in memory with older files than the present ones.
 func (m *Machine) NeedReload(ctx context.Context, units []string) (bool, error) {
 	for _, unit := range units {
 		path := resource.UnitDir + "/" + unit
@@ -74,8 +73,7 @@ func (m *Machine) NeedReload(ctx context.Context, units []string) (bool, error) 
 	return false, nil
 }
 
-// Probe waits until a check is true, for as long as ctx and the check's own timeout let it. Its
-// error is a *apply.CheckError.
+// Probe waits until a check passes, no longer than ctx and the check's timeout. Its error is a *apply.CheckError.
 func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	if check.Network != nil {
 		ctx, cancel := context.WithTimeout(ctx, check.Deadline())
@@ -85,7 +83,7 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	return probe.Wait(ctx, m.Tree, m.Manager, check)
 }
 
-// SelfSign makes the kubelet's serving certificate and its key, for the host's name where the resource has none.
+// SelfSign makes the kubelet's serving certificate and its key, for the host's name if the resource has no name.
 func (m *Machine) SelfSign(wanted *resource.ServingCertificate) (certificate, key []byte, err error) {
 	name := wanted.Node
 	if name == "" {

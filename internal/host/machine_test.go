@@ -14,7 +14,7 @@ func TestNeedReload(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name  string
-		has   map[string]any // what systemd has in memory; nil for nothing
+		has   map[string]any // what systemd has in memory; may be nil
 		files []string
 		want  bool
 	}{

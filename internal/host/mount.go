@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// mountService is the one that systemd mounts by. What the agent mounted itself would be seen by nobody else: its
-	// unit has a mount namespace of its own, and no mount(2) (systemd.exec(5), PrivateMounts=).
+	// mountService is the unit in which systemd mounts. No other process would see a mount of the agent's: its unit has
+	// a private mount namespace and may not call mount(2) (systemd.exec(5), PrivateMounts=).
 	mountService = "slipway-mount.service"
-	// diskPatience is how long a disk is waited for that somebody else mounts, which is as long as systemd waits for a
-	// device (systemd-system.conf(5), DefaultDeviceTimeoutSec=), and diskInterval how often it is looked for.
+	// diskPatience is how long to wait for a disk that another program mounts: as long as systemd waits for a device
+	// (systemd-system.conf(5), DefaultDeviceTimeoutSec=). diskInterval is how often to look for it.
 	diskPatience = 90 * time.Second
 	diskInterval = 250 * time.Millisecond
 )
 
-// Mounted reports whether the directory that is at one path is the same as the one at the other, and on the disk that it
-// is to be on.
+// Mounted reports whether both paths are the same directory, on the required disk.
 func (m *Machine) Mounted(mount *resource.Mount) (bool, error) {
 	same, err := m.sameDirectory(mount.What, mount.Where)
 	if !same || err != nil || mount.Disk == "" {
@@ -55,7 +54,7 @@ func (m *Machine) mountPoint(dir string) (bool, error) {
 	return above != nil && at.Dev != above.Dev, err
 }
 
-// look is lstat(2); nil for what is not there.
+// look is lstat(2). It returns nil if the path is missing.
 func (m *Machine) look(name string) (*unix.Stat_t, error) {
 	var stat unix.Stat_t
 	err := unix.Lstat(m.Root()+name, &stat)
@@ -68,8 +67,8 @@ func (m *Machine) look(name string) (*unix.Stat_t, error) {
 	return &stat, nil
 }
 
-// Mount mounts a directory at another one (mount(8), --bind), over what may be mounted there. Both are made where they are
-// missing, and the disk that the first is to be on is waited for.
+// Mount mounts a directory at another one (mount(8), --bind), over what may be mounted there. It creates missing
+// directories, and waits for the disk that the first must be on.
 func (m *Machine) Mount(ctx context.Context, mount *resource.Mount) error {
 	err := mount.Valid()
 	if err == nil {
@@ -100,7 +99,7 @@ func (m *Machine) mount(ctx context.Context, mount *resource.Mount) error {
 		}
 	}
 	if mounted, err := m.Mounted(mount); mounted || err != nil {
-		return err // systemd has mounted it while the disk was waited for
+		return err // systemd has mounted it during the wait for the disk
 	}
 	what, where := path.Join(m.Root(), mount.What), path.Join(m.Root(), mount.Where)
 	err := m.Manager.Run(ctx, failpoint.Change{Kind: failpoint.Mount, Name: mount.Where, To: mount.What}, mountService,
@@ -114,7 +113,7 @@ func (m *Machine) mount(ctx context.Context, mount *resource.Mount) error {
 	return nil
 }
 
-// awaitDisk returns when a disk is mounted at a directory.
+// awaitDisk waits until a disk is mounted at a directory.
 func (m *Machine) awaitDisk(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, diskPatience)
 	defer cancel()
@@ -125,9 +124,9 @@ func (m *Machine) awaitDisk(ctx context.Context, dir string) error {
 	return err
 }
 
-// foreign are file systems without owners, modes or links, which a kubelet's data and a swap file need, by the kernel's numbers (Linux:
-// include/uapi/linux/magic.h; fs/ntfs3). Clouds hand out temporary disks with NTFS, for whoever comes first to make another
-// one.
+// foreign are file systems without owners, modes or links, which a kubelet's data and a swap file need, by the kernel's
+// numbers (Linux: include/uapi/linux/magic.h; fs/ntfs3). Clouds deliver temporary disks with NTFS, which the image must
+// format again.
 var foreign = map[uint32]string{
 	unix.MSDOS_SUPER_MAGIC: "vfat",
 	unix.EXFAT_SUPER_MAGIC: "exfat",
@@ -136,7 +135,7 @@ var foreign = map[uint32]string{
 	0x7366746e:             "ntfs3",
 }
 
-// holdsData reports why the disk that is mounted at a directory cannot hold a kubelet's data or a swap file.
+// holdsData returns why the disk that is mounted at a directory cannot hold a kubelet's data or a swap file.
 func (m *Machine) holdsData(dir string) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(m.Root()+dir, &fs); err != nil {
@@ -155,7 +154,7 @@ func fitForData(dir string, kind uint32, readOnly bool) error {
 	return nil
 }
 
-// Unmount takes a mount away. Who has files of it open keeps them (umount(8), --lazy).
+// Unmount unmounts a directory. Programs that have files of it open keep them (umount(8), --lazy).
 func (m *Machine) Unmount(ctx context.Context, mount *resource.Mount) error {
 	err := m.Manager.Run(ctx, failpoint.Change{Kind: failpoint.Unmount, Name: mount.Where}, mountService,
 		[]string{"/bin/umount", "--lazy", "--no-canonicalize", path.Join(m.Root(), mount.Where)})

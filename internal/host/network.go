@@ -18,13 +18,13 @@ import (
 const (
 	// maxResolver bounds a file that names DNS servers.
 	maxResolver = 64 << 10
-	// unnamed is the name of a host that has none yet (hostname(5)).
+	// unnamed is the name of a host that has no name yet (hostname(5)).
 	unnamed = "localhost"
 )
 
-// network is what a machine says of its network.
+// network is a machine's present network.
 type network struct {
-	// addresses are all that last, of any interface.
+	// addresses are all lasting addresses, of any interface.
 	addresses func() ([]netip.Addr, error)
 	routed    func() bool
 	read      func(path string, limit int64) ([]byte, error)
@@ -48,7 +48,7 @@ func (m *Machine) network() *network {
 	}
 }
 
-// wait waits until the network is as a kubelet reads it. Its error, a *apply.CheckError, names what is not there.
+// wait waits until the network has what a kubelet reads. Its error, a *apply.CheckError, names what is missing.
 func (n *network) wait(ctx context.Context, want *resource.Network) error {
 	var missing error
 	err := poll.Until(ctx, addressInterval, addressInterval, func() (bool, error) {
@@ -61,7 +61,7 @@ func (n *network) wait(ctx context.Context, want *resource.Network) error {
 	return nil
 }
 
-// missing is the first thing that is not there; nil where all is.
+// missing returns the first missing thing, or nil.
 func (n *network) missing(ctx context.Context, want *resource.Network) error {
 	if want.After != "" {
 		if starting, err := n.starting(ctx, want.After); err != nil {
@@ -104,7 +104,7 @@ func (n *network) missing(ctx context.Context, want *resource.Network) error {
 	return nil
 }
 
-// serves reports whether an address is the one that is wanted. An unspecified one stands for its family.
+// serves reports whether an address is the wanted one. An unspecified address means any of its family.
 func serves(have netip.Addr, wanted string) bool {
 	want, err := netip.ParseAddr(wanted)
 	if err == nil && want.IsUnspecified() {

@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// A network that comes up: each look sees one thing more.
+// A network that comes up: each look finds one thing more.
 func TestNetworkComesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -31,7 +31,7 @@ func TestNetworkComesUp(t *testing.T) {
 				if since(3 * time.Second) {
 					list = append(list, netip.MustParseAddr("10.0.0.4"))
 				}
-				if since(4 * time.Second) { // it is no more tentative
+				if since(4 * time.Second) { // it is not tentative any more
 					list = append(list, netip.MustParseAddr("fd00::4"))
 				}
 				return list, nil
@@ -52,7 +52,7 @@ func TestNetworkComesUp(t *testing.T) {
 		}
 		for _, c := range []struct {
 			want *resource.Network
-			// at is when all that is wanted is there, in seconds.
+			// at is when everything is there, in seconds.
 			at int
 		}{
 			{&resource.Network{}, 0},
@@ -71,7 +71,7 @@ func TestNetworkComesUp(t *testing.T) {
 	})
 }
 
-// What never comes is named.
+// The error names what never comes.
 func TestNetworkThatIsMissing(t *testing.T) {
 	whole := network{
 		starting: func(context.Context, string) (bool, error) { return false, nil },

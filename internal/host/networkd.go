@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// linkStates and leases are where systemd-networkd says what it knows of an interface, and of its DHCP lease, by the
-	// interface's number. networkd's own library reads the first (systemd: sd-network.c), cloud-init and Azure's agent the second.
+	// linkStates and leases are where systemd-networkd writes an interface's state and its DHCP lease, by the
+	// interface's number. networkd's library reads the first (systemd: sd-network.c), cloud-init and Azure's agent the
+	// second.
 	linkStates = "/run/systemd/netif/links"
 	leases     = "/run/systemd/netif/leases"
-	// maxLinkState bounds each of these files.
+	// maxLinkState limits each of these files.
 	maxLinkState = 64 << 10
 )
 
-// NetworkFile is the path of the file by which systemd-networkd has configured the interface with the default route.
+// NetworkFile is the path of the file with which systemd-networkd has configured the interface with the default route.
 func (m *Machine) NetworkFile() (string, error) {
 	link, err := m.defaultLink()
 	if err != nil {
@@ -35,8 +36,8 @@ func (m *Machine) NetworkFile() (string, error) {
 	return "", fmt.Errorf("the interface %s is not configured by systemd-networkd", link.Name)
 }
 
-// OfferedServers are the DNS servers that DHCP has named last on the interface with the default route, whoever is asked. There are
-// none where the interface has its address from somewhere else.
+// OfferedServers are the DNS servers in the last DHCP lease of the interface with the default route. The resolver may
+// use others. The list is empty if the interface's address is not from DHCP.
 func (m *Machine) OfferedServers() ([]netip.Addr, error) {
 	link, err := m.defaultLink()
 	if err != nil {
@@ -71,7 +72,7 @@ func serversOf(lease []byte) (servers []netip.Addr) {
 	return servers
 }
 
-// networkdValue is a value of one of systemd-networkd's files, or empty.
+// networkdValue is a value in one of systemd-networkd's files, or empty.
 func networkdValue(state []byte, name string) string {
 	for line := range strings.Lines(string(state)) {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// routed is a machine whose default route is that of one of the interfaces here, and of which systemd-networkd has said this.
+// routed is a machine with a default route over one of the interfaces here, and these files of systemd-networkd.
 func routed(t *testing.T, state, lease string) *Machine {
 	t.Helper()
 	links, err := net.Interfaces()

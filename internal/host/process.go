@@ -10,9 +10,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Start starts a program that goes on, without a shell, in "/", with the surroundings that a command has. It writes where the
-// agent does, and no key that ends the agent ends it; it ends with the service that the agent is. signal sends it a signal, and
-// is an error where it has ended. ended has one value when it has: nil, or how it has failed.
+// Start starts a program that keeps running, without a shell, in "/", with a command's environment. Its output goes
+// where the agent's goes. Keyboard signals to the agent do not reach it; it ends with the agent's service. signal sends
+// it a signal, and returns an error after its end. ended gets one value at its end: nil, or the failure.
 func (m *Machine) Start(argv []string) (signal func(os.Signal) error, ended <-chan error, err error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, nil, errors.New("start: has no program")

@@ -8,10 +8,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// defaultPorts are those of servers that name none.
+// defaultPorts are the ports of servers without an explicit one.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// proxyFor says through which proxy a URL is reached; nil for none.
+// proxyFor returns a URL's proxy, or nil.
 func proxyFor(r *resource.Reach) func(*url.URL) (*url.URL, error) {
 	return func(u *url.URL) (*url.URL, error) {
 		proxy := r.HTTPS.Reveal()

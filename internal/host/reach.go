@@ -13,17 +13,17 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// logins are the machine's logins to registries. What several downloads and images need is asked for once.
+// logins are the machine's logins to registries. One login serves several downloads and images.
 type logins struct {
-	// dial reaches the metadata service; nil for the network.
+	// dial reaches the metadata service. If nil, the network does.
 	dial metadata.Dial
 	mu   sync.Mutex
-	// reach is how the registry of login is reached, which is the last that was asked for.
+	// reach is the way to the registry of login, the last one used.
 	reach *resource.Reach
 	login fetch.Login
 }
 
-// of logs in with the identity that a resource names, by a client that reaches servers as the resource says.
+// of logs in with a resource's identity, through a client that reaches servers as the resource defines.
 func (l *logins) of(r *resource.Reach, client *fetch.Client) (fetch.Login, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *logins) of(r *resource.Reach, client *fetch.Client) (fetch.Login, error
 	return l.login, nil
 }
 
-// fetcher is a client that reaches servers as a resource says.
+// fetcher is a client that reaches servers as a resource defines.
 func (m *Machine) fetcher(r *resource.Reach) (*fetch.Client, error) {
 	client := &fetch.Client{Proxy: proxyFor(r)}
 	if r.Authorities != "" {
@@ -61,7 +61,7 @@ func (m *Machine) fetcher(r *resource.Reach) (*fetch.Client, error) {
 	}
 	client.Login = func(ctx context.Context, host, refused string) (string, error) {
 		if host != r.Identity.Registry {
-			return "", nil // nobody else is shown who the machine is
+			return "", nil // the machine's identity goes to no other registry
 		}
 		return login(ctx, host, refused)
 	}

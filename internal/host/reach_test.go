@@ -39,8 +39,8 @@ func blobs(content []byte) http.HandlerFunc {
 	}
 }
 
-// Four downloads at a time from a registry that wants to know the machine need one token of its identity, and one exchange; so do
-// the next ones of the same machine.
+// Four parallel downloads from a registry that requires the machine's identity need one token and one exchange in
+// total. The machine's next downloads need no other.
 func TestDownloadsShareLogin(t *testing.T) {
 	const client, tenant, access = "11111111-1111-1111-1111-111111111111", "33333333-3333-3333-3333-333333333333", "access"
 	content, _ := packed(t, "kubernetes/node/bin/kubelet=the kubelet")

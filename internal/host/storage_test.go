@@ -73,7 +73,7 @@ func TestMount(t *testing.T) {
 	if _, err := os.Stat(at("/mnt/data/kubelet/file")); err != nil {
 		t.Error(err)
 	}
-	// A file that is open does not keep it.
+	// An open file does not prevent the unmount.
 	open, err := os.Open(at("/var/lib/kubelet/file"))
 	must(t, err)
 	defer open.Close()
@@ -84,7 +84,7 @@ func TestMount(t *testing.T) {
 	}
 	wantError(t, m.Unmount(t.Context(), mount), "unmount /var/lib/kubelet")
 
-	// On another disk than it is to be on it is neither made nor taken for what is wanted.
+	// A mount on another disk than the required one is neither made nor accepted.
 	mount.Disk = "/mnt/data"
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -96,7 +96,7 @@ func TestMount(t *testing.T) {
 	defer func() { must(t, unix.Unmount(at(mount.Disk), unix.MNT_DETACH)) }()
 	must(t, m.Mount(t.Context(), mount))
 	mounted(true)
-	must(t, m.Mount(t.Context(), mount)) // which is so already
+	must(t, m.Mount(t.Context(), mount)) // already mounted
 	must(t, m.Unmount(t.Context(), mount))
 	mounted(false)
 
@@ -158,8 +158,8 @@ func TestSwap(t *testing.T) {
 	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/data", Bytes: 1 << 20}), "another name")
 }
 
-// A swap file is taken into use by systemd, whose mount namespace outlasts the agent's. Where that fails it may be for a
-// hole in the file, which is then written in full.
+// systemd enables a swap file, because its mount namespace outlasts the agent's. If that fails, the file may have
+// holes, and is then written completely.
 func TestSwapThroughSystemd(t *testing.T) {
 	bus := hosttest.NewBus()
 	m, at := newMachine(t, bus)
@@ -187,8 +187,8 @@ func TestSwapThroughSystemd(t *testing.T) {
 	}
 }
 
-// A swap file on a disk of its own is made when that disk is there, and the one that is there is used: another boot of the same
-// machine has it. Who is told that it is busy has come second.
+// A swap file on a separate disk is made when that disk is there, and an existing one is used: it is from an earlier
+// boot of the machine. If swapon reports that it is busy, systemd was faster.
 func TestSwapOnDisk(t *testing.T) {
 	bus := hosttest.NewBus()
 	m, at := newMachine(t, bus)
@@ -225,7 +225,7 @@ func TestSwapOnDisk(t *testing.T) {
 	made := inode()
 	must(t, m.MakeSwap(t.Context(), swap)) // after a boot
 	answers["swapon"] = "failed"
-	must(t, m.MakeSwap(t.Context(), swap)) // systemd was first
+	must(t, m.MakeSwap(t.Context(), swap)) // systemd was faster
 	if on, err := m.Swapping(swap); err != nil || !on || inode() != made || !slices.Equal(ran, []string{"swapon", "swapon", "swapon"}) {
 		t.Errorf("%v, %v, %v, made again: %v", on, err, ran, inode() != made)
 	}
@@ -258,7 +258,7 @@ func TestUnitFiles(t *testing.T) {
 	wantError(t, m.EnableUnit(ctx, "a.service"), "enable a.service", systemd.ErrMasked.Error())
 }
 
-// What a directory has recorded is what it answers, also to the next one.
+// A directory answers from its record, also in the next run.
 func TestDirectoryKinds(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	ctx := t.Context()
@@ -317,7 +317,7 @@ func TestDirectoryKinds(t *testing.T) {
 	}
 }
 
-// A temporary disk that could not hold a kubelet's data is refused with what to do about it, and not found out by a kubelet.
+// A temporary disk that cannot hold a kubelet's data is refused with advice, before a kubelet fails on it.
 func TestFitForData(t *testing.T) {
 	for _, c := range []struct {
 		kind     uint32

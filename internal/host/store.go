@@ -20,23 +20,24 @@ import (
 )
 
 const (
-	// originFile is the last that is written to a store: where it is, the store is whole.
+	// originFile is the last file that is written to a store: if it exists, the store is complete.
 	originFile = "origin.json"
 	maxOrigin  = 64 << 10
-	// partFile is what has come so far of a component.
+	// partFile is the downloaded part of a component.
 	partFile = "part"
-	// keptStores is how many are kept of a component beside the one that is being filled: the last whole one, for the way back.
+	// keptStores is how many stores of a component are kept beside the one in progress: the last complete one, for a
+	// rollback.
 	keptStores = 1
 )
 
-// stored is what a store says of itself.
+// stored is a store's record of itself.
 type stored struct {
 	apply.Origin
-	// Sizes are those of its files.
+	// Sizes are the sizes of its files.
 	Sizes map[string]int64 `json:"sizes"`
 }
 
-// downloaded reads where a component has come from; nil where its store is not whole. One that is damaged is not.
+// downloaded reads a component's origin. It returns nil if its store is incomplete or damaged.
 func downloaded(t *rootfs.Tree, d *resource.Download) (*apply.Origin, error) {
 	data, err := t.ReadFile(d.Path(originFile), maxOrigin)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -62,15 +63,15 @@ func downloaded(t *rootfs.Tree, d *resource.Download) (*apply.Origin, error) {
 	return &s.Origin, nil
 }
 
-// fill unpacks what has come into a component's store, and says there where it is from. Its files are visible under their names
-// only when all of them are whole.
+// fill unpacks a download into a component's store and records its origin there. The files appear under their names
+// only when all of them are complete.
 func fill(t *rootfs.Tree, d *resource.Download, packed io.ReadSeeker, origin *apply.Origin) error {
 	if _, err := packed.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	s := stored{*origin, make(map[string]int64)}
 	err := unpack(t, d, packed, &s)
-	for _, file := range d.Files { // in an order that is always the same
+	for _, file := range d.Files { // always in the same order
 		if _, staged := s.Sizes[file.Name]; !staged {
 			continue
 		}
@@ -84,7 +85,7 @@ func fill(t *rootfs.Tree, d *resource.Download, packed io.ReadSeeker, origin *ap
 	if err != nil {
 		return err
 	}
-	// Before the store is whole: nobody looks for a part in one that is.
+	// The partial file is removed before the store counts as complete: a complete store is not searched for one.
 	if err := errors.Join(t.Remove(d.Path(partFile)), t.Sync()); err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func fill(t *rootfs.Tree, d *resource.Download, packed io.ReadSeeker, origin *ap
 	return t.WriteFileAtomic(&resource.File{Path: d.Path(originFile), Mode: 0o644, Content: append(document, '\n')})
 }
 
-// errWritten is a failure to write a file, and none of the archive.
+// errWritten is a failure to write a file, not a failure of the archive.
 type errWritten struct{ error }
 
 func (e errWritten) Unwrap() error { return e.error }
@@ -120,7 +121,7 @@ func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *stored) e
 			break
 		}
 		if s.Checked && len(s.Sizes) == len(d.Files) {
-			return archive.ErrStop // what is not read was checked, too
+			return archive.ErrStop // the unread rest was checked, too
 		}
 		return nil
 	})
@@ -138,15 +139,16 @@ func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *stored) e
 	return nil
 }
 
-// matches reports whether a file of an archive is one that is wanted. What is no archive is the only file there is.
+// matches reports whether a file of an archive is a wanted one. A download that is not an archive is a single file
+// without a name.
 func matches(patterns []string, name string) bool {
 	return name == "" || slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, _ := path.Match(pattern, name) // a pattern that is none was refused
+		ok, _ := path.Match(pattern, name) // invalid patterns were refused before
 		return ok
 	})
 }
 
-// counting counts what is read, and keeps why it cannot be.
+// counting counts the bytes that are read, and keeps the read error.
 type counting struct {
 	r   io.Reader
 	n   int64
@@ -161,7 +163,7 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tidy removes a component's other stores, but for the last whole one.
+// tidy removes a component's other stores, except the last complete one.
 func tidy(t *rootfs.Tree, d *resource.Download) error {
 	all, err := stores(t, d.Component)
 	if err != nil {
@@ -197,7 +199,7 @@ func tidy(t *rootfs.Tree, d *resource.Download) error {
 	return t.Sync()
 }
 
-// removeStore removes a store, which is not whole from the first moment on.
+// removeStore removes a store. The store is incomplete from the first step on.
 func removeStore(t *rootfs.Tree, store string) error {
 	names, err := t.ReadDir(store)
 	if err != nil {
@@ -214,7 +216,7 @@ func removeStore(t *rootfs.Tree, store string) error {
 	return t.RemoveDirectory(store)
 }
 
-// stores are a component's, whole or not.
+// stores are a component's stores, complete or not.
 func stores(t *rootfs.Tree, component string) ([]string, error) {
 	names, err := t.ReadDir(resource.Downloads)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,8 +20,9 @@ import (
 
 const (
 	swapMode = 0o600
-	// swapService is the one that systemd runs swapon(8) by. The kernel lists a swap file by its path in the mount
-	// namespace of who took it into use, and the agent's own ends with its unit: after that the path would be another.
+	// swapService is the unit in which systemd runs swapon(8). The kernel lists a swap file by its path in the mount
+	// namespace of the process that enabled it, and the agent's namespace ends with its unit: the path would differ
+	// after that.
 	swapService = "slipway-swap.service"
 	// maxSwaps bounds the kernel's list of swap files.
 	maxSwaps = 64 << 10
@@ -33,7 +34,7 @@ func (m *Machine) SwapFile(swap *resource.Swap) (bool, error) {
 	return err == nil && entry.Kind == apply.RegularFile, err
 }
 
-// Swapping reports whether a swap file is in use, is on its disk, has its size, and is read by nobody else.
+// Swapping reports whether a swap file is in use, is on its disk, has its size, and is readable by the superuser only.
 func (m *Machine) Swapping(swap *resource.Swap) (bool, error) {
 	if whole, err := m.wholeSwap(swap); !whole || err != nil {
 		return false, err
@@ -41,8 +42,7 @@ func (m *Machine) Swapping(swap *resource.Swap) (bool, error) {
 	return m.swapsOn(swap.Path)
 }
 
-// wholeSwap reports whether a swap file is there as it is to be, in use or not. One that is cut off in the making is never under
-// its name.
+// wholeSwap reports whether a swap file is complete, in use or not. An incomplete one never has its final name.
 func (m *Machine) wholeSwap(swap *resource.Swap) (bool, error) {
 	if swap.Disk != "" {
 		if mounted, err := m.mountPoint(swap.Disk); !mounted || err != nil {
@@ -53,7 +53,7 @@ func (m *Machine) wholeSwap(swap *resource.Swap) (bool, error) {
 	return err == nil && entry.Kind == apply.RegularFile && entry.Size == swap.Bytes && entry.Mode == swapMode, err
 }
 
-// swapsOn reports whether the kernel has a swap file in use (proc(5), /proc/swaps).
+// swapsOn reports whether the kernel uses a swap file (proc(5), /proc/swaps).
 func (m *Machine) swapsOn(path string) (bool, error) {
 	list, err := m.ReadFile("/proc/swaps", maxSwaps)
 	if err != nil {
@@ -67,8 +67,8 @@ func (m *Machine) swapsOn(path string) (bool, error) {
 	return false, nil
 }
 
-// MakeSwap takes a swap file into use, which it makes where there is none on the disk with its size, with all its blocks. A disk
-// that somebody else mounts is waited for.
+// MakeSwap enables a swap file. If the disk has no file of its size, it creates the file with all its blocks. It
+// waits for a disk that another program mounts.
 func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 	if err := swap.Valid(); err != nil {
 		return err
@@ -82,7 +82,8 @@ func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 		return err
 	}
 	err := m.roomForSwap(swap)
-	// A file system may give room that no swap file can be in, before it is written: swapon(8), "Files with holes".
+	// A file system may reserve space that swapon(8) does not accept before it is written: swapon(8), "Files with
+	// holes".
 	if err == nil && m.swapWith(ctx, swap, false) != nil {
 		err = m.swapWith(ctx, swap, true)
 	}
@@ -95,8 +96,8 @@ func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 	return m.Sync()
 }
 
-// swapOfDisk waits for the disk of a swap file, and reports whether the file was there, and is in use now. At a boot systemd's
-// unit takes it into use as well, as soon as the disk is mounted: whoever is second is told that the file is busy.
+// swapOfDisk waits for a swap file's disk, and reports whether the file existed and is now in use. During a boot,
+// systemd's unit enables it too, as soon as the disk is mounted: the second one gets the error that the file is busy.
 func (m *Machine) swapOfDisk(ctx context.Context, swap *resource.Swap) (bool, error) {
 	err := m.awaitDisk(ctx, swap.Disk)
 	if err == nil {
@@ -114,7 +115,7 @@ func (m *Machine) swapOfDisk(ctx context.Context, swap *resource.Swap) (bool, er
 	return m.swapsOn(swap.Path)
 }
 
-// swapWith makes a swap file, of which each block is written or none, and takes it into use.
+// swapWith creates a swap file, with all of its blocks written or only reserved, and enables it.
 func (m *Machine) swapWith(ctx context.Context, swap *resource.Swap, written bool) error {
 	err := m.Allocate(swap.Path, swapMode, swap.Bytes, swapHeader(swap.Bytes, os.Getpagesize()), written)
 	if err != nil {
@@ -123,7 +124,7 @@ func (m *Machine) swapWith(ctx context.Context, swap *resource.Swap, written boo
 	return m.runSwap(ctx, failpoint.SwapOn, "/sbin/swapon", swap.Path)
 }
 
-// RemoveSwap takes a swap file out of use and removes it. The kernel needs room in memory for what is in it.
+// RemoveSwap disables a swap file and removes it. The kernel needs free memory for its content.
 func (m *Machine) RemoveSwap(ctx context.Context, swap *resource.Swap) error {
 	on, err := m.swapsOn(swap.Path)
 	if err == nil && on {
@@ -135,12 +136,12 @@ func (m *Machine) RemoveSwap(ctx context.Context, swap *resource.Swap) error {
 	return m.Remove(swap.Path)
 }
 
-// roomForSwap wants a file system that is not full afterwards: the node's other files need room, too.
+// roomForSwap requires that the file system is not full afterwards: the node's other files need space, too.
 func (m *Machine) roomForSwap(swap *resource.Swap) error {
 	var fs unix.Statfs_t
 	dir := path.Dir(swap.Path)
 	if err := m.statfs(m.Root()+dir, &fs); errors.Is(err, unix.ENOENT) {
-		return nil // it is made, and then there is room or not
+		return nil // creating the file will show whether there is space
 	} else if err != nil {
 		return fmt.Errorf("look at the file system of %s: %w", dir, err)
 	}
@@ -158,7 +159,7 @@ func swapHeader(size int64, page int) []byte {
 	info := header[1024:]
 	binary.NativeEndian.PutUint32(info, 1) // version
 	binary.NativeEndian.PutUint32(info[4:], uint32(size/int64(page)-1))
-	_, _ = rand.Read(info[12:28]) // UUID; it never fails
+	_, _ = rand.Read(info[12:28]) // UUID; rand.Read never fails
 	info[12+6] = info[12+6]&0x0f | 0x40
 	info[12+8] = info[12+8]&0x3f | 0x80
 	copy(header[page-10:], "SWAPSPACE2")

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
-// Attribute returns a setting of sysfs: what its file holds, or the choice that is marked there, "always [madvise] never".
-// One that the kernel does not have is an error that is fs.ErrNotExist.
+// Attribute returns a setting of sysfs: its file's content, or the marked choice, as in "always [madvise] never". If
+// the kernel does not have it, the error is fs.ErrNotExist.
 func (m *Machine) Attribute(path string) (string, error) {
 	content, err := m.ReadFile(path, maxParameter)
 	if err != nil {
@@ -25,7 +25,7 @@ func (m *Machine) Attribute(path string) (string, error) {
 	return text, nil
 }
 
-// SetAttribute sets a setting of sysfs until the machine boots again.
+// SetAttribute sets a setting of sysfs until the next boot.
 func (m *Machine) SetAttribute(path, value string) error {
 	if err := (&resource.Attribute{Path: path, Value: value}).Valid(); err != nil {
 		return err
