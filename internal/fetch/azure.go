@@ -13,25 +13,25 @@ import (
 	"time"
 )
 
-// LoginCause says why a machine's identity gave no way into a registry of Azure's. Each is one of AKS's exit codes
-// (AKS: oras_login_with_managed_identity).
+// LoginCause is why a machine's identity gave no login to an Azure registry. Each is one of AKS's exit codes (AKS:
+// oras_login_with_managed_identity).
 type LoginCause int
 
-// The causes. Where both audiences have failed, the one wins that got further, and that is the larger one.
+// The causes. If both audiences have failed, the larger cause wins: that attempt got further.
 const (
-	// NoIdentity: the metadata service gives no token of the identity. AKS's code is 210, ERR_ORAS_IMDS_TIMEOUT.
+	// NoIdentity: the metadata service gives no token. AKS's code is 210, ERR_ORAS_IMDS_TIMEOUT.
 	NoIdentity LoginCause = iota + 1
 	// RegistryUnreachable: the registry does not answer. AKS's code is 211, ERR_ORAS_PULL_NETWORK_TIMEOUT.
 	RegistryUnreachable
-	// RegistryRefused: the registry does not take the identity, or it may not read there. AKS's code is 212,
+	// RegistryRefused: the registry rejects the identity, or the identity may not read there. AKS's code is 212,
 	// ERR_ORAS_PULL_UNAUTHORIZED.
 	RegistryRefused
 )
 
-// LoginError says why there is no login.
+// LoginError is why there is no login.
 type LoginError struct {
 	Cause LoginCause
-	// Registry is its host.
+	// Registry is the registry's host.
 	Registry string
 	Err      error
 }
@@ -41,60 +41,61 @@ func (e *LoginError) Error() string {
 	return fmt.Sprintf("the machine's identity opens no way into %s: %v", e.Registry, e.Err)
 }
 
-// Unwrap gives what failed.
+// Unwrap returns the cause.
 func (e *LoginError) Unwrap() error { return e.Err }
 
-// AzureIdentity is the identity with which a machine of Azure's pulls.
+// AzureIdentity is the identity with which an Azure machine pulls.
 type AzureIdentity struct {
-	// ClientID is that of the identity, and TenantID its tenant. Without one of them a registry is asked as nobody.
+	// ClientID is the identity's ID, and TenantID its tenant. Without one of them, requests to registries are
+	// anonymous.
 	ClientID, TenantID string
-	// ResourceManager is the address of the cloud's resource manager, such as "https://management.azure.com/". Registries
-	// that do not take a token for registries take one for it.
+	// ResourceManager is the address of the cloud's resource manager, such as "https://management.azure.com/".
+	// Registries that reject a token for the registry audience accept one for this address.
 	ResourceManager string
 	// Token returns an access token of the identity for an audience. It is the metadata service's IdentityToken.
 	Token func(ctx context.Context, audience, clientID string) (string, error)
 }
 
 const (
-	// registryAudience is that of all registries, in every cloud (AKS: oras_login_with_managed_identity).
+	// registryAudience is the audience of all registries, in every cloud (AKS: oras_login_with_managed_identity).
 	registryAudience = "https://containerregistry.azure.net"
-	// identityPatience bounds how long a token is waited for. AKS asks five times, 15 seconds apart.
+	// identityPatience limits the wait for a token. AKS asks five times, 15 seconds apart.
 	identityPatience = 75 * time.Second
-	// refreshLife is how long a refresh token is used again. Azure's are good for three hours.
+	// refreshLife is how long a refresh token is reused. Azure's are valid for three hours.
 	refreshLife = time.Hour
-	// refusedYoung is the age below which a token that is refused has not expired: another one would be refused, too.
+	// refusedYoung is the age below which a refused token cannot have expired: another one would be refused, too.
 	refusedYoung = time.Minute
 )
 
-// AzureLogin returns a Client's Login for registries of Azure's: the identity's token is exchanged for a refresh token of the
-// registry's, without a password. Connections are made as c makes them. The token of the last registry is kept for an hour,
-// because a node has one. The error is a *LoginError.
+// AzureLogin returns a Client's Login for Azure registries: it exchanges the identity's token for the registry's
+// refresh token, without a password. It connects as c does. It keeps the last registry's token for an hour, because a
+// node has one registry. The error is a *LoginError.
 func AzureLogin(c *Client, identity AzureIdentity) Login {
 	return (&azureLogin{client: c, AzureIdentity: identity}).login
 }
 
-// azureLogin makes one login at a time, so that several files of one registry need one.
+// azureLogin makes one login at a time, so that several files of one registry need only one.
 type azureLogin struct {
 	AzureIdentity
 	client *Client
 	mu     sync.Mutex
-	// running is the login that is not over yet, and kept the last that went well; nil for none.
+	// running is the login in progress, and kept the last successful one. Both may be nil.
 	running, kept *attempt
 }
 
-// attempt is a login, and what has come of it once it is over.
+// attempt is a login, with its outcome at the end.
 type attempt struct {
 	host  string
 	over  chan struct{}
 	token string
 	err   error
 	got   time.Time
-	// cut says that the time of who made it was over first, which is no answer for others.
+	// cut reports that the time of the caller that made the login was over first; its error is not passed to others.
 	cut bool
 }
 
-// login returns a token of an earlier login, or logs in. A login that is not over is waited for, and its error is that of all who
-// wait; who comes later tries again.
+// login returns the token of an earlier login, or logs in. If a login is in progress, it waits for that, and all
+// waiting calls get its error. A later call tries again.
 func (l *azureLogin) login(ctx context.Context, host, refused string) (string, error) {
 	if l.ClientID == "" || l.TenantID == "" {
 		return "", nil
@@ -128,7 +129,7 @@ func (l *azureLogin) login(ctx context.Context, host, refused string) (string, e
 	}
 }
 
-// lead makes a login for all who wait for it.
+// lead makes a login for all waiting calls.
 func (l *azureLogin) lead(ctx context.Context, s *session, a *attempt) (string, error) {
 	a.err = errors.New("the login has ended in the middle")
 	defer func() {
@@ -144,7 +145,7 @@ func (l *azureLogin) lead(ctx context.Context, s *session, a *attempt) (string, 
 	return a.token, a.err
 }
 
-// ask logs in with a token for one audience after the other. The exchange is that of
+// ask logs in with a token for each audience in turn. The exchange follows
 // https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md, "Calling POST /oauth2/exchange".
 func (l *azureLogin) ask(ctx context.Context, s *session, host string) (string, error) {
 	failed := &LoginError{Registry: host}
@@ -168,7 +169,7 @@ func (l *azureLogin) ask(ctx context.Context, s *session, host string) (string, 
 	return "", failed
 }
 
-// exchange makes a refresh token of an access token.
+// exchange exchanges an access token for a refresh token.
 func (l *azureLogin) exchange(ctx context.Context, s *session, host, access string) (string, LoginCause, error) {
 	at := &url.URL{Scheme: "https", Host: host, Path: "/oauth2/exchange"}
 	body := form("grant_type", "access_token", "service", host, "tenant", l.TenantID, "access_token", access)
@@ -187,8 +188,8 @@ func (l *azureLogin) exchange(ctx context.Context, s *session, host, access stri
 	}
 }
 
-// mayRead says whether a refresh token lets its holder read. It is a JSON web token whose claims have the identity's actions;
-// a registry whose permissions depend on attributes (ABAC) leaves them out, and decides for each repository.
+// mayRead reports whether a refresh token lets its holder read. It is a JSON web token whose claims list the identity's
+// actions. A registry with permissions by attributes (ABAC) omits them, and decides for each repository.
 func mayRead(token string) bool {
 	var claims struct {
 		Permissions struct {

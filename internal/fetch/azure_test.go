@@ -23,23 +23,23 @@ const (
 	forManager    = "https://management.azure.com/"
 )
 
-// azureCase is a machine in a cloud, and a registry that knows it or not.
+// azureCase is a machine in a cloud, and a registry that may accept it.
 type azureCase struct {
 	name     string
 	audience string // of the token that the metadata service gives
 	faults   []string
 	registry *fakecloud.AzureRegistry
-	// exchange answers in the place of the registry's own, if it is there.
+	// exchange, if any, replaces the registry's answer.
 	exchange http.HandlerFunc
-	// busy is how many exchanges the registry is too busy for at first.
+	// busy is how many exchanges the registry first refuses because it is busy.
 	busy      int64
 	anonymous bool // the machine has no identity
 	cause     fetch.LoginCause
-	// outer is the cause of the error that has the login's.
+	// outer is the cause of the error that wraps the login's.
 	outer fetch.Cause
 	text  string
 	took  time.Duration
-	// exchanges is how often the registry was asked for one.
+	// exchanges is how many exchanges the registry got.
 	exchanges int
 }
 
@@ -146,7 +146,7 @@ func (c *azureCase) checkEnd(t *testing.T, got fetch.Fetched, holds string, err 
 	}
 }
 
-// Several files at a time need one login; after an hour there is a new one, and for another registry, too.
+// Several files at a time need one login. After an hour, and for another registry, there is a new login.
 func TestOneLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
@@ -184,8 +184,8 @@ func TestOneLogin(t *testing.T) {
 	})
 }
 
-// Who waits for a login that fails gets its error, and no login is made for them; who comes later tries again. A login whose own
-// caller gives up is no answer for others.
+// All calls that wait for a failing login get its error, without another login. A later call tries again. If the caller
+// of the login gives up, the others do not get that as an answer.
 func TestFailedLoginIsShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		patience time.Duration // of the first caller

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// BenchmarkGet brings a file of 16 MiB from a server on this machine, with a digest that is checked.
+// BenchmarkGet downloads 16 MiB from a server on this machine, and checks the digest.
 func BenchmarkGet(b *testing.B) {
 	data := bytes.Repeat(archive, 16<<20/len(archive)+1)[:16<<20]
 	server := httptest.NewServer(whole(data))
@@ -30,7 +30,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkRegistry brings a small file from a registry on this machine: what a manifest and TLS cost.
+// BenchmarkRegistry downloads a small file from a registry on this machine: the cost of a manifest and TLS.
 func BenchmarkRegistry(b *testing.B) {
 	server := httptest.NewTLSServer(newArtifact("tool", archive))
 	defer server.Close()

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// challenge says where a token for a registry is (docs.docker.com/registry/spec/auth/token), and for what.
+// challenge is where to request a token for a registry (docs.docker.com/registry/spec/auth/token), and for what.
 type challenge struct {
 	realm          *url.URL
 	service, scope string
 }
 
-// maxChallenge bounds a challenge, far above what registries send.
+// maxChallenge limits a challenge, far above what registries send.
 const maxChallenge = 8 << 10
 
-// bearer finds the challenge for a token among those of an answer, nil if there is none (RFC 9110, 11.6.1). The place of the token
-// must be an https URL: a token, and the credential that it is given for, go nowhere that others could read them.
+// bearer returns the Bearer challenge of an answer, or nil (RFC 9110, 11.6.1). The token's URL must be https: others
+// must not read a token or the credential that is sent for it.
 //
-// There may be several challenges, each a scheme with parameters, and the commas between them are those between parameters,
-// too. The first value of a parameter counts. What follows a mistake is not read.
+// There may be several challenges, each a scheme with parameters. A comma separates challenges and also parameters. The
+// first value of a parameter counts. What follows a syntax error is not read.
 func bearer(header http.Header) *challenge {
 	text := strings.Join(header.Values("WWW-Authenticate"), ",")
 	text = text[:min(len(text), maxChallenge)]

@@ -12,97 +12,98 @@ import (
 	"time"
 )
 
-// Client brings files. The zero value uses the system's roots and no proxy. It may be used by several goroutines.
+// Client downloads files. The zero value uses the system's roots and no proxy. Several goroutines may use it.
 type Client struct {
-	// Transport sends the requests; nil for one with limits and time-outs of its own.
+	// Transport sends the requests. If nil, the client uses a transport with limits and timeouts.
 	Transport http.RoundTripper
-	// Proxy says through which proxy a URL is reached, where Transport is nil; nil for none.
+	// Proxy returns a URL's proxy, if Transport is nil. If Proxy is nil, the client uses no proxy.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Roots are the certificate authorities that servers are verified with, where Transport is nil; nil for the system's.
+	// Roots are the certificate authorities for verifying servers, if Transport is nil. If Roots is nil, they are the
+	// system's.
 	Roots *x509.CertPool
-	// Login is asked for a registry that does not give everybody's token enough. It is nil for a client that has none anywhere.
+	// Login is called for a registry whose anonymous token is not sufficient. If nil, the client has no login.
 	Login Login
-	// Progress is called for each part of a file that has come: how much there is, and how much there will be, 0 if that is
-	// not known. It may be nil.
+	// Progress is called for each downloaded part with the present and the total size; total is 0 if unknown. It may be
+	// nil.
 	Progress func(bytes, total int64)
-	// Waiting is called before each pause after which all places are asked again, with what is wrong until then. It may be nil.
+	// Waiting is called before each pause between two rounds, with the errors until then. It may be nil.
 	Waiting func(why error)
-	// Wait waits between two tries, or returns why it does not; nil for the clock.
+	// Wait waits between two tries, or returns an error to end them. If nil, it uses the clock.
 	Wait func(ctx context.Context, d time.Duration) error
-	// Now is the time that tries are bounded by; nil for the clock.
+	// Now is the time for the limits of tries. If nil, it is the clock's.
 	Now func() time.Time
 }
 
-// Login returns a refresh token for a registry, by its host and port; an empty one if there is none. refused is one that it has given
-// before and that the registry does not take, empty for none: where that may have expired, another one is returned.
+// Login returns a refresh token for a registry, by its host and port, or "" if it has none. refused is an earlier
+// token that the registry rejects, or "". If that may have expired, Login returns another one.
 type Login func(ctx context.Context, host, refused string) (refreshToken string, err error)
 
-// Request says what is fetched.
+// Request is the file to download.
 type Request struct {
-	// From are the places that have the file, in the order in which they are tried: an http or https URL, or an OCI
-	// reference, HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH@sha256:DIGEST. What has no scheme of http or https is a reference,
-	// as in AKS's contract.
+	// From are the file's sources, in the order of trying: an http or https URL, or an OCI reference,
+	// HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH@sha256:DIGEST. Anything without http or https is a reference, as in
+	// AKS's contract.
 	From []string
-	// SHA256 is the file's digest in hexadecimal; "" if it is not known.
+	// SHA256 is the file's digest in hexadecimal. Empty means unknown.
 	SHA256 string
-	// Platform is the one that is taken of an OCI index.
+	// Platform selects from an OCI index.
 	Platform Platform
-	// MaxBytes is how large the file may be.
+	// MaxBytes is the file's maximum size.
 	MaxBytes int64
 }
 
-// Platform is a platform of an OCI index. What is empty matches any.
+// Platform is a platform of an OCI index. An empty field matches any value.
 type Platform struct {
 	OS, Architecture string
-	// OSVersion is such as "ubuntu 24.04".
-	OSVersion string `json:"os.version"` // the others have the names that documents have
+	// OSVersion is a distribution with its version, such as "ubuntu 24.04".
+	OSVersion string `json:"os.version"` // the other fields have their names in documents
 }
 
-// String is the platform as an error has it.
+// String formats the platform for an error.
 func (p *Platform) String() string {
 	return strings.TrimSpace(p.OS + "/" + p.Architecture + " " + p.OSVersion)
 }
 
-// matches says whether this platform is one that is wanted.
+// matches reports whether this platform is a wanted one.
 func (p *Platform) matches(want *Platform) bool {
 	return (want.OS == "" || p.OS == want.OS) && (want.Architecture == "" || p.Architecture == want.Architecture) &&
 		(want.OSVersion == "" || p.OSVersion == want.OSVersion)
 }
 
-// Fetched is what has come.
+// Fetched is the downloaded file.
 type Fetched struct {
-	// From is the place that had it, as it may be shown: without a password and without a query.
+	// From is its source as shown to people: without a password and a query.
 	From string
 	// SHA256 is its digest in hexadecimal.
 	SHA256 string
-	// Bytes is its size, and Resumed how much of that was in the file before.
+	// Bytes is its size, and Resumed the part of it that was already in the file.
 	Bytes, Resumed int64
-	// Checked says that the digest was known beforehand.
+	// Checked reports whether the digest was known in advance.
 	Checked bool
 }
 
-// The tries. A round asks each place once, as long as a later try may succeed: a node whose first place is down has the file of
-// its second at once.
+// The tries. A round tries each source once, as long as a later try may succeed: if the first source is down, the node
+// gets the file from the second one at once.
 const (
-	// patience is how long rounds are begun, since the beginning or the last time that the file got further (AKS:
-	// retrycmd_get_tarball has a budget of 300 seconds). A machine may get its address that late.
+	// patience is how long new rounds begin, since the start or since the file last grew (AKS: retrycmd_get_tarball has
+	// a budget of 300 seconds). A machine may get its address that late.
 	patience     = 300 * time.Second
 	firstPause   = 500 * time.Millisecond
 	longestPause = 10 * time.Second
-	// longestRetryAfter bounds what a server can ask for.
+	// longestRetryAfter limits the pause that a server can request.
 	longestRetryAfter = time.Minute
-	// A place that sends this much more than there ever was is asked again at once, and as often as it does. So a
-	// connection that breaks again and again still brings a file to its end.
+	// If a source adds at least this much to the file, it is tried again at once, as often as it does. So the download
+	// finishes even if the connection breaks again and again.
 	minProgress   = 64 << 10
 	progressPause = 100 * time.Millisecond
 )
 
-// Get brings a file. What into holds is the beginning of the file from an earlier call, or nothing: it is continued where a
-// digest is known, which is checked over the whole file, and thrown away otherwise. After an error it holds what the next call
-// may continue.
+// Get downloads a file. If into holds the beginning of the file from an earlier call and the digest is known, Get
+// continues it and checks the digest of the whole file. Otherwise it discards that beginning. After an error, into
+// holds what the next call may continue.
 //
-// The error is an *Error with the problems of all places. A problem of this machine's, such as a full disk, is returned as
-// it is.
+// The error is an *Error with the problems of all sources. An error of this machine, such as a full disk, is returned
+// unchanged.
 func (c *Client) Get(ctx context.Context, r Request, into File) (got Fetched, err error) {
 	r.SHA256 = strings.ToLower(r.SHA256)
 	if len(r.From) == 0 || r.SHA256 != "" && !isSHA256(r.SHA256) {
@@ -128,12 +129,12 @@ type download struct {
 	request *Request
 	places  []*remote
 	into    *sink
-	// begin is when the call began, and further when the file was last made longer than it ever was, which is most.
+	// begin is when the call began, and further when the file last exceeded its largest size so far, which is most.
 	begin, further time.Time
 	most           int64
 }
 
-// run makes rounds over the places until one has the file, none is left that may have it later, or ctx ends.
+// run makes rounds over the sources until one has the file, no source may have it later, or ctx ends.
 func (g *download) run(ctx context.Context) (*remote, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		again, after := false, time.Duration(0)
@@ -149,7 +150,7 @@ func (g *download) run(ctx context.Context) (*remote, error) {
 				return p, f.err
 			}
 			if p.last == nil || ctx.Err() == nil {
-				p.last = f // that the caller's time is over is not the place's answer
+				p.last = f // the end of the caller's time is not the source's answer
 			}
 			if ctx.Err() != nil {
 				return nil, g.failed(context.Cause(ctx))
@@ -172,8 +173,8 @@ func (g *download) run(ctx context.Context) (*remote, error) {
 	}
 }
 
-// persist asks a place again as long as that brings the file further, and once more if what was there before had to be thrown
-// away: it may be another place's, which would spoil every try of this one.
+// persist tries a source again as long as the file grows, and once more if an earlier part had to be discarded: that
+// part may be another source's, which would spoil every try of this one.
 func (g *download) persist(ctx context.Context, p *remote) *failure {
 	repeated := false
 	for {
@@ -195,7 +196,7 @@ func (g *download) persist(ctx context.Context, p *remote) *failure {
 	}
 }
 
-// try asks a place once.
+// try tries a source once.
 func (g *download) try(ctx context.Context, p *remote) *failure {
 	if p.url == "" {
 		if f := g.resolve(ctx, p); f != nil {
@@ -209,7 +210,7 @@ func (g *download) try(ctx context.Context, p *remote) *failure {
 	return g.download(ctx, p, wanted)
 }
 
-// failed is the error of all places that were asked. ended is why no more were, if that is not that all have failed for good.
+// failed is the error of all tried sources. ended is why no more were tried, unless all have failed for good.
 func (g *download) failed(ended error) error {
 	best := &Error{Cause: Unreachable}
 	var all []error

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxETag bounds what a server calls a version of a file, which is sent back to it.
+// maxETag limits a server's name for a version of a file, which the client sends back.
 const maxETag = 256
 
-// download brings the rest of a file, or all of it. wanted is its digest, or "" if nobody knows it.
+// download downloads the rest of a file, or all of it. wanted is its digest, or "" if unknown.
 func (g *download) download(ctx context.Context, p *remote, wanted string) *failure {
 	limit := g.request.MaxBytes
 	if p.size > limit {
@@ -34,7 +34,7 @@ func (g *download) download(ctx context.Context, p *remote, wanted string) *fail
 	if wanted == "" || has == wanted {
 		return nil
 	}
-	// Several pieces may be of several versions, and a power cut may have spoiled what an earlier call has left.
+	// Pieces may be from different versions, and a power cut may have damaged what an earlier call has left.
 	return g.into.discard(otherDigest(has, wanted), g.into.pieces > 1 || g.into.kept > 0)
 }
 
@@ -46,7 +46,7 @@ func otherDigest(has, wanted string) *failure {
 	return failed(WrongDigest, "has SHA-256 %s, and %s is wanted", has, wanted)
 }
 
-// rest asks for what is missing, and writes it.
+// rest requests the missing part and writes it.
 func (g *download) rest(ctx context.Context, p *remote, limit int64) *failure {
 	header := http.Header{}
 	if g.into.size > 0 {
@@ -81,32 +81,32 @@ func (g *download) rest(ctx context.Context, p *remote, limit int64) *failure {
 	return f
 }
 
-// position makes the file end where an answer's body begins, and returns how large the whole file is, -1 if the answer does
-// not say it.
+// position truncates the file to the position where an answer's body begins, and returns the whole file's size, or -1
+// if the answer does not have it.
 func (g *download) position(a *answer, p *remote) (total int64, f *failure) {
 	held := g.into.size
-	if a.StatusCode == http.StatusOK { // all of it, from the beginning
+	if a.StatusCode == http.StatusOK { // the whole file, from the beginning
 		err := g.into.reset()
 		g.into.from, g.into.etag = p, strongETag(a.Header)
 		return a.ContentLength, ownFailure(err)
 	}
 	begin, total := contentRange(a.Header.Get("Content-Range"))
 	if a.StatusCode == http.StatusPartialContent {
-		// A server that does not know If-Range continues another version of the file, too.
+		// A server that does not support If-Range also continues another version of the file.
 		same := g.into.etag == "" || g.into.from != p || g.into.etag == strongETag(a.Header)
 		if begin == held && held > 0 && same {
 			return total, nil
 		}
 	} else if begin < 0 && total == held && held > 0 {
-		return total, nil // what is there is the whole file already
+		return total, nil // the file is already complete
 	}
-	// From the beginning the next time, and only once: with nothing there, no part is asked for.
+	// The next try starts from the beginning, only once: an empty file is not continued.
 	f = failed(WrongContent, "answers %d, and does not continue the file at byte %d", a.StatusCode, held)
 	return 0, g.into.discard(f, held > 0)
 }
 
-// contentRange says where a part begins and how large the whole file is (RFC 9110, 14.4), -1 where the header does not say it.
-// fmt.Sscanf, which nothing else of the agent needs, is 20 KB.
+// contentRange returns where a part begins and the whole file's size (RFC 9110, 14.4), or -1 if the header does not
+// have it. fmt.Sscanf, which no other code of the agent needs, is 20 KB.
 func contentRange(header string) (begin, total int64) {
 	number := func(text string) int64 {
 		n, err := strconv.ParseUint(text, 10, 63)
@@ -127,7 +127,7 @@ func contentRange(header string) (begin, total int64) {
 	return -1, -1
 }
 
-// strongETag is the name of exactly these bytes, or "": a weak one (RFC 9110, 8.8.1) may be that of others, too.
+// strongETag is the name of exactly these bytes, or "": a weak one (RFC 9110, 8.8.1) may also name others.
 func strongETag(header http.Header) string {
 	etag := header.Get("ETag")
 	if len(etag) < 2 || len(etag) > maxETag || etag[0] != '"' {

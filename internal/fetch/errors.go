@@ -10,47 +10,47 @@ import (
 	"github.com/slipway-dev/slipway/internal/redact"
 )
 
-// Cause says why a file could not be brought.
+// Cause is why a download failed.
 type Cause string
 
-// The causes, in the order in which they win where several places have failed: the further a place got, the more its
-// failure says about what has to be put right.
+// The causes, in the order in which they win if several sources have failed: the further a source got, the more its
+// failure shows what must be corrected.
 const (
-	// WrongDigest: the file is there, and is another one.
+	// WrongDigest: the source has the file, but with another digest.
 	WrongDigest Cause = "wrong digest"
-	// WrongContent: what came is no such file: a page of HTML, less or more than announced or allowed, a manifest without
-	// a file for this platform.
+	// WrongContent: the answer is not such a file: an HTML page, less or more than announced or allowed, a manifest
+	// without a file for this platform.
 	WrongContent Cause = "wrong content"
-	// Refused: the server does not give it to us (401, 403, or no token for a registry).
+	// Refused: the server denies access (401, 403, or no token for a registry).
 	Refused Cause = "refused"
-	// NotFound: the server does not have it, or its place is not written as one.
+	// NotFound: the server does not have the file, or the source's text is invalid.
 	NotFound Cause = "not found"
-	// Server: the server cannot give it (5xx, 429).
+	// Server: the server has an error (5xx, 429).
 	Server Cause = "server error"
-	// Unreachable: there is no answer (DNS, TCP, TLS, or a time-out).
+	// Unreachable: there is no answer (DNS, TCP, TLS, or a timeout).
 	Unreachable Cause = "unreachable"
 )
 
 var causes = []Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
 
-// rank is a cause's place in that order.
+// rank is a cause's position in that order.
 func rank(c Cause) int { return slices.Index(causes, c) }
 
-// Error says why a file could not be brought.
+// Error is why a download failed.
 type Error struct {
-	// Cause is that of the place that got furthest.
+	// Cause is the cause of the source that got furthest.
 	Cause Cause
-	// From is that place, without a password and a query.
+	// From is that source, without a password and a query.
 	From string
-	// Err has the errors of all places that were asked (errors.Join), each an *Error whose Err is what is wrong there, and
-	// why no more tries were made, if some might have succeeded.
+	// Err has the errors of all tried sources (errors.Join), each an *Error whose Err is that source's problem, and why
+	// no more tries were made, if some might have succeeded.
 	Err error
 }
 
 // maxShown is how many bytes of a problem are shown.
 const maxShown = 512
 
-// Error names each place that was asked, and what is wrong with it. It is one line.
+// Error names each tried source and its problem, in one line.
 func (e *Error) Error() string {
 	if all, several := e.Err.(interface{ Unwrap() []error }); several {
 		text := ""
@@ -62,18 +62,18 @@ func (e *Error) Error() string {
 	return e.From + ": " + redact.Line(e.Err.Error(), maxShown)
 }
 
-// Unwrap gives what is wrong.
+// Unwrap returns the problems.
 func (e *Error) Unwrap() error { return e.Err }
 
 // failure is how one try ended.
 type failure struct {
-	// cause is empty for a problem of this machine's own.
+	// cause is empty for a problem of this machine.
 	cause Cause
 	err   error
-	// again says that a later try may succeed, and after how long the server wants to be left alone.
+	// again reports whether a later try may succeed; after is the pause that the server requests.
 	again bool
 	after time.Duration
-	// stale says that the file was thrown away, because what it held did not fit.
+	// stale reports that the file was discarded because its content did not match.
 	stale bool
 }
 
@@ -81,7 +81,7 @@ func failed(cause Cause, format string, args ...any) *failure {
 	return &failure{cause: cause, err: fmt.Errorf(format, args...)}
 }
 
-// retried is a failure that may pass.
+// retried is a failure that may be temporary.
 func (f *failure) retried() *failure {
 	f.again = true
 	return f
@@ -95,7 +95,7 @@ func ownFailure(err error) *failure {
 	return &failure{err: err}
 }
 
-// unanswered says why there is no answer, or no more of one.
+// unanswered is the failure of an answer that is missing or incomplete.
 func unanswered(ctx context.Context, err error) *failure {
 	if errors.Is(err, errRedirect) {
 		return failed(WrongContent, "%w", err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzChallenge: whatever a registry wants, a token is asked for where nobody else reads, and what it is for fits.
+// FuzzChallenge: whatever a registry sends, a token is requested only over https, and with a valid scope.
 func FuzzChallenge(f *testing.F) {
 	for _, text := range []string{
 		`Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:a/b:pull"`,
@@ -30,7 +30,7 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-// FuzzReference: what is taken for a reference is asked for at its own host, and nowhere but below its path.
+// FuzzReference: a text that counts as a reference leads to its host only, and to URLs below its path only.
 func FuzzReference(f *testing.F) {
 	for _, text := range []string{
 		"mcr.microsoft.com/aks/packages/kubernetes/kubelet:v1.34.1", "[::1]:5000/a:b", "registry.test:443/a/b-c__d.e@sha256:" + strings.Repeat("0", 64), "a/b:c@sha256:0", "a:b", "../a:b", "a.b./c:d", "http://a/b:c", "a@b/c:d",
@@ -48,7 +48,7 @@ func FuzzReference(f *testing.F) {
 		for _, at := range []string{p.of("manifests", p.version), p.of("blobs", "sha256:0")} {
 			u, err := url.Parse(at)
 			if err != nil {
-				continue // such as a port that is too large: a request says so
+				continue // such as a port that is too large: the request reports it
 			}
 			if u.Scheme != "https" || u.Host != p.host || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 				!strings.HasPrefix(u.Path, "/v2/"+p.repository+"/") || strings.Contains(u.Path, "..") && !strings.Contains(p.version, "..") {
@@ -58,7 +58,7 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// FuzzManifest: whatever a manifest says, the file that it names has a digest and a size that can be checked.
+// FuzzManifest: whatever a manifest contains, the file that it names has a digest and a size that can be checked.
 func FuzzManifest(f *testing.F) {
 	const digest = `"digest":"sha256:0000000000000000000000000000000000000000000000000000000000000000"`
 	for _, text := range []string{
@@ -87,7 +87,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// checkFailure checks that what is wrong can be shown.
+// checkFailure checks that a problem can be shown.
 func checkFailure(t *testing.T, f *failure) {
 	t.Helper()
 	text := (&Error{Cause: f.cause, From: "registry", Err: f.err}).Error()
@@ -96,14 +96,14 @@ func checkFailure(t *testing.T, f *failure) {
 	}
 }
 
-// FuzzToken: whatever a registry says of its identity's permissions, they are read or are not there.
+// FuzzToken: whatever a registry sends as its identity's permissions, they are parsed or ignored.
 func FuzzToken(f *testing.F) {
 	f.Add("a.eyJwZXJtaXNzaW9ucyI6eyJhY3Rpb25zIjpbInJlYWQiXX19.b")
 	f.Add("a.e30=.b")
 	f.Add("..")
 	f.Fuzz(func(t *testing.T, token string) {
 		if !mayRead(token) && strings.Count(token, ".") != 2 {
-			t.Fatal("what is no token says that it may not read")
+			t.Fatal("an invalid token counts as one that may not read")
 		}
 		if isToken(token) {
 			if _, err := json.Marshal(token); err != nil || strings.ContainsAny(token, " \r\n") {

@@ -18,7 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// archive is the file that is wanted, and flipped the same with one wrong bit.
+// archive is the wanted file, and flipped the same with one wrong bit.
 var archive, flipped = func() ([]byte, []byte) {
 	data := make([]byte, 300<<10)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
@@ -40,7 +40,7 @@ const (
 	canary  = "canary0c4e"
 )
 
-// whole has the file as a web server does: with ranges, and with a name for this version of it.
+// whole serves the file as a web server does: with ranges, and with an ETag.
 func whole(data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"`+sum(data)[:16]+`"`)
@@ -48,12 +48,12 @@ func whole(data []byte) http.HandlerFunc {
 	}
 }
 
-// simple sends the file and knows no ranges and no versions.
+// simple sends the file and supports neither ranges nor ETags.
 func simple(data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(data) }
 }
 
-// cut closes each connection after so many bytes of a body.
+// cut closes each connection after some bytes of a body.
 func cut(after int, handler http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(&cutWriter{w, after}, r)
@@ -75,7 +75,7 @@ func (w *cutWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// first has one handler for the first n requests, and another one for all later ones.
+// first uses one handler for the first n requests, and another one for all later ones.
 func first(n int64, handler, then http.Handler) http.HandlerFunc {
 	var count atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +106,7 @@ func withHeaders(handler http.Handler, headers ...string) http.HandlerFunc {
 	}
 }
 
-// endless never ends, and has no length.
+// endless is a body without length and end.
 func endless(w http.ResponseWriter, _ *http.Request) {
 	for {
 		if _, err := w.Write(archive); err != nil {
@@ -115,7 +115,7 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// large takes longer than the patience where each of its parts comes just in time.
+// large takes longer than the patience if each of its parts comes just in time.
 var large = bytes.Repeat(archive, 3)
 
 // paused sends a part of the file, waits, sends the next one.
@@ -136,7 +136,7 @@ func paused(data []byte, part int, pause time.Duration) http.HandlerFunc {
 	}
 }
 
-// raw writes bytes in the place of an answer.
+// raw writes bytes instead of an HTTP answer.
 func raw(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -148,7 +148,7 @@ func raw(text string) http.HandlerFunc {
 	}
 }
 
-// mixed answers a part of the file that was not asked for.
+// mixed answers with a part of the file that was not requested.
 func mixed(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Range") == "" {
 		cut(1000, simple(archive))(w, r)
@@ -159,7 +159,7 @@ func mixed(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(archive[7:100])
 }
 
-// forgetful has another version of the file after each request, and continues whichever it has.
+// forgetful has another version of the file after each request, and continues any version.
 func forgetful() http.HandlerFunc {
 	var count atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -180,11 +180,11 @@ func forgetful() http.HandlerFunc {
 type hostile struct {
 	name   string
 	server http.HandlerFunc
-	// digest says that the request has the file's.
+	// digest reports whether the request has the file's digest.
 	digest bool
-	// holds is what the file holds before.
+	// holds is the file's earlier content.
 	holds []byte
-	// cause is empty for a file that comes; want is what it is then, by default archive, and text a part of the error.
+	// cause is empty for a successful download; want is its content, by default archive; text is a part of the error.
 	cause fetch.Cause
 	text  string
 	want  []byte
@@ -198,7 +198,7 @@ const (
 	pauses = 295500 * time.Millisecond
 )
 
-// hostiles are what servers do. They count their requests, so each run has its own.
+// hostiles are servers' behaviours. They count their requests, so each run needs a new list.
 func hostiles() []hostile {
 	return []hostile{
 		{name: "the file", server: whole(archive), asked: 1},
@@ -213,16 +213,16 @@ func hostiles() []hostile {
 		{name: "half a file of a simple server, once", server: first(1, cut(len(archive)/2, simple(archive)), simple(archive)), digest: true, took: 100 * time.Millisecond, asked: 2},
 		{name: "a little more each time", server: cut(1000, whole(archive)), digest: true, cause: fetch.WrongContent, text: "ends after 34000 bytes", took: pauses, asked: rounds},
 		{name: "one flipped bit", server: whole(flipped), digest: true, cause: fetch.WrongDigest, text: sum(archive), asked: 1},
-		{name: "one flipped bit and nobody knows", server: whole(flipped), want: flipped, asked: 1},
+		{name: "one flipped bit without a digest", server: whole(flipped), want: flipped, asked: 1},
 		{name: "the beginning of another file", server: whole(archive), digest: true, holds: flipped[:200000], took: 100 * time.Millisecond, asked: 2},
 		{name: "the beginning, and a flipped bit after it", server: whole(flipped), digest: true, holds: archive[:100000],
 			cause: fetch.WrongDigest, took: 100 * time.Millisecond, asked: 2},
 		{name: "a file that is longer than it should be", server: whole(archive), digest: true, holds: append(bytes.Clone(archive), 'x'), took: 100 * time.Millisecond, asked: 2},
 		{name: "a file of the same size that a power cut has spoiled", server: whole(archive), digest: true, holds: make([]byte, len(archive)), took: 100 * time.Millisecond, asked: 2},
 		{name: "a file that is there", server: whole(archive), digest: true, holds: archive, asked: 1},
-		{name: "the beginning, and nobody knows of what", server: whole(archive), holds: archive[:1000], asked: 1},
+		{name: "the beginning of an unknown file", server: whole(archive), holds: archive[:1000], asked: 1},
 		{name: "another part than asked for", server: http.HandlerFunc(mixed), digest: true, holds: archive[:500], cause: fetch.WrongContent, took: pauses + 100*time.Millisecond*rounds, asked: 2 * rounds},
-		{name: "a part that nobody asked for", server: status(206, "Content-Range", "bytes 5-10/11"), cause: fetch.WrongContent, text: "answers 206", asked: 1},
+		{name: "a part that was not requested", server: status(206, "Content-Range", "bytes 5-10/11"), cause: fetch.WrongContent, text: "answers 206", asked: 1},
 		{name: "a part that does not say where it ends", server: first(1, status(206, "Content-Range", "bytes 500/307200"), whole(archive)), digest: true, holds: archive[:500], took: 100 * time.Millisecond, asked: 2},
 		{name: "a part of another unit", server: first(1, status(206, "Content-Range", "500-999/307200"), whole(archive)), digest: true, holds: archive[:500], took: 100 * time.Millisecond, asked: 2},
 		{name: "no such part, and a part all the same", server: first(1, status(416, "Content-Range", "bytes 0-5/307200"), whole(archive)), digest: true, holds: archive, took: 100 * time.Millisecond, asked: 2},

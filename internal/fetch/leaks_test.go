@@ -15,25 +15,25 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// The secrets of a download: the refresh token of the machine's login, the registry's own token, and what a URL holds.
+// The secrets of a download: the refresh token of the machine's login, the registry's token, and the secret in a URL.
 const (
 	secretRefresh = "CANARY-refresh"
 	secretBearer  = "CANARY-bearer"
 	secretURL     = "CANARY-url"
 )
 
-// leak is one way in which a hostile server, or one that a hostile server names, could get a secret that is another server's.
+// leak is one way in which a hostile server, or one that it names, could get another server's secret.
 type leak struct {
 	name string
-	// realm is where the registry says that tokens are; "" for its own place.
+	// realm is where the registry sends token requests. Empty means to itself.
 	realm string
-	// token answers who asks for a token with a refresh token; nil for a token.
+	// token answers requests for a token with a refresh token. If nil, it gives a token.
 	token http.HandlerFunc
-	// manifest and blob answer for these; nil for the right answer.
+	// manifest and blob answer for these. If nil, they give the right answer.
 	manifest, blob http.HandlerFunc
-	// works says that nothing is hostile: the file comes, and the secrets reach their server.
+	// works reports that nothing is hostile: the download succeeds, and the secrets reach their server.
 	works bool
-	// file is what is fetched by a URL with a password, in place of the registry's artifact, and answers for it.
+	// file answers for a URL with a password that is downloaded instead of the registry's artifact.
 	file http.HandlerFunc
 }
 
@@ -94,7 +94,7 @@ var leaks = []leak{
 	}},
 }
 
-// TestSecretsStayWithTheirServer: a secret reaches its own server, by TLS, alone, and no error repeats it.
+// TestSecretsStayWithTheirServer: a secret reaches only its server, by TLS, and no error repeats it.
 func TestSecretsStayWithTheirServer(t *testing.T) {
 	for _, l := range leaks {
 		t.Run(l.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func (l *leak) check(t *testing.T) {
 		n.serve(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_ = r.ParseForm()
 			user, password, _ := r.BasicAuth()
-			// The whole request, but for the path, and what is in base64.
+			// The whole request, except the path, and the decoded base64.
 			all := fmt.Sprint(r.Header, r.Form, r.URL.RawQuery, user, password)
 			if at != registryURL && strings.Contains(all, "CANARY") {
 				mu.Lock()
@@ -172,7 +172,7 @@ func (l *leak) home() http.HandlerFunc {
 		case r.URL.Path == "/token" && r.Method == http.MethodPost:
 			orElse(l.token, gives(`{"access_token":"%s"}`, secretBearer))(w, r)
 		case r.URL.Path == "/token":
-			w.WriteHeader(http.StatusUnauthorized) // a login is wanted
+			w.WriteHeader(http.StatusUnauthorized) // it requires a login
 		case r.Header.Get("Authorization") == "":
 			challenging(realm)(w, r)
 		case strings.Contains(r.URL.Path, "/manifests/"):
@@ -183,7 +183,7 @@ func (l *leak) home() http.HandlerFunc {
 	}
 }
 
-// elsewhere answers as a server that would like to have secrets.
+// elsewhere answers as a server that tries to get secrets.
 func (l *leak) elsewhere(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/challenge" && r.Header.Get("Authorization") == "":

@@ -11,13 +11,15 @@ import (
 )
 
 const (
-	// clientID is what a token request has to name (docs.docker.com/registry/spec/auth/oauth), and means nothing.
+	// clientID is a value that a token request must have (docs.docker.com/registry/spec/auth/oauth) and that has no
+	// meaning.
 	clientID = "slipway"
-	// maxToken bounds a token and the document that it is in. Azure's have 2 KiB.
+	// maxToken limits a token and its document. Azure's have 2 KiB.
 	maxToken = 64 << 10
 )
 
-// ask asks a place. A registry that wants a token gets nobody's first, and then that of a login, if there is one.
+// ask sends a request to a source. If the registry requires a token, ask gets an anonymous one first, then a login's,
+// if any.
 func (g *download) ask(ctx context.Context, p *remote, address string, header http.Header) (*answer, *failure) {
 	way := everybody
 	for {
@@ -33,7 +35,7 @@ func (g *download) ask(ctx context.Context, p *remote, address string, header ht
 			token, f = g.token(ctx, p, a.Header, way)
 		}
 		if token == "" && f == nil {
-			return a, nil // the registry says why there is none
+			return a, nil // the registry's answer has the reason
 		}
 		a.Close()
 		if f != nil {
@@ -43,16 +45,17 @@ func (g *download) ask(ctx context.Context, p *remote, address string, header ht
 	}
 }
 
-// The ways to a token.
+// The ways to get a token.
 const (
 	everybody = iota
 	identified
 )
 
-// token asks for a token to pull: the one that everybody gets, or the one for what Login gives. It is empty if there is none.
+// token requests a token for pulling: an anonymous one, or one for the refresh token of Login. It is empty if there is
+// none.
 func (g *download) token(ctx context.Context, p *remote, header http.Header, way int) (string, *failure) {
 	if c := bearer(header); c != nil {
-		p.challenge = c // a registry that refuses a token need not repeat it
+		p.challenge = c // a registry that rejects a token need not send it again
 	}
 	c := p.challenge
 	if c == nil {
@@ -72,12 +75,12 @@ func (g *download) token(ctx context.Context, p *remote, header http.Header, way
 	at.RawQuery = strings.TrimPrefix(at.RawQuery+"&"+query, "&")
 	token, f := g.secret(ctx, &at, "", "access_token")
 	if f != nil && !f.again {
-		return "", nil // the registry has refused us, and says why
+		return "", nil // the registry has denied access, and its answer has the reason
 	}
 	return token, f
 }
 
-// identified asks for the token for what Login gives, and once more where that has expired.
+// identified requests the token for Login's refresh token, and once more if that has expired.
 func (g *download) identified(ctx context.Context, p *remote, at *url.URL, query string) (string, *failure) {
 	refused, last := "", (*failure)(nil)
 	for {
@@ -101,7 +104,7 @@ func (g *download) identified(ctx context.Context, p *remote, at *url.URL, query
 	}
 }
 
-// form is a form with names and values.
+// form encodes names and values as a form.
 func form(pairs ...string) (text string) {
 	for i := 0; i < len(pairs); i += 2 {
 		text += "&" + pairs[i] + "=" + url.QueryEscape(pairs[i+1])
@@ -109,7 +112,7 @@ func form(pairs ...string) (text string) {
 	return text[1:]
 }
 
-// login is what Login gives, empty if that is nothing.
+// login calls Login. It is empty if Login is nil or has no token.
 func (g *download) login(ctx context.Context, p *remote, refused string) (string, *failure) {
 	if g.client.Login == nil {
 		return "", nil
@@ -121,7 +124,7 @@ func (g *download) login(ctx context.Context, p *remote, refused string) (string
 	if err == nil {
 		return refresh, nil
 	}
-	f := failed(Refused, "log in: %w", err) // and not again: a login has tried long enough
+	f := failed(Refused, "log in: %w", err) // without a retry: a login has tried long enough
 	var login *LoginError
 	if errors.As(err, &login) && login.Cause == RegistryUnreachable {
 		f.cause = Unreachable
@@ -129,8 +132,8 @@ func (g *download) login(ctx context.Context, p *remote, refused string) (string
 	return "", f
 }
 
-// secret asks for a token, by POST if it has a form. It is what the answer has by this name, or by its old name "token". The
-// errors name the place, because it is another one than the file's.
+// secret requests a token, by POST if it has a form. It returns the answer's field of this name, or the older "token".
+// The errors name the token's URL, because it differs from the file's.
 func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (token string, f *failure) {
 	a, f := s.do(ctx, at.String(), http.Header{}, form)
 	var data []byte
@@ -139,7 +142,7 @@ func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (t
 	}
 	if f == nil {
 		var document map[string]any
-		_ = json.Unmarshal(data, &document) // its error would quote a part of a token; what is no document has no token
+		_ = json.Unmarshal(data, &document) // its error would quote a part of a token; an invalid document has no token
 		if token, _ = document[name].(string); token == "" {
 			token, _ = document["token"].(string)
 		}
@@ -153,7 +156,7 @@ func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (t
 	return token, f
 }
 
-// isToken says that a value can be sent in a header: visible characters of ASCII, and not too many.
+// isToken reports whether a header can carry a value: visible ASCII characters, and not too many.
 func isToken(value string) bool {
 	return value != "" && len(value) <= maxToken && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -17,7 +17,7 @@ import (
 
 const registryURL = "https://registry.test"
 
-// realm wants a token with which everything is there, and refuses every other one. It answers itself where tokens are.
+// realm is a registry that requires a certain token and rejects every other one. It also answers token requests.
 type realm struct {
 	challenge string
 	// tokens answers below /token.
@@ -43,7 +43,7 @@ func gives(format string, args ...any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, format, args...) }
 }
 
-// byMethod gives everybody one answer, and whoever posts the refresh token another one.
+// byMethod gives anonymous requests one answer, and requests with the refresh token another one.
 func byMethod(everybody, knownOnly http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -60,7 +60,7 @@ func byMethod(everybody, knownOnly http.HandlerFunc) http.HandlerFunc {
 
 const challenge = `Bearer realm="https://registry.test/token",service="a,b",scope="repository:aks/tool:pull"`
 
-// loginCase is a registry that wants to know who asks.
+// loginCase is a registry that requires authentication.
 type loginCase struct {
 	name      string
 	challenge string
@@ -69,7 +69,7 @@ type loginCase struct {
 	cause     fetch.Cause
 	text      string
 	asked     int
-	// logins is how often a login is asked for: once more where the token is refused that it has given.
+	// logins is how often Login is called: a second time if its token is rejected.
 	logins int
 }
 
@@ -84,7 +84,7 @@ func loginCases() []loginCase {
 		{name: "one of several ways", challenge: `Basic realm="x, Bearer y", Negotiate YWJj==, ` + challenge, everybody: gives(`{"token":"good"}`), asked: 4},
 		{name: "a login", everybody: refuses, known: gives(`{"access_token":"good"}`), asked: 5, logins: 1},
 		{name: "a token for everybody that is not enough", everybody: gives(`{"token":"bad"}`), known: gives(`{"access_token":"good"}`), asked: 6, logins: 1},
-		{name: "a token for everybody that is none", everybody: gives(`{"token":"a\r\nX: y"}`), known: gives(`{"access_token":"good"}`), asked: 5, logins: 1},
+		{name: "an invalid anonymous token", everybody: gives(`{"token":"a\r\nX: y"}`), known: gives(`{"access_token":"good"}`), asked: 5, logins: 1},
 		{name: "a login that is refused", everybody: refuses, known: refuses, cause: fetch.Refused, text: registryURL + "/token: answers 401", asked: 3, logins: 2},
 		{name: "a login that is not enough", everybody: refuses, known: gives(`{"access_token":"bad"}`), cause: fetch.Refused, text: "answers 401", asked: 4, logins: 1},
 		{name: "a login that gives nothing", everybody: refuses, known: gives(`{}`), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 2},
@@ -135,7 +135,7 @@ func orRefuse(handler http.HandlerFunc) http.HandlerFunc {
 	return handler
 }
 
-// A client without a login, or whose login is none, is refused for the registry's reason.
+// If a client has no login, or an empty one, the error has the registry's reason.
 func TestNoLogin(t *testing.T) {
 	for _, login := range []func(context.Context, string, string) (string, error){nil, func(context.Context, string, string) (string, error) { return "", nil }} {
 		n := newNetwork(t)
@@ -154,8 +154,8 @@ func TestNoLogin(t *testing.T) {
 	}
 }
 
-// The token and the blob: it is not sent to the storage that a registry redirects to, and a token that has expired in the
-// middle of a file is renewed.
+// The token and the blob: the token is not sent to the storage that a registry redirects to. If it expires in the
+// middle of a file, it is renewed.
 func TestTokenStaysAndIsRenewed(t *testing.T) {
 	n := newNetwork(t)
 	artifact := newArtifact("tool", archive)
@@ -192,7 +192,7 @@ func TestTokenStaysAndIsRenewed(t *testing.T) {
 	}
 }
 
-// Where nobody's token was not enough, it is not asked for again when a token has expired.
+// If an anonymous token was not sufficient, none is requested again when a token has expired.
 func TestLoginIsRenewed(t *testing.T) {
 	n := newNetwork(t)
 	artifact := newArtifact("tool", archive)
@@ -206,15 +206,15 @@ func TestLoginIsRenewed(t *testing.T) {
 	client.Login = fetch.AzureLogin(client, fetch.AzureIdentity{
 		ClientID: clientID, TenantID: tenantID, Token: func(context.Context, string, string) (string, error) { return canary, nil },
 	})
-	// Manifest, nobody's token, exchange, token, manifest; blob, token, blob.
+	// Manifest, anonymous token, exchange, token, manifest; blob, token, blob.
 	checkRegistry(t, n, client, fetch.Request{From: []string{artifactFrom}, MaxBytes: 1 << 20}, registryCase{asked: 8})
 }
 
-// A login whose token has expired is made again, once; one whose token was never taken is not.
+// If a login's token has expired, there is one new login. If its token was never accepted, there is no other login.
 func TestExpiredLogin(t *testing.T) {
 	for name, c := range map[string]struct {
 		age     time.Duration
-		renewed bool // the registry takes the next token
+		renewed bool // the registry accepts the next token
 		logins  int
 		cause   fetch.Cause
 	}{
@@ -267,7 +267,7 @@ func TestExpiredLogin(t *testing.T) {
 	}
 }
 
-// A challenge is read as far as it can be.
+// A malformed challenge is read up to the error.
 func TestBadChallenges(t *testing.T) {
 	for _, text := range []string{
 		"Bearer realm=", `Bearer realm="https://registry.test/token`, `Bearer realm="https://registry.test/token\`, "Bearer", "=", ",,,", `"`,

@@ -22,21 +22,22 @@ var manifestTypes = []string{
 
 const firstIndex = 2
 
-// imageConfigs are the media types of what says for which platform an image is: OCI's and Docker's.
+// imageConfigs are the media types of documents with an image's platform: OCI's and Docker's.
 var imageConfigs = []string{"application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"}
 
 const (
 	// maxManifest is the limit that the OCI distribution specification asks registries for.
 	maxManifest = 4 << 20
-	// maxEntries bounds the files of a manifest, and the manifests of an index. Those of a node have one file, and a few platforms.
+	// maxEntries limits the files of a manifest, and the manifests of an index. A node's have one file, and a few
+	// platforms.
 	maxEntries   = 1000
 	sha256Prefix = "sha256:"
 )
 
-// errEntries is of a manifest that would take much memory.
+// errEntries is the error for a manifest that would need much memory.
 var errEntries = fmt.Errorf("the manifest names more than %d files or manifests", maxEntries)
 
-// manifest is what an OCI or Docker manifest, or an index of them, has for us. It is one of the two.
+// manifest is the used part of an OCI or Docker manifest or index. It is one of the two.
 type manifest struct {
 	MediaType         string
 	Config            descriptor
@@ -46,9 +47,9 @@ type manifest struct {
 // entries are the descriptors of a list.
 type entries []descriptor
 
-// UnmarshalJSON stops at the limit: two bytes of a document would take a hundred of memory.
+// UnmarshalJSON stops at the limit: two bytes of a document would need a hundred of memory.
 func (e *entries) UnmarshalJSON(data []byte) error {
-	*e = nil // the last of several keys counts
+	*e = nil // the last of several equal keys counts
 	d := json.NewDecoder(bytes.NewReader(data))
 	begin, err := d.Token()
 	if err != nil || begin == nil {
@@ -73,7 +74,7 @@ func (e *entries) UnmarshalJSON(data []byte) error {
 // maxNamed is how many of a list an error names.
 const maxNamed = 3
 
-// named is what an error says of the first of a list.
+// named formats the first entries of a list for an error.
 func (e entries) named(separator string, name func(*descriptor) string) string {
 	var all []string
 	for i := range e[:min(len(e), maxNamed)] {
@@ -109,14 +110,14 @@ func parseManifest(data []byte) (*manifest, *failure) {
 	}
 	isIndex := len(m.Manifests) > 0
 	kind := slices.Index(manifestTypes, m.MediaType)
-	// A document that is both is read in two ways by two readers (OCI distribution, GHSA-mc8v-mgrf-8f4m).
+	// A document that is both has different meanings for different readers (OCI distribution, GHSA-mc8v-mgrf-8f4m).
 	if isIndex == (len(m.Layers) > 0) || m.MediaType != "" && (kind < 0 || isIndex != (kind >= firstIndex)) {
 		return nil, failed(WrongContent, "the manifest, of the type %q, names neither files nor manifests, or both", m.MediaType)
 	}
 	return m, nil
 }
 
-// forPlatform is the first manifest of an index that is for a platform.
+// forPlatform returns the first manifest of an index for a platform.
 func (m *manifest) forPlatform(want *Platform) (*descriptor, *failure) {
 	for i := range m.Manifests {
 		if d := &m.Manifests[i]; d.Platform.matches(want) {
@@ -127,7 +128,7 @@ func (m *manifest) forPlatform(want *Platform) (*descriptor, *failure) {
 	return nil, failed(WrongContent, "has nothing for %s, but for %s", want, others)
 }
 
-// file is the file of a manifest, which has to have one.
+// file returns the file of a manifest, which must have exactly one.
 func (m *manifest) file() (*descriptor, *failure) {
 	if len(m.Layers) == 1 {
 		return &m.Layers[0], m.Layers[0].check()
@@ -136,7 +137,7 @@ func (m *manifest) file() (*descriptor, *failure) {
 	return nil, failed(WrongContent, "has %d files where one is wanted: %s", len(m.Layers), titles)
 }
 
-// another says what is wrong with a platform that is said where another one is wanted.
+// another returns a failure if a platform is stated and differs from the wanted one.
 func (p *Platform) another(want *Platform) *failure {
 	differ := func(is, want string) bool { return is != "" && want != "" && is != want }
 	if differ(p.OS, want.OS) || differ(p.Architecture, want.Architecture) {
@@ -145,7 +146,7 @@ func (p *Platform) another(want *Platform) *failure {
 	return nil
 }
 
-// check says what is wrong with a descriptor.
+// check returns what is wrong with a descriptor.
 func (d *descriptor) check() *failure {
 	if text, ok := strings.CutPrefix(d.Digest, sha256Prefix); !ok || !isSHA256(text) || d.Size < 0 {
 		return failed(WrongContent, "the manifest names %d bytes with the digest %q, and not one with SHA-256", d.Size, d.Digest)
@@ -153,12 +154,12 @@ func (d *descriptor) check() *failure {
 	return nil
 }
 
-// isSHA256 says that a text is a SHA-256 in hexadecimal.
+// isSHA256 reports whether a text is a SHA-256 in hexadecimal.
 func isSHA256(text string) bool {
 	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// checkDigest checks a document by a digest, if it is one that can be checked: a tag is none.
+// checkDigest checks a document by a digest. A tag cannot be checked and passes.
 func checkDigest(data []byte, digest string) *failure {
 	want, ok := strings.CutPrefix(digest, sha256Prefix)
 	sum := sha256.Sum256(data)

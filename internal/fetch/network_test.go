@@ -23,8 +23,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// network has servers in memory, by their URL, so that time can be the test's (testing/synctest). Their certificates are for
-// every name.
+// network has servers in memory, by their URL, so that the test controls the time (testing/synctest). Their
+// certificates are for every name.
 type network struct {
 	t         *testing.T
 	mu        sync.Mutex
@@ -33,7 +33,7 @@ type network struct {
 	transport *http.Transport
 }
 
-// certificate is that of all servers, and roots trust it.
+// certificate is the certificate of all servers, and roots trust it.
 var certificate, roots = func() (tls.Certificate, *x509.CertPool) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -96,7 +96,7 @@ func (n *network) serve(at string, handler http.Handler) {
 	n.listeners[net.JoinHostPort(u.Hostname(), port)] = l
 }
 
-// dial connects within the network. A host that is not there has no name.
+// dial connects within the network. A missing host does not resolve.
 func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	l := n.listeners[address]
 	if l == nil {
@@ -114,7 +114,7 @@ func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 }
 
-// asked forgets, and returns, which requests came.
+// asked returns the requests since the last call.
 func (n *network) asked() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -146,7 +146,7 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return memory }
 
-// newFile is a file that holds something.
+// newFile is a file with some content.
 func newFile(t testing.TB, holds []byte) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "file")
@@ -161,7 +161,7 @@ func newFile(t testing.TB, holds []byte) *os.File {
 	return f
 }
 
-// content is what a file holds now.
+// content is the file's present content.
 func content(t testing.TB, f *os.File) string {
 	t.Helper()
 	data, err := os.ReadFile(f.Name())

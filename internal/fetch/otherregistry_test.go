@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// A registry that others have written has what was pushed to it, by its tag and by its platform.
+// Another implementation of a registry serves what was pushed to it, by its tag and by its platform.
 func TestAnotherRegistry(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(registryURL, registry.New(registry.Logger(log.New(io.Discard, "", 0))))

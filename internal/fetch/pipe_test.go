@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// pipeRoom is how much a connection holds that the other side has not read, as a kernel does. With net.Pipe, which holds
-// nothing, both sides of a TLS connection that is closed wait for each other.
+// pipeRoom is how much unread data a connection holds, as a kernel's buffer does. With net.Pipe, which holds nothing,
+// both sides of a TLS connection wait for each other when it is closed.
 const pipeRoom = 256 << 10
 
-// newPipe is a connection in memory, by its two ends.
+// newPipe returns the two ends of a connection in memory.
 func newPipe() (net.Conn, net.Conn) {
 	a, b := newStream(), newStream()
 	return &end{in: a, out: b}, &end{in: b, out: a}
@@ -40,7 +40,7 @@ func (e *end) Close() error {
 	return nil
 }
 
-// memory is the address of everybody in memory.
+// memory is the address of every end in memory.
 var memory = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 
 // stream is one direction.

@@ -16,20 +16,20 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// shared is a file that two places may have.
+// shared is a file that two sources may have.
 type shared struct {
 	name          string
 	first, second http.HandlerFunc // nil for a host without a name
 	digest        bool
-	from          string // where it came from, "" for nowhere
+	from          string // where it came from, or ""
 	cause         fetch.Cause
-	at            string // the place of the cause
+	at            string // the source of the cause
 	took          time.Duration
 	asked         int
-	problems      []string // what the error says
+	problems      []string // parts of the error
 }
 
-// several are which place is asked when, which has the file, and what the error of all is.
+// several are the cases with two sources: when each is tried, which has the file, and the joined error.
 func several() []shared {
 	return []shared{
 		{name: "the first has it", first: whole(archive), second: whole(flipped), from: files, asked: 1},
@@ -40,12 +40,12 @@ func several() []shared {
 		{name: "the first has a third of it, each time", first: cut(100<<10, whole(archive)), second: whole(archive), digest: true, from: files, took: 200 * time.Millisecond, asked: 3},
 		{name: "the first has the beginning of it, always", first: cut(10<<10, simple(archive)), second: whole(archive), digest: true, from: others, asked: 2},
 		{name: "the first has half of another one, always", first: cut(10<<10, simple(flipped[100<<10:])), second: whole(archive), digest: true, from: others, took: 100 * time.Millisecond, asked: 3},
-		{name: "the first has half of another one, and nobody knows", first: cut(10<<10, simple(flipped)), second: whole(archive), from: others, asked: 2},
+		{name: "the first has half of another file, without a digest", first: cut(10<<10, simple(flipped)), second: whole(archive), from: others, asked: 2},
 		{name: "the second is better the second time", first: status(404), second: first(1, status(500), whole(archive)), from: others, took: 500 * time.Millisecond, asked: 3},
 		{name: "neither has it", first: status(404), second: status(410), cause: fetch.NotFound, at: files, asked: 2, problems: []string{"404", "410"}},
 		{name: "a wrong one says most", first: status(403), second: whole(flipped), digest: true, cause: fetch.WrongDigest, at: others, asked: 2, problems: []string{"403", "SHA-256"}},
 		{name: "a refusal says more than nothing there", first: status(404), second: status(401), cause: fetch.Refused, at: others, asked: 2, problems: []string{"404", "401"}},
-		{name: "nobody answers", cause: fetch.Unreachable, at: files, took: pauses, problems: []string{"files.test: no such host", "others.test: no such host", "; given up after 296 s"}},
+		{name: "no answer", cause: fetch.Unreachable, at: files, took: pauses, problems: []string{"files.test: no such host", "others.test: no such host", "; given up after 296 s"}},
 		{name: "one answers", second: status(503), cause: fetch.Server, at: others, took: pauses, asked: rounds, problems: []string{"no such host", "503"}},
 	}
 }
@@ -93,7 +93,7 @@ func TestSeveralPlaces(t *testing.T) {
 	}
 }
 
-// A text that is not a place is an error of that place alone. The error shows no password.
+// A text that is not a source is an error of that source alone. The error shows no password.
 func TestNoPlaces(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(files, whole(archive))
@@ -127,7 +127,7 @@ func TestNoPlaces(t *testing.T) {
 	}
 }
 
-// A login of a URL goes to its own host, also after a redirect there, and to no other one; and no URL goes to anybody.
+// A URL's login goes to its host only, also after a redirect, and no URL is sent as a Referer.
 func TestCredentialsStay(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(files, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +168,8 @@ func TestCredentialsStay(t *testing.T) {
 	}
 }
 
-// A server whose certificate is not good now is asked again: whether it is depends on the machine's clock, which may be set.
+// A server whose certificate is not valid now is tried again: the validity depends on the machine's clock, which may
+// still be set.
 func TestCertificates(t *testing.T) {
 	for name, config := range map[string]*tls.Config{
 		"unknown":   {ServerName: "servers.test"},
@@ -191,7 +192,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// The end of the caller's time ends a call at once, wherever it is. The error says so, and what was wrong until then.
+// The end of the caller's time ends a call at once, at any point. The error reports it and the earlier problems.
 func TestCallerEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		server http.HandlerFunc
@@ -223,7 +224,7 @@ func TestCallerEnds(t *testing.T) {
 	}
 }
 
-// Progress says how far the file has come, and never that it is further than it is.
+// Progress reports the file's size, and never more than that.
 func TestProgress(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(files, first(1, cut(200<<10, whole(archive)), whole(archive)))
@@ -241,7 +242,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Before each pause is said what is wrong until then, and often enough for who waits.
+// Before each pause Waiting gets the errors until then, often enough for a waiting user.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
@@ -260,7 +261,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// A file that cannot be written is no fault of a server's: nobody else is asked.
+// If the file cannot be written, that is not a server's fault: no other source is tried.
 func TestOwnFailure(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(files, whole(archive))
@@ -279,7 +280,7 @@ func TestOwnFailure(t *testing.T) {
 	}
 }
 
-// A proxy is asked for http and https, where there is one, and the environment says nothing.
+// The configured proxy is used for http and https, and the environment is ignored.
 func TestProxy(t *testing.T) {
 	t.Setenv("https_proxy", "http://192.0.2.1:3128")
 	var wanted []string
@@ -296,7 +297,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestSlowPlaceDoesNotKeepFromTheNext: a place that sends a byte now and then is left for the next one, which has the rest.
+// TestSlowPlaceDoesNotKeepFromTheNext: if a source sends a byte now and then, the next source provides the rest.
 func TestSlowPlaceDoesNotKeepFromTheNext(t *testing.T) {
 	for name, first := range map[string]http.HandlerFunc{
 		"one byte":  paused(archive, 1, 10*time.Second),

@@ -8,27 +8,27 @@ import (
 	"sync"
 )
 
-// remote is where a file may be, and what is known of it.
+// remote is a source of a file, and what is known about it.
 type remote struct {
-	// shown is the place as it may be shown.
+	// shown is the source's text for people.
 	shown string
-	// host, repository and version are those of a reference: the host with its port, and the tag, or the digest if it has one.
-	// They are empty for a URL.
+	// host, repository and version are the parts of a reference: the host with its port, and the tag, or the digest if
+	// it has one. They are empty for a URL.
 	host, repository, version string
-	// url is where the file's bytes are; a registry's is empty until its manifest is read. sha256 and size are what that
-	// says of them: "" and -1 if nobody does.
+	// url is the URL of the file's bytes. For a registry it is empty until its manifest is read. sha256 and size are
+	// the manifest's, or "" and -1 if unknown.
 	url, sha256 string
 	size        int64
-	// challenge is the last that the registry has sent, and token the last token that it gave. known says that nobody's token
-	// is not enough.
+	// challenge is the registry's last challenge, and token its last token. known reports that an anonymous token is
+	// not sufficient.
 	challenge *challenge
 	token     string
 	known     bool
-	// last is how the last try has ended.
+	// last is the result of the last try.
 	last *failure
 }
 
-// newPlace reads a place. What has no scheme of http or https is a registry's.
+// newPlace parses a source. Anything without http or https is a registry reference.
 func newPlace(from string) *remote {
 	p := &remote{shown: from, size: -1}
 	scheme, _, _ := strings.Cut(strings.ToLower(from), "://")
@@ -41,13 +41,13 @@ func newPlace(from string) *remote {
 	} else if p.refer(from) {
 		return p
 	}
-	p.shown = strconv.Quote(scheme[:min(len(scheme), maxReference)]) // and no more of it, because that may have a password
+	p.shown = strconv.Quote(scheme[:min(len(scheme), maxReference)]) // the rest may contain a password
 	p.last = failed(NotFound, "is neither an http or https URL nor an OCI reference with a tag or a digest")
 	return p
 }
 
-// referenceForm is the grammar of the OCI distribution specification ("Pulling manifests"), after a host. A digest is SHA-256.
-// There is no default for a host or a tag: a node's file has a version.
+// referenceForm is the grammar of the OCI distribution specification ("Pulling manifests"), after a host. A digest is
+// SHA-256. A host and a tag are required: a node's file has a version.
 var referenceForm = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		host   = `(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?`
@@ -60,7 +60,7 @@ var referenceForm = sync.OnceValue(func() *regexp.Regexp {
 
 const maxReference = 255
 
-// refer reads HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH[:TAG]@sha256:DIGEST, and says whether it is one.
+// refer parses HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH[:TAG]@sha256:DIGEST, and reports whether it succeeded.
 func (p *remote) refer(text string) bool {
 	if len(text) > maxReference || !referenceForm().MatchString(text) {
 		return false
@@ -74,7 +74,7 @@ func (p *remote) refer(text string) bool {
 	return true
 }
 
-// of is the URL of one of the registry's manifests or blobs.
+// of is the URL of a manifest or blob of the registry.
 func (p *remote) of(kind, name string) string {
 	return "https://" + p.host + "/v2/" + p.repository + "/" + kind + "/" + name
 }

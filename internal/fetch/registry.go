@@ -10,7 +10,7 @@ import (
 // maxIndexes is how many indexes may lead to a manifest.
 const maxIndexes = 2
 
-// resolve finds the file that a reference means: manifest, or index and manifest, and the blob's digest.
+// resolve finds a reference's file: manifest, or index and manifest, and the blob's digest.
 func (g *download) resolve(ctx context.Context, p *remote) *failure {
 	version, chosen := p.version, false
 	for range maxIndexes + 1 {
@@ -37,7 +37,8 @@ func (g *download) resolve(ctx context.Context, p *remote) *failure {
 	return failed(WrongContent, "more than %d indexes lead to the manifest", maxIndexes)
 }
 
-// checkPlatform refuses an image that no index has chosen and that says it is for another platform. What is no image has none.
+// checkPlatform refuses an image that no index has selected and that is for another platform. A file that is not an
+// image has none.
 func (g *download) checkPlatform(ctx context.Context, p *remote, config *descriptor) *failure {
 	if !slices.Contains(imageConfigs, config.MediaType) {
 		return nil
@@ -63,7 +64,7 @@ func (g *download) checkPlatform(ctx context.Context, p *remote, config *descrip
 	return is.another(&g.request.Platform)
 }
 
-// manifest reads a manifest or an index, and checks it by its digest, where that is in the reference or in the header.
+// manifest reads a manifest or an index. It checks the digest, if the reference or the header has one.
 func (g *download) manifest(ctx context.Context, p *remote, version string) (*manifest, *failure) {
 	a, f := g.ask(ctx, p, p.of("manifests", version), http.Header{"Accept": manifestTypes})
 	if f != nil {

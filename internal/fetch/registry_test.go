@@ -19,7 +19,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// artifact is a repository of a registry's: its manifests by tag and digest, and its blobs by digest.
+// artifact is a repository of a registry: its manifests by tag and digest, and its blobs by digest.
 type artifact struct {
 	manifests, blobs map[string][]byte
 	// headers are added to the answers with manifests.
@@ -70,7 +70,7 @@ func (a *artifact) manifest(kind string, document object) object {
 	return d
 }
 
-// tag is manifest, and makes it the one that the tag means.
+// tag is manifest, and also sets the tag.
 func (a *artifact) tag(kind string, document object) *artifact {
 	d := a.manifest(kind, document)
 	a.manifests[tag] = a.manifests[d["digest"].(string)]
@@ -117,8 +117,8 @@ func forPlatform(d object, os, architecture, version string) object {
 	return d
 }
 
-// index is an index of one manifest for each platform. The file of each is the platform's name, but that of the one wanted
-// most.
+// index is an index of one manifest for each platform. The content of each file is the platform's name; the wanted
+// platform has archive.
 func index(platforms ...[3]string) *artifact {
 	a := newArtifact("tool", archive)
 	var all []object
@@ -132,7 +132,7 @@ func index(platforms ...[3]string) *artifact {
 	return a.tag(indexType, object{"manifests": all})
 }
 
-// image is an image of one layer, with a config that says for what it is.
+// image is an image of one layer, with a config that states its platform.
 func image(os, architecture string) *artifact {
 	return configured(imageConfigType, fmt.Appendf(nil, `{"os":%q,"architecture":%q}`, os, architecture))
 }
@@ -145,14 +145,14 @@ func configured(kind string, config []byte) *artifact {
 	return a.tag(manifestType, object{"config": a.add(kind, config), "layers": []object{a.layer("", archive)}})
 }
 
-// amd64 is a platform that is asked for.
+// amd64 is a requested platform.
 var amd64 = fetch.Platform{OS: "linux", Architecture: "amd64", OSVersion: "ubuntu 24.04"}
 
 type registryCase struct {
 	name     string
 	registry http.Handler
-	request  fetch.Request // From, MaxBytes and, if there is no other, Platform are filled in
-	cause    fetch.Cause   // empty for the file that comes
+	request  fetch.Request // From, MaxBytes and, if empty, Platform are filled in
+	cause    fetch.Cause   // empty for success
 	text     string
 	asked    int
 }
@@ -162,7 +162,7 @@ var (
 	anything = fetch.Platform{OS: "linux"}
 )
 
-// What registries have.
+// The content of registries.
 var registryCases = []registryCase{
 	{name: "one file", registry: newArtifact("tool", archive), asked: 2},
 	{name: "one file without a name", registry: newArtifact("", archive), asked: 2},
@@ -275,7 +275,7 @@ func checkRegistry(t *testing.T, n *network, client *fetch.Client, r fetch.Reque
 	}
 }
 
-// A reference by digest means that manifest, whoever has it.
+// A reference by digest selects exactly that manifest, from any source.
 func TestReferenceByDigest(t *testing.T) {
 	a := newArtifact("", archive)
 	digest := "sha256:" + sum(a.manifests[tag])

@@ -13,10 +13,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// piece is after how much each download is cut.
+// piece is the size at which each download is cut.
 const piece = 64 << 10
 
-// atOnce is a client that waits for nothing: its clock alone says that it has.
+// atOnce is a client that does not wait: only its clock advances.
 func atOnce(n *network) *fetch.Client {
 	c := n.client()
 	var now time.Time
@@ -28,7 +28,7 @@ func atOnce(n *network) *fetch.Client {
 	return c
 }
 
-// A connection that breaks after every 64 KiB still brings the whole file, and brings each byte once.
+// A connection that breaks after every 64 KiB still delivers the whole file, and each byte once.
 func TestCutEvery64KiB(t *testing.T) {
 	long := bytes.Repeat(archive, 7)[:2<<20+12345]
 	registry := newArtifact("tool", long)
@@ -71,7 +71,7 @@ func (w noETag) WriteHeader(status int) {
 
 func (w noETag) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// blobs cuts what is below blobs alone.
+// blobs cuts only requests below blobs.
 func blobs(cut func(int, http.Handler) http.HandlerFunc, handler http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/blobs/") {
@@ -104,7 +104,7 @@ func (w countingWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// A call goes on where an earlier one has ended, wherever that was, if a digest says in the end that it is right.
+// A call continues at any point where an earlier one has ended, if the digest of the whole file is right at the end.
 func TestGoesOnAfterAnEarlierCall(t *testing.T) {
 	registry := newArtifact("tool", archive)
 	for at := 0; at <= len(archive); at += piece {
@@ -137,7 +137,7 @@ func TestGoesOnAfterAnEarlierCall(t *testing.T) {
 	}
 }
 
-// A blob of which all is there, and of which a power cut has spoiled something, is brought again.
+// A complete blob that a power cut has damaged is downloaded again.
 func TestSpoiledBlob(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(files, newArtifact("tool", archive))
@@ -148,7 +148,7 @@ func TestSpoiledBlob(t *testing.T) {
 	}
 }
 
-// A call that fails leaves what it has, and the next one goes on there; without a digest that begins again.
+// A failed call leaves the downloaded part, and the next one continues there. Without a digest it starts again.
 func TestFailureLeavesTheBeginning(t *testing.T) {
 	for _, digest := range []string{sum(archive), ""} {
 		n := newNetwork(t)

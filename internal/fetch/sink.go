@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-// File is what a file is written to. It is open for reading and writing, and not for appending. Its errors name it.
+// File is the destination of a download. It is open for reading and writing, and not for appending. Its errors name it.
 type File interface {
 	io.ReadWriteSeeker
 	Name() string
@@ -17,26 +17,26 @@ type File interface {
 	Truncate(size int64) error
 }
 
-// sink is the file, as far as it has come, with the digest of what is in it.
+// sink is the downloaded part of the file, with the digest of its content.
 type sink struct {
 	file File
 	hash hash.Hash
 	size int64
-	// kept is how much of it was there from an earlier call.
+	// kept is the part from an earlier call.
 	kept int64
-	// most is the largest size that it has had.
+	// most is its largest size so far.
 	most int64
-	// from is the place that it was begun from, etag what that calls this version of it, and sha256 the digest that it is
-	// to have, if one is known.
+	// from is the source of its beginning, etag that source's name for this version, and sha256 the expected digest, if
+	// known.
 	from         *remote
 	etag, sha256 string
-	// pieces is how many answers it is made of.
+	// pieces is the number of answers that it consists of.
 	pieces int
 	buffer []byte
 }
 
-// begin makes the sink ready for an answer of a place. What is there stays if it is checked by the digest of what is wanted,
-// or if the place can say whether it still has the same. limit is how large the file may be.
+// begin prepares the sink for a source's answer. The present content stays if the digest will check it, or if the
+// source can report whether it still has the same version. limit is the file's maximum size.
 func (s *sink) begin(from *remote, sha256sum string, limit int64) error {
 	var keep bool
 	switch {
@@ -60,11 +60,11 @@ func (s *sink) begin(from *remote, sha256sum string, limit int64) error {
 	return s.reset()
 }
 
-// load reads what an earlier call has left, if it is not too much.
+// load reads what an earlier call has left, if it is not too large.
 func (s *sink) load(limit int64) error {
 	info, err := s.file.Stat()
 	if err != nil {
-		return err // names the file
+		return err // it names the file
 	}
 	s.hash = sha256.New()
 	if info.Size() > limit {
@@ -90,7 +90,7 @@ func (s *sink) reset() error {
 	return nil
 }
 
-// discard empties the file for a failure after which it is useless. stale says that a new beginning may help.
+// discard empties the file after a failure that makes it useless. stale reports that a new beginning may help.
 func (s *sink) discard(f *failure, stale bool) *failure {
 	if err := s.reset(); err != nil {
 		return ownFailure(err)
@@ -99,13 +99,13 @@ func (s *sink) discard(f *failure, stale bool) *failure {
 	return f
 }
 
-// sum is the digest of what is in the file.
+// sum is the digest of the file's content.
 func (s *sink) sum() string { return hex.EncodeToString(s.hash.Sum(nil)) }
 
-// bufferSize is how much is written at a time: the same file in the same pieces, whatever the network makes of it.
+// bufferSize is the size of each write: the same file has the same writes, independent of the network.
 const bufferSize = 64 << 10
 
-// take writes a body to its end. limit is how large the file may be.
+// take writes a body to its end. limit is the file's maximum size.
 func (s *sink) take(a *answer, limit int64, progress func()) *failure {
 	s.pieces++
 	if s.buffer == nil {
@@ -131,7 +131,7 @@ func (s *sink) take(a *answer, limit int64, progress func()) *failure {
 		}
 		if err != nil {
 			f := unanswered(a.ctx, err)
-			if errors.Is(err, io.ErrUnexpectedEOF) { // the connection was closed in the middle
+			if errors.Is(err, io.ErrUnexpectedEOF) { // the connection closed in the middle
 				f = failed(WrongContent, "ends after %d bytes", s.size).retried()
 			}
 			return f

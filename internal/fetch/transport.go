@@ -20,25 +20,25 @@ import (
 const (
 	dialTimeout = 10 * time.Second
 	tlsTimeout  = 10 * time.Second
-	// headerTimeout is how long a server may think about one request.
+	// headerTimeout limits a server's time before its first header.
 	headerTimeout = 30 * time.Second
-	// answerTimeout bounds all before the body: redirects and, with them, several connections.
+	// answerTimeout limits everything before the body: redirects and, with them, several connections.
 	answerTimeout = time.Minute
-	// progressTimeout is in how much waiting for a body minProgress of it must come, or all that is left. A server that sends a byte
-	// now and then would keep the node from a place that is well.
+	// progressTimeout is the waiting time in which at least minProgress of a body must come, or all of the rest. A
+	// server that sends a byte now and then would otherwise keep the node from a working source.
 	progressTimeout = 30 * time.Second
 	maxHeader       = 64 << 10
 	maxRedirects    = 5
 	userAgent       = "slipway-node"
 )
 
-// What ends a request of which no answer comes, or too little of the body.
+// The ends of a request without an answer, or with too little of the body.
 var (
 	errSilent = errors.New("the server sends nothing any more")
 	errSlow   = fmt.Errorf("the server sends less than %d KiB in %.0f s", minProgress>>10, progressTimeout.Seconds())
 )
 
-// session is what several requests of one call share: the client, the connections, the clock, and the way to wait.
+// session is what several requests of one call share: the client, the connections, the clock, and the waiting.
 type session struct {
 	client *Client
 	http   http.Client
@@ -46,7 +46,7 @@ type session struct {
 	now    func() time.Time
 }
 
-// session returns a session, and what ends it.
+// session returns a session and the function that ends it.
 func (c *Client) session() (*session, func()) {
 	s := &session{client: c, wait: c.Wait, now: c.Now}
 	s.http.Transport, s.http.CheckRedirect = c.Transport, checkRedirect
@@ -70,11 +70,12 @@ func (c *Client) newTransport() *http.Transport {
 		TLSHandshakeTimeout:    tlsTimeout,
 		ResponseHeaderTimeout:  headerTimeout,
 		MaxResponseHeaderBytes: maxHeader,
-		// The bytes are wanted as they are: a digest is theirs, and an archive that was unpacked on the way is none.
+		// The bytes must stay unchanged: a digest is of the archive, and an archive that the transport unpacked does
+		// not match it.
 		DisableCompression: true,
 		Protocols:          new(http.Protocols),
 	}
-	t.Protocols.SetHTTP1(true) // a file is one request: more of them on one connection would save nothing
+	t.Protocols.SetHTTP1(true) // a file is one request: several requests on one connection would save nothing
 	if c.Roots != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12}
 	}
@@ -94,19 +95,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 // errRedirect is a redirect that is not followed.
 var errRedirect = errors.New("redirects, which is not followed")
 
-// checkRedirect says whether a redirect is followed, and takes from the request what is not for the other host.
+// checkRedirect decides whether to follow a redirect, and removes from the request what is not for the other host.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	first, last := via[0], via[len(via)-1]
 	switch {
 	case first.Method != http.MethodGet:
-		return http.ErrUseLastResponse // its body has a credential, and would be sent on
+		return http.ErrUseLastResponse // its body has a credential, and would be sent again
 	case len(via) > maxRedirects:
 		return fmt.Errorf("%w: more often than %d times", errRedirect, maxRedirects)
 	case last.URL.Scheme == "https" && next.URL.Scheme != "https":
 		return fmt.Errorf("%w: from https to %s", errRedirect, shownURL(next.URL))
 	}
-	// net/http names the last URL, with a signature that may be in its query, and gives a host's credential to the names
-	// below it.
+	// net/http sends the last URL, with a signature that its query may have, and sends a host's credential also to its
+	// subdomains.
 	next.Header.Del("Referer")
 	if next.URL.Host != first.URL.Host {
 		next.Header.Del("Authorization")
@@ -116,25 +117,26 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// shownURL is a URL as it may be shown: a query can have a signature that opens the file to everybody.
+// shownURL is a URL as shown to people: a query can have a signature that gives everyone access to the file.
 func shownURL(u *url.URL) string {
 	shown := *u
 	shown.RawQuery, shown.Fragment, shown.RawFragment = "", "", ""
 	return shown.Redacted()
 }
 
-// answer is what a server has answered. Its body ends with an error if too little of it comes for too long.
+// answer is a server's answer. Its body ends with an error if too little of it comes for too long.
 type answer struct {
 	*http.Response
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	// came is how much of the body has come since progress was last seen, left how much longer more is waited for; 0 for the beginning.
+	// came is how much of the body has come since the last progress check, and left the remaining waiting time; 0 means
+	// a new check.
 	came int
 	left time.Duration
 }
 
-// do sends a request, by POST if it has a form, and returns the answer, whatever its status. It must be closed.
+// do sends a request, by POST if it has a form, and returns the answer with any status. The caller must close it.
 func (s *session) do(ctx context.Context, address string, header http.Header, form string) (*answer, *failure) {
 	method := http.MethodGet
 	if form != "" {
@@ -162,7 +164,7 @@ func (s *session) do(ctx context.Context, address string, header http.Header, fo
 	return nil, f
 }
 
-// Read reads of the body. Only what it waits for the server counts against progressTimeout, and not what the caller does meanwhile.
+// Read reads from the body. Only waiting for the server counts against progressTimeout, not the caller's work.
 func (a *answer) Read(p []byte) (int, error) {
 	if a.left <= 0 || a.came >= minProgress {
 		a.came, a.left = 0, progressTimeout
@@ -184,7 +186,7 @@ func (a *answer) Close() {
 	a.cancel(nil)
 }
 
-// document reads the body of a success, of at most limit bytes, and closes the answer.
+// document reads the body of a successful answer, at most limit bytes, and closes the answer.
 func (a *answer) document(limit int64) ([]byte, *failure) {
 	defer a.Close()
 	if f := a.judge(http.StatusOK); f != nil {
@@ -200,7 +202,7 @@ func (a *answer) document(limit int64) ([]byte, *failure) {
 	return data, nil
 }
 
-// judge says what is wrong with an answer that has none of the statuses wanted, or is a page.
+// judge returns the failure of an answer that has none of the wanted statuses, or is a page.
 func (a *answer) judge(wanted ...int) *failure {
 	if slices.Contains(wanted, a.StatusCode) {
 		return a.judgeType()
@@ -220,7 +222,7 @@ func (a *answer) judge(wanted ...int) *failure {
 	return f
 }
 
-// judgeType refuses a page: a portal, a proxy or a login answers with one, and with the status of a file.
+// judgeType refuses a page: a portal, a proxy or a login page answers with one, with the same status as a file.
 func (a *answer) judgeType() *failure {
 	name, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	if a.StatusCode/100 == 2 && (name == "text/html" || name == "application/xhtml+xml") {

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/fetch"
 )
 
-// The default transport is used as a node uses it: over TCP, by the roots that it is given.
+// The default transport works as on a node: over TCP, with the given roots.
 func TestDefaultTransport(t *testing.T) {
 	server := httptest.NewUnstartedServer(whole(archive))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
