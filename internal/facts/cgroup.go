@@ -1,8 +1,7 @@
 package facts
 
-// What is there of each version of control groups, as systemd mounts them (its CGROUP_DELEGATION, "Three
-// different tree setups"; cgroups(7)). In the hybrid setup controllers are of version 1, so that is what
-// counts.
+// The files of each version of control groups, as systemd mounts them (its CGROUP_DELEGATION, "Three different tree
+// setups"; cgroups(7)). In the hybrid setup, controllers are version 1, so that version counts.
 const (
 	cgroup2 = "/sys/fs/cgroup/cgroup.controllers"
 	cgroup1 = "/sys/fs/cgroup/systemd"

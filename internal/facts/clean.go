@@ -3,15 +3,15 @@ package facts
 import "strings"
 
 const (
-	// maxText bounds what a cloud says of a machine, in bytes; a resource ID of Azure's is the longest.
+	// maxText limits a cloud's text about a machine, in bytes; an Azure resource ID is the longest.
 	maxText = 1 << 10
-	// maxHostname and maxLabel bound a name (RFC 1123 section 2.1).
+	// maxHostname and maxLabel limit a name (RFC 1123 section 2.1).
 	maxHostname = 253
 	maxLabel    = 63
 )
 
-// CleanText returns a text that a cloud says of the machine, or nothing where it cannot be right: it is printable
-// ASCII, of at most 1 KiB. What it says goes into files and onto terminals.
+// CleanText returns a cloud's text about the machine if it is printable ASCII of at most 1 KiB, or else "". The text is
+// written to files and terminals.
 func CleanText(text string) string {
 	if len(text) > maxText || printable(text) != text {
 		return ""
@@ -19,7 +19,7 @@ func CleanText(text string) string {
 	return text
 }
 
-// CleanHostname returns a host name in lower case, as a Node has it, or nothing where it is none.
+// CleanHostname returns a host name in lower case, as a Node has it, or "" if it is invalid.
 func CleanHostname(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if name == "" || len(name) > maxHostname {

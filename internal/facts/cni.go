@@ -6,44 +6,45 @@ import (
 	"unicode/utf8"
 )
 
-// Where an AKS image has network plug-ins: where container runtimes look for them, and the packages that nobody has put
-// there yet (AKS: CNI_BIN_DIR, CNI_DOWNLOADS_DIR).
+// The directories of network plug-ins on an AKS image: the one that container runtimes search, and the one with
+// unpacked packages that are not installed there yet (AKS: CNI_BIN_DIR, CNI_DOWNLOADS_DIR).
 const (
 	CNIBinDir       = "/opt/cni/bin"
 	CNIDownloadsDir = "/opt/cni/downloads"
 )
 
-// azureConflist is the configuration that Azure's packages have beside their plug-ins.
+// azureConflist is the configuration that Azure's packages ship with their plug-ins.
 const azureConflist = "10-azure.conflist"
 
-// How much is recorded of network plug-ins. An image has three or four packages, and the largest 20 files.
+// The limits of what is recorded about network plug-ins. An image has three or four packages, and the largest has 20
+// files.
 const (
 	maxCNIPackages = 32
 	maxCNIFiles    = 64
 	maxConflist    = 16 << 10
 )
 
-// CNI is what the machine has of network plug-ins.
+// CNI are the machine's network plug-ins.
 type CNI struct {
-	// Plugins are the names in CNIBinDir, sorted.
+	// Plugins are the file names in CNIBinDir, sorted.
 	Plugins []string `json:"plugins,omitempty"`
-	// Conflist is the text of Azure's configuration there, which is JSON.
+	// Conflist is Azure's configuration there, in JSON.
 	Conflist string `json:"conflist,omitempty"`
 	// Packages are the directories in CNIDownloadsDir, by name.
 	Packages []CNIPackage `json:"packages,omitempty"`
 }
 
-// CNIPackage is a package of network plug-ins that was unpacked.
+// CNIPackage is an unpacked package of network plug-ins.
 type CNIPackage struct {
-	// Name is the directory's: "azure-vnet-cni-linux-amd64-v1.6.30".
+	// Name is the directory's name: "azure-vnet-cni-linux-amd64-v1.6.30".
 	Name string `json:"name"`
 	// Files are the names of its files, sorted.
 	Files []string `json:"files,omitempty"`
-	// Conflist is the text of Azure's configuration in it.
+	// Conflist is Azure's configuration in it.
 	Conflist string `json:"conflist,omitempty"`
 }
 
-// Package returns the package of a name.
+// Package returns a package by its name.
 func (c *CNI) Package(name string) (CNIPackage, bool) {
 	i := slices.IndexFunc(c.Packages, func(p CNIPackage) bool { return p.Name == name })
 	if i < 0 {
@@ -52,7 +53,7 @@ func (c *CNI) Package(name string) (CNIPackage, bool) {
 	return c.Packages[i], true
 }
 
-// cni looks for network plug-ins; nil where the machine has neither directory.
+// cni returns the network plug-ins, or nil if the machine has neither directory.
 func (g gatherer) cni() *CNI {
 	plugins, err := g.ReadDir(CNIBinDir)
 	names, errPackages := g.ReadDir(CNIDownloadsDir)
@@ -69,13 +70,13 @@ func (g gatherer) cni() *CNI {
 	return found
 }
 
-// bounded are as many names as are recorded.
+// bounded returns as many names as are recorded.
 func bounded(names []string) []string {
 	kept := slices.Clone(names[:min(len(names), maxCNIFiles)])
 	return slices.DeleteFunc(kept, func(name string) bool { return !utf8.ValidString(name) })
 }
 
-// conflist is the text of Azure's configuration among the files of a directory; empty where there is none, or no JSON.
+// conflist returns Azure's configuration from a directory's files. It is empty if it is missing or not JSON.
 func (g gatherer) conflist(dir string, files []string) string {
 	if !slices.Contains(files, azureConflist) {
 		return ""

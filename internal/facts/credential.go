@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// The OEM strings that are credentials, up to the name (systemd, smbios-type-11(7)).
+// The prefixes of OEM strings that are credentials (systemd, smbios-type-11(7)).
 const (
 	textCredential   = "io.systemd.credential:"
 	binaryCredential = "io.systemd.credential.binary:"
 )
 
-// ErrCredential is what is wrong with a credential that is there and cannot be decoded.
+// ErrCredential means that a credential exists but cannot be decoded.
 var ErrCredential = errors.New("is not base64")
 
-// Credential returns the credential of that name among a machine's OEM strings, and whether there is one. As
-// in systemd the first counts where there are several. An error is an [ErrCredential] and has no part of the
-// value, which may be a secret.
+// Credential returns a credential by its name from a machine's OEM strings, and reports whether there is one. As in
+// systemd, the first one counts. An error is an [ErrCredential] and has no part of the value, which may be a secret.
 //
-// Whoever runs the machine's hypervisor has set it. systemd takes no such credentials on a confidential virtual
-// machine, and no more should a caller.
+// The operator of the machine's hypervisor sets it. systemd accepts no such credentials on a confidential virtual
+// machine, and a caller must not either.
 func Credential(oem []string, name string) (value []byte, found bool, err error) {
 	for _, text := range oem {
 		if rest, ok := strings.CutPrefix(text, textCredential+name+"="); ok {

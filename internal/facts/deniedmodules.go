@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// ModprobeDir is where an administrator, or the maker of an image, says how modules are loaded (modprobe.d(5)).
+// ModprobeDir is where an administrator, or the author of an image, configures the loading of modules (modprobe.d(5)).
 const ModprobeDir = "/etc/modprobe.d"
 
-// FixedRule begins a line there that denied a module until the machine had a kernel that can have it.
+// FixedRule begins a line there that denied a module until the machine had a safe kernel.
 const FixedRule = "# fixed in this kernel: "
 
-// How much is read there. An image that follows a guide to hardening has some ten files with thirty modules.
+// The limits for reading it. An image that follows a hardening guide has some ten files with thirty modules.
 const (
 	maxModprobeFiles = 64
 	maxModprobeFile  = 64 << 10
@@ -44,7 +44,7 @@ func (g gatherer) deniedModules() []string {
 	return denied[:min(len(denied), maxDeniedModules)]
 }
 
-// deniedModule is the module that a line denies, or did, with the kernel's spelling; "" for none.
+// deniedModule returns the module that a line denies or denied before, in the kernel's spelling, or "".
 func deniedModule(line string) string {
 	words := strings.Fields(strings.TrimPrefix(line, FixedRule))
 	denies := len(words) == 2 && words[0] == "blacklist" ||

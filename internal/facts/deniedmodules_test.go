@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the files of modprobe.d deny, and have denied before.
+// The modules that the files of modprobe.d deny, or have denied before.
 func TestDeniedModules(t *testing.T) {
 	var many strings.Builder
 	for i := range 300 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The units of images for graphics processors, by the names that NVIDIA's packages give them, and AKS's.
+// The units of GPU images, by the names in NVIDIA's packages and in AKS's.
 const (
 	FabricManagerUnit = "nvidia-fabricmanager.service"
 	PersistenceUnit   = "nvidia-persistenced.service"
@@ -22,7 +22,7 @@ const (
 	ACRMirrorUnit            = "acr-mirror.service"
 	OverlaybdTCMUUnit        = "overlaybd-tcmu.service"
 	OverlaybdSnapshotterUnit = "overlaybd-snapshotter.service"
-	SOCIUnit                 = "soci-snapshotter.service" // of Amazon's images; soci-snapshotter has it in its package
+	SOCIUnit                 = "soci-snapshotter.service" // of Amazon's images; soci-snapshotter's package has it
 )
 
 // deviceUnits are all of these.
@@ -31,15 +31,15 @@ var deviceUnits = []string{
 	ACRMirrorUnit, OverlaybdTCMUUnit, OverlaybdSnapshotterUnit, SOCIUnit,
 }
 
-// PrebakedMarker is where an AKS image says which driver for NVIDIA's devices it was built with; beside it, with PrebakedGone
-// behind the name, it says so after the driver was removed.
+// PrebakedMarker is where an AKS image records the NVIDIA driver that it was built with. If the driver was removed later,
+// the record is in the file whose name has the suffix PrebakedGone.
 const (
 	PrebakedMarker = "/opt/azure/aks-gpu/dkms-marker"
 	PrebakedGone   = ".removed"
 )
 
-// pciDevices has a directory for each PCI device, with the number of its vendor in a file (Linux: Documentation/ABI/testing/
-// sysfs-bus-pci). nvidiaVendor is NVIDIA's (pci.ids).
+// pciDevices has a directory for each PCI device, with its vendor's number in a file (Linux: Documentation/ABI/testing/
+// sysfs-bus-pci). nvidiaVendor is NVIDIA's number (pci.ids).
 const (
 	pciDevices   = "/sys/bus/pci/devices"
 	nvidiaVendor = "0x10de"
@@ -51,11 +51,11 @@ func (g gatherer) hasVendor(vendor string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return g.attribute(pciDevices+"/"+name+"/vendor", len(vendor)+1) == vendor })
 }
 
-// maxMarker bounds the marker, which has a handful of lines.
+// maxMarker limits the marker, which has a handful of lines.
 const maxMarker = 4 << 10
 
-// prebakedDriver is the kind of the driver that the image was built with: "cuda"; empty for none. It stays the same when the
-// driver is removed, so that the node's plan does.
+// prebakedDriver returns the kind of the driver that the image was built with, such as "cuda", or "". It stays the same
+// when the driver is removed, so that the node's plan stays the same.
 func (g gatherer) prebakedDriver() string {
 	names, _ := g.ReadDir(path.Dir(PrebakedMarker))
 	for _, name := range names {
@@ -69,7 +69,7 @@ func (g gatherer) prebakedDriver() string {
 		_, rest, said := strings.Cut("\n"+string(content), "\ndriver_kind=")
 		kind, _, _ := strings.Cut(rest, "\n")
 		if !said {
-			kind = "cuda" // AKS: the first images with a driver had no other, and said none
+			kind = "cuda" // AKS: the first images with a driver had no other kind, and did not record it
 		}
 		return printable(strings.TrimSpace(kind))
 	}

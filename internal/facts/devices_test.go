@@ -2,7 +2,7 @@ package facts
 
 import "testing"
 
-// A device of NVIDIA's is found by its vendor's number, on EC2 alone.
+// An NVIDIA device is found by its vendor's number, on EC2 only.
 func TestNVIDIADevice(t *testing.T) {
 	const disk, graphics = "/sys/bus/pci/devices/0000:00:04.0/vendor", "/sys/bus/pci/devices/0000:00:1e.0/vendor"
 	for name, c := range map[string]struct {

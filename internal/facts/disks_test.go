@@ -37,7 +37,7 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// A temporary disk is known by its place on Hyper-V, before udev has named it, or by the name that udev gives it.
+// A temporary disk is recognized by its path on Hyper-V, before udev has named it, or by udev's name.
 func TestTemporaryDisk(t *testing.T) {
 	const vmbus = "../devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/"
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestTemporaryDisk(t *testing.T) {
 	}
 }
 
-// Of any number of disks no more are looked at than the limit, be they empty.
+// If there are more disks than the limit, the rest is not read, even if all are empty.
 func TestDisksAreBounded(t *testing.T) {
 	for _, sectors := range []string{"8", "0"} {
 		files, reads := map[string]string{}, 0

@@ -2,11 +2,11 @@ package facts
 
 import "strings"
 
-// DMI is what the machine's firmware says of it (SMBIOS, DSP0134 section 7.1 to 7.4), as the kernel has it
-// below /sys/class/dmi/id. On a virtual machine the hypervisor says it, so it shows which cloud this is.
+// DMI has the firmware's strings about the machine (SMBIOS, DSP0134 section 7.1 to 7.4), as the kernel shows them below
+// /sys/class/dmi/id. On a virtual machine they come from the hypervisor, so they identify the cloud.
 //
-// The product's serial number and UUID can be read by the superuser only, and a record of facts by everybody:
-// both serve to tell the platform and are never recorded.
+// Only the superuser can read the product's serial number and UUID, and everyone can read a record of facts: both are
+// used to detect the platform and never recorded.
 type DMI struct {
 	SysVendor       string `json:"sysVendor,omitempty"`
 	ProductName     string `json:"productName,omitempty"`
@@ -18,13 +18,13 @@ type DMI struct {
 	BIOSVendor      string `json:"biosVendor,omitempty"`
 }
 
-// dmiDir is where the kernel has the strings of the firmware, each a file (drivers/firmware/dmi-id.c).
+// dmiDir is where the kernel has the firmware's strings, each in a file (drivers/firmware/dmi-id.c).
 const dmiDir = "/sys/class/dmi/id"
 
-// maxDMI bounds each of them, in bytes. The kernel gives a page; what is meant to be read is a few words.
+// maxDMI limits each of them, in bytes. The kernel allows a page; a readable text is a few words.
 const maxDMI = 256
 
-// dmi reads the firmware's strings. A machine without firmware tables costs one look and no reads.
+// dmi reads the firmware's strings. On a machine without firmware tables it makes one look and reads nothing.
 func (g gatherer) dmi() DMI {
 	var d DMI
 	if !g.Exists(dmiDir) {
@@ -48,8 +48,7 @@ func (g gatherer) dmi() DMI {
 	return d
 }
 
-// printable returns a text, or nothing where it is not printable ASCII throughout: it goes into a record and
-// onto terminals.
+// printable returns a text if it is printable ASCII, or else "": the text is written to a record and to terminals.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return ""

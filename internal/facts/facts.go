@@ -1,11 +1,12 @@
-// Package facts is what is true of this machine before anything is done to it: its operating
-// system, its firmware, its size, its disks, its network and the components that are installed.
+// Package facts describes this machine before the agent changes it: its operating system, its firmware, its size, its
+// disks, its network and the installed components.
 //
-// Facts are gathered once, in one bounded pass that runs no program and asks no network, and are plain
-// data from then on: a plan made from recorded facts is the plan the machine would make. What cannot be
-// found out is left empty; gathering never fails. Everybody on the machine may read the record, so
-// nothing is recorded that only the superuser can read. The agent gathers, the planner reads.
+// Facts are gathered once, in one bounded pass that runs no program and uses no network, and are plain data from then
+// on: a plan from recorded facts is the plan that the machine would make. What cannot be found out stays empty;
+// gathering never fails. Everyone on the machine may read the record, so it has nothing that only the superuser can
+// read. The agent gathers, the planner reads.
 //
+// The package also reads the firmware's raw tables, for callers that look for a contract there.
 // The raw tables of the firmware are read here too, for those who look for a contract there.
 package facts
 
@@ -18,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/distro"
 )
 
-// Facts is what is true of a machine.
+// Facts describe a machine.
 type Facts struct {
 	OS OS `json:"os"`
 	// Architecture is Go's name: "amd64", "arm64".
@@ -27,80 +28,80 @@ type Facts struct {
 	Hostname     string `json:"hostname,omitempty"`
 	CPUs         int    `json:"cpus,omitempty"`
 	MemoryBytes  int64  `json:"memoryBytes,omitempty"`
-	// CgroupVersion is 1 or 2, or 0 where it is not known.
+	// CgroupVersion is 1 or 2, or 0 if unknown.
 	CgroupVersion int `json:"cgroupVersion,omitempty"`
-	// MachineID is machine-id(5); it is empty in an image that has not booted.
+	// MachineID is machine-id(5). It is empty in an image that has not booted.
 	MachineID string `json:"machineID,omitempty"`
-	// BootID is another one after each boot.
+	// BootID changes with each boot.
 	BootID string `json:"bootID,omitempty"`
-	// Platform is what Platform reads from DMI, including what is not recorded of that.
+	// Platform is Platform's result for DMI, including the fields that are not recorded.
 	Platform string `json:"platform,omitempty"`
 	DMI      DMI    `json:"dmi,omitzero"`
-	// Disks are the machine's whole disks that have a medium, by name.
+	// Disks are the machine's whole disks with a medium, by name.
 	Disks []Disk `json:"disks,omitempty"`
 	// NodeIPs are the addresses of the interface with the default route, IPv4 first, at most one of
 	// each family.
 	NodeIPs []string `json:"nodeIPs,omitempty"`
-	// Interfaces are those that others can reach, in the order in which the kernel has made them.
+	// Interfaces are those that other machines can reach, in the order in which the kernel created them.
 	Interfaces []Interface `json:"interfaces,omitempty"`
 	// Routes are the default routes, IPv4's first.
 	Routes []Route `json:"routes,omitempty"`
-	// Networkd says that systemd-networkd is enabled: it configures the machine's network, by itself or for netplan. That is
-	// looked for on Azure alone.
+	// Networkd reports whether systemd-networkd is enabled: it configures the machine's network, directly or for
+	// netplan. Only Azure machines are checked.
 	Networkd bool `json:"networkd,omitempty"`
-	// Resolved says whether systemd-resolved starts at boot. Nil means unknown, as in a directory.
+	// Resolved reports whether systemd-resolved starts at boot. Nil means unknown, as in a directory.
 	Resolved *bool `json:"resolved,omitempty"`
-	// Units are where the units of images are installed that a node may run, sorted. They are looked for on Azure alone, but for
-	// SOCIUnit, which is looked for where its program is.
+	// Units are the paths of the images' units that a node may run, sorted. Only Azure machines are checked, except for
+	// SOCIUnit, which is checked where its program is installed.
 	Units []string `json:"units,omitempty"`
-	// CloudInit says that cloud-init is installed and not disabled.
+	// CloudInit reports whether cloud-init is installed and not disabled.
 	CloudInit bool `json:"cloudInit,omitempty"`
-	// NoBash says that there is nothing at the path Bash.
+	// NoBash reports whether the path Bash is missing.
 	NoBash bool `json:"noBash,omitempty"`
-	// GuestAgent says that Azure's guest agent is installed.
+	// GuestAgent reports whether Azure's guest agent is installed.
 	GuestAgent bool `json:"guestAgent,omitempty"`
-	// Watcher is where the unit of the agent's watcher is installed; empty for nowhere, and where nobody has looked: it is
-	// looked for on Azure alone.
+	// Watcher is the path of the agent's watcher unit. It is empty if it is not installed, and on machines that are not
+	// Azure's.
 	Watcher string `json:"watcher,omitempty"`
-	// DNSExporter says that the image can show the numbers of the node's DNS cache: it has the socket of AKS's exporter.
-	// That is looked for on Azure alone.
+	// DNSExporter reports whether the image can export the metrics of the node's DNS cache: it has the socket of AKS's
+	// exporter. Only Azure machines are checked.
 	DNSExporter bool `json:"dnsExporter,omitempty"`
-	// Instance is what the cloud says of the machine. It is not gathered: whoever has asked the cloud's
-	// metadata service puts it here.
+	// Instance is the cloud's description of the machine. It is not gathered: the caller that has requested it from the
+	// cloud's metadata service sets it.
 	Instance *Instance `json:"instance,omitempty"`
-	// Authorities are the certificate authorities that the cloud wants the machine to trust, nil where it was not asked.
-	// They are not gathered either.
+	// Authorities are the certificate authorities that the cloud requires the machine to trust. It is nil if the cloud
+	// was not asked. The caller sets it, too.
 	Authorities *Authorities `json:"authorities,omitempty"`
 	// ClusterAuthority is the cluster's CA in PEM, if the agent has fetched it because the contract does not have it.
 	ClusterAuthority string `json:"clusterAuthority,omitempty"`
-	// KubeletDefaults is what the cluster sets for the kubelets of all its nodes, nil if the agent has not asked. It is not
-	// gathered.
+	// KubeletDefaults are the cluster's settings for the kubelets of all its nodes. It is nil if the agent has not
+	// asked. The caller sets it, too.
 	KubeletDefaults *KubeletDefaults `json:"kubeletDefaults,omitempty"`
-	// DeniedModules are the modules of the kernel that the machine's own files deny, or denied until Slipway took that out,
-	// sorted. They are looked for on Azure alone.
+	// DeniedModules are the kernel modules that the machine's files deny, or denied until Slipway removed that rule,
+	// sorted. Only Azure machines are checked.
 	DeniedModules []string `json:"deniedModules,omitempty"`
-	// PrebakedDriver is the kind of the driver for NVIDIA's devices that the image was built with, also where it was removed
-	// since: "cuda". It is looked for on Azure alone.
+	// PrebakedDriver is the kind of the NVIDIA driver that the image was built with, also if it was removed since:
+	// "cuda". Only Azure machines are checked.
 	PrebakedDriver string `json:"prebakedDriver,omitempty"`
-	// NVIDIADevice says that the machine has a device of NVIDIA's. That is looked for on EC2 alone.
+	// NVIDIADevice reports whether the machine has an NVIDIA device. Only EC2 machines are checked.
 	NVIDIADevice bool `json:"nvidiaDevice,omitempty"`
-	// CNI are the network plug-ins; nil where nobody has looked.
+	// CNI are the network plug-ins. It is nil if the machine was not checked.
 	CNI *CNI `json:"cni,omitempty"`
-	// Packages are those of components that the image holds and nobody has unpacked, by their paths, sorted. They are looked for on
-	// Azure alone.
+	// Packages are the paths of component packages in the image that are not unpacked, sorted. Only Azure machines are
+	// checked.
 	Packages []string `json:"packages,omitempty"`
-	// Components are the programs that are installed.
+	// Components are the installed programs.
 	Components []components.Component `json:"components,omitempty"`
 }
 
-// Bash is the shell that runs the text of a contract's author.
+// Bash is the shell that runs the scripts of a contract's author.
 const Bash = "/bin/bash"
 
 // OS is the operating system, as os-release(5) names it.
 type OS = distro.Release
 
-// Version returns the version of an installed component, or "" where it is not known. A component
-// of which only the main version is known has that alone: "2".
+// Version returns the version of an installed component, or "" if unknown. If only the main version of a component is
+// known, that is the result: "2".
 func (f Facts) Version(name string) string {
 	for _, c := range f.Components {
 		if c.Name == name {
@@ -129,8 +130,7 @@ func Parse(data []byte) (Facts, error) {
 	return f, nil
 }
 
-// parseOSRelease reads os-release(5): shell-like assignments, of which quotes are all the shell
-// there is.
+// parseOSRelease reads os-release(5): shell-like assignments; of the shell's syntax it supports only quotes.
 func parseOSRelease(data []byte) OS {
 	fields := make(map[string]string)
 	for line := range strings.Lines(string(data)) {

@@ -34,7 +34,7 @@ func TestParseOSRelease(t *testing.T) {
 	}
 }
 
-// The administrator's os-release comes before the distribution's, be it empty.
+// The administrator's os-release comes before the distribution's, even if it is empty.
 func TestPlacesOfOSRelease(t *testing.T) {
 	const etc, usr = "/etc/os-release", "/usr/lib/os-release"
 	for _, c := range []struct {

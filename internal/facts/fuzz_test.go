@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzParse: facts that are read are written and read again as the same.
+// FuzzParse: facts stay the same when they are written and read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"os":{"id":"ubuntu","versionID":"24.04"},"cpus":4,"memoryBytes":1,"nodeIPs":["10.0.0.1"],"components":[{"name":"a","version":"1","path":"/x","sha256":"00"}]}`))
 	f.Add([]byte(`{"components":null,"nodeIPs":[]}`))
@@ -62,8 +62,8 @@ func FuzzGather(f *testing.F) {
 	})
 }
 
-// FuzzPrebakedDriver: whatever an image's marker holds, the kind of driver is printable text on one line, the same
-// after the driver was removed, and one that can be written and read again.
+// FuzzPrebakedDriver: whatever an image's marker holds, the kind of driver is printable text on one line, stays the
+// same after the driver was removed, and can be written and read again.
 func FuzzPrebakedDriver(f *testing.F) {
 	for _, marker := range []string{"", "driver_kind=grid\n", "kernel=6.8\r\ndriver_kind= cuda \r\n", "driver_kind=", "driver_kind=\x00\xff", "x driver_kind=a", strings.Repeat("\n", 5000) + "driver_kind=a"} {
 		f.Add(marker)

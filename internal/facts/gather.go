@@ -23,20 +23,20 @@ type Machine interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	// ReadDir lists the names in a directory, sorted.
 	ReadDir(path string) ([]string, error)
-	// Exists reports whether there is anything at a path; a last symbolic link is not followed.
+	// Exists reports whether a path exists. It does not follow a last symbolic link.
 	Exists(path string) bool
-	// Link returns what a symbolic link leads to, or "" where there is none.
+	// Link returns a symbolic link's target, or "" if the path is not a link.
 	Link(path string) string
 	// BuildInfo reads what the Go tool chain recorded in a binary.
 	BuildInfo(path string) (*debug.BuildInfo, error)
 	// Addresses returns the addresses of the interface that has the default route.
 	Addresses() ([]netip.Addr, error)
-	// Interfaces returns the network interfaces but for loopback, in the order in which the kernel has
-	// made them; those after the first MaxInterfaces may be left out.
+	// Interfaces returns the network interfaces without loopback, in the order in which the kernel created them. It may
+	// leave out those after the first MaxInterfaces.
 	Interfaces() ([]Interface, error)
 }
 
-// Gather finds out what is true of the machine.
+// Gather gathers the facts of the machine.
 func Gather(m Machine) Facts {
 	g := gatherer{m}
 	f := Facts{
@@ -60,7 +60,7 @@ func Gather(m Machine) Facts {
 	f.Platform = Platform(f.DMI)
 	usual, _ := distro.Of(f.OS)
 	f.Components = g.components(f.Platform, &usual.Programs)
-	if f.Platform == Azure { // where a machine has tags, which the watcher follows, AKS's scripts, and interfaces that its cloud names
+	if f.Platform == Azure { // only there are tags, which the watcher follows, AKS's scripts, and interfaces that the cloud names
 		units := g.units()
 		f.Watcher, f.Units, f.DNSExporter = units.at(WatcherUnit), units.ofImages(), units.at(DNSExporterUnit) != ""
 		f.DeniedModules, f.PrebakedDriver = g.deniedModules(), g.prebakedDriver()
@@ -74,7 +74,7 @@ func Gather(m Machine) Facts {
 	}
 	f.NVIDIADevice = f.Platform == EC2 && g.hasVendor(nvidiaVendor)
 	if f.CNI == nil && len(f.Components) > 0 {
-		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
+		f.CNI = new(CNI) // the machine was checked and has no such directories
 	}
 	if f.MemoryBytes > 0 { // a directory has no processors
 		f.CPUs, f.NoBash, f.Resolved = runtime.NumCPU(), !m.Exists(Bash), new(g.resolved())
@@ -82,12 +82,12 @@ func Gather(m Machine) Facts {
 	return f
 }
 
-// PlatformOf is the machine's cloud, as Gather has it.
+// PlatformOf returns the machine's cloud, as Gather does.
 func PlatformOf(m Machine) string { return Platform(gatherer{m}.dmi()) }
 
 type gatherer struct{ Machine }
 
-// maxFile bounds each file that is read.
+// maxFile limits each file that is read.
 const maxFile = 1 << 20
 
 func (g gatherer) read(path string) []byte {
@@ -98,8 +98,8 @@ func (g gatherer) read(path string) []byte {
 	return data
 }
 
-// maxPage is the largest page of a kernel (arm64 has them of 64 KiB). Every file of sysfs says that it is a page
-// long, whatever it holds (fs/sysfs/dir.c, sysfs_add_file_mode_ns), so less cannot be asked for.
+// maxPage is the largest page of a kernel (arm64 has pages of 64 KiB). Every file of sysfs has the reported size of a
+// page (fs/sysfs/dir.c, sysfs_add_file_mode_ns), so a smaller limit is not possible.
 const maxPage = 64 << 10
 
 // attribute reads a file of sysfs that holds at most limit bytes, without the space around them.
@@ -128,7 +128,7 @@ func (g gatherer) memory() int64 {
 	for line := range bytes.Lines(g.read("/proc/meminfo")) {
 		fields := strings.Fields(string(line))
 		if len(fields) >= 2 && fields[0] == "MemTotal:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 54) // in bytes it is to fit too
+			kib, err := strconv.ParseInt(fields[1], 10, 54) // 54 bits, so that the number of bytes fits, too
 			if err != nil || kib < 0 {
 				return 0
 			}
@@ -138,8 +138,8 @@ func (g gatherer) memory() int64 {
 	return 0
 }
 
-// NodeIPs are the addresses that a node of the machine would register, as [Facts] has them. They may be others a
-// moment later.
+// NodeIPs returns the addresses that a node of the machine would register, as in [Facts]. They may change a moment
+// later.
 func NodeIPs(m Machine) []string {
 	addresses, err := m.Addresses()
 	if err != nil {
@@ -159,33 +159,33 @@ func NodeIPs(m Machine) []string {
 	return slices.DeleteFunc([]string{v4, v6}, func(s string) bool { return s == "" })
 }
 
-// installed is a component that no manifest lists, and where it is looked for; the first that exists counts.
+// installed is a component that no manifest lists, and its possible path; the first existing one counts.
 type installed struct {
 	name  string
 	paths []string
 }
 
-// stated are files in which an image says the version of such a binary (amazon-eks-ami: install-worker.sh,
+// stated are files in which an image records the version of such a binary (amazon-eks-ami: install-worker.sh,
 // kubelet-version.txt).
 var stated = map[string]string{"kubelet": "/etc/eks/kubelet-version.txt"}
 
-// snaps are components that an image can have as a snap. The snap's version is the component's (Canonical: Ubuntu on AWS, EKS
-// kubelet snap), and a kubelet's build record has none. Where the program is within the snap is documented nowhere: it has a
-// path where it is found.
+// snaps are components that an image can have as a snap. The snap's version is the component's (Canonical: Ubuntu on
+// AWS, EKS kubelet snap), and a kubelet's build record has no version. The program's path within the snap is not
+// documented: it has a path only if it is found.
 var snaps = []struct{ name, snap, program, cloud string }{
 	{"kubelet", "kubelet-eks", "kubelet", EC2}, // Canonical's images for EKS
 }
 
-// versioned are directories with binaries whose names end in their version, as on AKS's images.
+// versioned are directories of binaries with names that end in their version, as on AKS's images.
 var versioned = []struct{ name, dir, prefix string }{
 	{"kubelet", "/opt/bin", "kubelet-"},
 }
 
-// unversioned are programs in the same directories whose version is of no interest.
+// unversioned are programs in the same directories whose version does not matter.
 var unversioned = []string{"aks-secure-tls-bootstrap-client"}
 
-// programs are other programs whose version is of no interest, by where they are on images; the first that is there counts. One that is only of
-// use in a cloud is not looked for in another, and one that is only of use with another program not without that.
+// programs are other programs whose version does not matter, by their paths on images; the first existing one counts. A
+// program for one cloud is not looked for in another, and a program that only works with another one not without that.
 var programs = []struct{ name, path, cloud, with string }{
 	{"aws", "/usr/bin/aws", EC2, ""},
 	{"aws", "/usr/local/bin/aws", EC2, ""}, // AWS CLI User Guide, installing; and its snap
@@ -216,7 +216,7 @@ var providers = map[string]string{"acr-credential-provider": Azure, "ecr-credent
 // sociSnapshotter is the program of SOCIUnit.
 const sociSnapshotter = "soci-snapshotter-grpc"
 
-// components reads the image's manifest, and looks for itself where that is silent.
+// components reads the image's manifest, and looks for the components that it does not list.
 func (g gatherer) components(platform string, usual *distro.Programs) []components.Component {
 	found, _ := components.List(g.read(components.Path))
 	for _, v := range versioned {
@@ -255,7 +255,7 @@ func (g gatherer) components(platform string, usual *distro.Programs) []componen
 		}
 	}
 	for _, s := range snaps {
-		dir := "/snap/" + s.snap + "/current" // snapd docs: the revision that is in use
+		dir := "/snap/" + s.snap + "/current" // snapd docs: the active revision
 		if s.cloud != platform || named(found, s.name) {
 			continue
 		}
@@ -267,10 +267,10 @@ func (g gatherer) components(platform string, usual *distro.Programs) []componen
 			found = append(found, c)
 		}
 	}
-	// Distributions differ in the places of these, and their versions are of no interest.
+	// Distributions have these at different paths, and their versions do not matter.
 	for _, p := range []installed{{"containerd", usual.Runc}, {"kubelet", usual.Credentials}} {
 		at := -1
-		if named(found, p.name) { // which runs them
+		if named(found, p.name) { // the program that runs it
 			at = slices.IndexFunc(p.paths, func(at string) bool {
 				cloud := providers[path.Base(at)]
 				return (cloud == "" || platform == "" || platform == cloud) && g.Exists(at) && !g.brought(at)
@@ -283,12 +283,13 @@ func (g gatherer) components(platform string, usual *distro.Programs) []componen
 	return found
 }
 
-// brought reports whether a program is a link that Slipway has made to one that it has brought: the image does not have that.
+// brought reports whether a program is Slipway's link to a downloaded program: the image does not have that.
 func (g gatherer) brought(path string) bool {
 	return strings.HasPrefix(g.Link(path), place.Downloads+"/")
 }
 
-// snapVersion reads the version of a snap that is in a directory from its record (snapcraft docs, the snap format: meta/snap.yaml).
+// snapVersion reads a snap's version from the record in its directory (snapcraft docs, the snap format:
+// meta/snap.yaml).
 func (g gatherer) snapVersion(dir string) string {
 	for line := range strings.Lines(string(g.read(dir + "/meta/snap.yaml"))) {
 		if version, ok := strings.CutPrefix(line, "version:"); ok {
@@ -306,11 +307,11 @@ func listed(found []components.Component, name, version string) bool {
 	return slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == name && c.Version == version })
 }
 
-// goVersion reads a Go program's version from its build record: the main module's where a release
-// was built as a module, else the main version alone, which is part of the main package's path
+// goVersion returns a Go program's version from its build record: the main module's if the release was built as a
+// module, otherwise only the main version from the main package's path
 // ("github.com/containerd/containerd/v2/cmd/containerd").
 func goVersion(info *debug.BuildInfo) string {
-	// A commit between two releases has a version too, which is neither's (go.dev/ref/mod, pseudo-versions).
+	// A commit between two releases also has a version, which is not a release's (go.dev/ref/mod, pseudo-versions).
 	if v := info.Main.Version; strings.HasPrefix(v, "v") && !strings.HasPrefix(v, "v0.0.0-") && !strings.Contains(v, "-0.") {
 		return strings.TrimPrefix(v, "v")
 	}

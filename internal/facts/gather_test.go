@@ -24,7 +24,7 @@ type machine struct {
 	addresses  []string
 	interfaces []Interface
 	broken     bool // nothing can be read
-	reads      *int // counts what is asked of the machine, if there
+	reads      *int // counts the reads, if not nil
 }
 
 func (m machine) count() {
@@ -40,7 +40,7 @@ func (m machine) ReadFile(path string, limit int64) ([]byte, error) {
 	content, ok := m.files[path]
 	size := len(content)
 	if strings.HasPrefix(path, "/sys/") {
-		size = 64 << 10 // as sysfs says, whatever it holds
+		size = 64 << 10 // as sysfs reports, whatever the content
 	}
 	switch {
 	case m.broken || ok && int64(size) > limit:
@@ -116,7 +116,7 @@ func built(path, version string) *debug.BuildInfo {
 	return &debug.BuildInfo{Path: path, Main: debug.Module{Version: version}}
 }
 
-// If a machine reports nothing, nothing is known except what the agent was built for.
+// On a machine without any readable file, only the agent's build target is known.
 func TestGatherNothing(t *testing.T) {
 	for _, m := range []machine{{}, {broken: true, addresses: []string{"10.0.0.1"}}} {
 		got, err := json.Marshal(Gather(m))
@@ -167,7 +167,7 @@ func TestNodeIPs(t *testing.T) {
 	}
 }
 
-// The image's manifest is believed; what it does not list is looked for.
+// The image's manifest is trusted. Components that it does not list are looked for.
 func TestComponents(t *testing.T) {
 	manifest := func(list string) map[string]string {
 		return map[string]string{
@@ -212,13 +212,13 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// usual is where a distribution has its programs.
+// usual are the paths of a distribution's programs.
 func usual(os OS) *distro.Programs {
 	d, _ := distro.Of(os)
 	return &d.Programs
 }
 
-// Images of Amazon Linux and of SUSE have programs elsewhere than those of Debian.
+// Images of Amazon Linux and of SUSE have programs at other paths than Debian's.
 func TestUsualPlacesOfADistribution(t *testing.T) {
 	const ecr = "/etc/eks/image-credential-provider/ecr-credential-provider"
 	amazon, suse := OS{ID: "amzn", VersionID: "2023"}, OS{ID: "sles", VersionID: "15.6", IDLike: "suse"}
@@ -253,7 +253,7 @@ func TestUsualPlacesOfADistribution(t *testing.T) {
 	}
 }
 
-// A program that is only of use in one cloud is not looked for in another.
+// A program for one cloud is not looked for in another.
 func TestProgramsOfACloud(t *testing.T) {
 	for _, c := range []struct {
 		cloud string
@@ -274,7 +274,7 @@ func TestProgramsOfACloud(t *testing.T) {
 	}
 }
 
-// The unit of a snapshotter of Amazon's images is looked for where its program is.
+// The unit of a snapshotter on Amazon's images is looked for if its program exists.
 func TestUnitOfSnapshotter(t *testing.T) {
 	for _, c := range []struct {
 		program, vendor, unit string
@@ -293,7 +293,7 @@ func TestUnitOfSnapshotter(t *testing.T) {
 	}
 }
 
-// Where the kubelet is a snap, the snap's record says its version. Its program is looked for, and need not be where it was.
+// If the kubelet is a snap, its version comes from the snap's record. Its program is searched, and may have moved.
 func TestKubeletOfASnap(t *testing.T) {
 	const dir = "/snap/kubelet-eks/current"
 	for _, c := range []struct {
@@ -314,13 +314,13 @@ func TestKubeletOfASnap(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", c.record, got, c.want)
 		}
 	}
-	// Canonical's image has a provider of credentials for it.
+	// Canonical's image has a credential provider for it.
 	provider := components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"}
 	image := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n", provider.Path: ""}}}
 	if got := image.components(EC2, usual(OS{ID: "ubuntu", VersionID: "24.04"})); !slices.Contains(got, provider) {
 		t.Errorf("got %v, want %v", got, provider)
 	}
-	// One that is no snap is the machine's kubelet.
+	// A kubelet that is not from a snap is the machine's kubelet.
 	usr := components.Component{Name: "kubelet", Version: "1.33.1", Path: "/usr/bin/kubelet"}
 	g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n"}, binaries: map[string]*debug.BuildInfo{usr.Path: built("k8s.io/kubernetes/cmd/kubelet", "v1.33.1")}}}
 	if got := g.components(EC2, usual(OS{})); !slices.Equal(got, []components.Component{usr}) {

@@ -2,22 +2,22 @@ package facts
 
 import "strings"
 
-// Where a machine has the names of itself and of its boot.
+// The paths of the machine's ID and of the boot's ID.
 const (
 	machineIDPath = "/etc/machine-id"
 	bootIDPath    = "/proc/sys/kernel/random/boot_id"
 )
 
-// maxID bounds what is read of either, in bytes.
+// maxID limits each of them, in bytes.
 const maxID = 64
 
-// machineID reads machine-id(5), which is empty or says "uninitialized" in an image that has not booted yet.
+// machineID reads machine-id(5). In an image that has not booted yet, it is empty or "uninitialized".
 func (g gatherer) machineID() string {
 	content, _ := g.ReadFile(machineIDPath, maxID)
 	return parseMachineID(content)
 }
 
-// parseMachineID wants 32 lower-case hexadecimal digits that are not all zero, and a line end at most.
+// parseMachineID requires 32 lower-case hexadecimal digits that are not all zero, with an optional line end.
 func parseMachineID(content []byte) string {
 	id := strings.TrimSuffix(string(content), "\n")
 	if len(id) != 32 || !isHex(id) || strings.Trim(id, "0") == "" {
@@ -26,7 +26,7 @@ func parseMachineID(content []byte) string {
 	return id
 }
 
-// bootID reads what the kernel has made for this boot (random(4)).
+// bootID reads the kernel's ID of this boot (random(4)).
 func (g gatherer) bootID() string {
 	content, _ := g.ReadFile(bootIDPath, maxID)
 	return parseUUID(content)

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 )
 
-// azureNode is what is read of a virtual machine of Azure, with a root disk, a temporary one and an empty drive.
+// azureNode has the files of an Azure virtual machine with a root disk, a temporary one and an empty drive.
 func azureNode() machine {
 	files := map[string]string{
 		"/etc/os-release":     "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n",
@@ -59,7 +59,7 @@ func azureNode() machine {
 	}
 }
 
-// disk is a disk in sysfs, of a number of sectors.
+// disk is a disk in sysfs with a number of sectors.
 func disk(name, sectors string, readOnly, removable bool) map[string]string {
 	flag := map[bool]string{false: "0\n", true: "1\n"}
 	return map[string]string{
@@ -101,7 +101,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 
-	// Recorded and read back, they are the same but for what only the superuser can read.
+	// The facts stay the same when they are recorded and read back, except for what only the superuser can read.
 	recorded, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -117,16 +117,16 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A machine without a shell is known; a directory that is no machine says nothing of that.
+// A machine without a shell has the fact NoBash; a directory that is not a machine does not.
 func TestGatherBash(t *testing.T) {
 	m := azureNode()
 	delete(m.files, Bash)
 	if !Gather(m).NoBash || Gather(machine{}).NoBash {
-		t.Error("a machine has no shell, or a directory is said to have none")
+		t.Error("NoBash is wrong for a machine without a shell, or for a directory")
 	}
 }
 
-// Under an emulator each look at the machine costs a third of a millisecond, on the way to a node.
+// Under an emulator each read costs a third of a millisecond, in the boot path of a node.
 func TestGatherIsFrugal(t *testing.T) {
 	m, reads := azureNode(), 0
 	m.reads = &reads

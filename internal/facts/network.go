@@ -13,9 +13,9 @@ import (
 // Interface is a network interface that has addresses.
 type Interface struct {
 	Name string `json:"name"`
-	// MAC is its hardware address, in lower case with colons; empty where it has none.
+	// MAC is its hardware address, in lower case with colons. It may be empty.
 	MAC string `json:"mac,omitempty"`
-	// Addresses are its own with the length of the network's prefix: "10.224.0.4/16".
+	// Addresses are its addresses with the length of the network's prefix: "10.224.0.4/16".
 	Addresses []string `json:"addresses,omitempty"`
 }
 
@@ -23,25 +23,25 @@ type Interface struct {
 type Route struct {
 	// Family is "ipv4" or "ipv6".
 	Family string `json:"family"`
-	// Gateway is empty where the network itself answers for every address.
+	// Gateway is empty if the network itself answers for every address.
 	Gateway   string `json:"gateway,omitempty"`
 	Interface string `json:"interface"`
 	Metric    uint32 `json:"metric,omitempty"`
 }
 
 const (
-	// MaxInterfaces bounds how many interfaces are looked at.
+	// MaxInterfaces limits the number of interfaces.
 	MaxInterfaces = 64
-	// maxInterfaceAddresses bounds the addresses of each that are kept.
+	// maxInterfaceAddresses limits the recorded addresses of each.
 	maxInterfaceAddresses = 64
-	// maxRoutes bounds the default routes that are kept.
+	// maxRoutes limits the recorded default routes.
 	maxRoutes = 64
-	// maxRouteTable bounds a routing table that is read, in bytes.
+	// maxRouteTable limits a routing table, in bytes.
 	maxRouteTable = 4 << 20
 )
 
-// interfaces are those with an address that another machine can reach. Loopback and link-local addresses are
-// left out, and with them the interfaces that have no others: on a node those are the pods', which come and go.
+// interfaces are those with an address that another machine can reach. Loopback and link-local addresses are left out,
+// and interfaces that have no others: on a node those are the pods', which come and go.
 func (g gatherer) interfaces() []Interface {
 	all, err := g.Interfaces()
 	if err != nil {
@@ -98,8 +98,8 @@ const (
 	routeReject = 0x0200
 )
 
-// DefaultRoutes returns the default routes that lead somewhere, IPv4's first, each family's as the kernel has
-// them: the best first. The tables are read with read, the second only when it is asked for.
+// DefaultRoutes returns the default routes with a target, IPv4's first, each family's in the kernel's order: the best
+// first. It reads the tables with read, and the second one only if the caller needs it.
 func DefaultRoutes(read func(path string, limit int64) ([]byte, error)) iter.Seq[Route] {
 	return func(yield func(Route) bool) {
 		for _, table := range routeTables {
@@ -117,7 +117,7 @@ func DefaultRoutes(read func(path string, limit int64) ([]byte, error)) iter.Seq
 	}
 }
 
-// parse reads a line, and reports whether it is a default route that leads somewhere.
+// parse parses a line, and reports whether it is a default route with a target.
 func (t *routeTable) parse(columns []string) (Route, bool) {
 	if len(columns) <= max(t.mask, t.device) || columns[t.destination] != t.any || columns[t.mask] != t.anyMask {
 		return Route{}, false
@@ -136,7 +136,7 @@ func (t *routeTable) parse(columns []string) (Route, bool) {
 	return route, route.Interface != "" && route.Interface != "lo"
 }
 
-// routeIPv4 reads an address as the table has it: a number of the machine's own byte order.
+// routeIPv4 parses an address of the table: a number in the machine's byte order.
 func routeIPv4(text string) netip.Addr {
 	number, err := strconv.ParseUint(text, 16, 32)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The tables are those of machines of little-endian byte order, as all are that Slipway is built for.
+// The tables are from machines of little-endian byte order, as are all that Slipway is built for.
 const (
 	routeTitle = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 	ipv4Routes = routeTitle +
@@ -23,7 +23,7 @@ const (
 	noIPv6  = "00000000000000000000000000000000"
 )
 
-// tables are routing tables to read, of which there may be none.
+// tables is a reader of routing tables, which may be missing.
 func tables(v4, v6 string) func(string, int64) ([]byte, error) {
 	return func(path string, limit int64) ([]byte, error) {
 		content := map[string]string{"/proc/net/route": v4, "/proc/net/ipv6_route": v6}[path]
@@ -68,7 +68,7 @@ func TestDefaultRoutes(t *testing.T) {
 	}
 }
 
-// Who wants one route only does not have the second table read.
+// If the caller needs one route only, the second table is not read.
 func TestDefaultRoutesReadsWhatIsAskedFor(t *testing.T) {
 	var asked []string
 	read := func(path string, limit int64) ([]byte, error) {
@@ -104,7 +104,7 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-// However many there are, the record stays small.
+// The record stays small, however many there are.
 func TestNetworkIsBounded(t *testing.T) {
 	var many []Interface
 	var addresses []string
@@ -121,7 +121,7 @@ func TestNetworkIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzDefaultRoutes: whatever the tables hold, a route has an interface that can be shown.
+// FuzzDefaultRoutes: whatever the tables hold, a route has an interface name that can be shown.
 func FuzzDefaultRoutes(f *testing.F) {
 	f.Add(ipv4Routes, ipv6Routes)
 	f.Fuzz(func(t *testing.T, v4, v6 string) {

@@ -9,10 +9,10 @@ import (
 // packageDirs are where AKS's images keep packages that their scripts unpack (AKS: installPkgWithAptGet, /opt/NAME/downloads).
 var packageDirs = []string{"/opt/azure-acr-credential-provider/downloads", "/opt/kubectl/downloads", "/opt/kubelet/downloads"}
 
-// maxPackages bounds how many are recorded of a directory. An image has three or four.
+// maxPackages limits the recorded packages of a directory. An image has three or four.
 const maxPackages = 32
 
-// packages looks for packages of Debian and of RPM.
+// packages finds Debian and RPM packages.
 func (g gatherer) packages() (found []string) {
 	for _, dir := range packageDirs {
 		names, _ := g.ReadDir(dir)

@@ -2,18 +2,18 @@ package facts
 
 import "strings"
 
-// The platforms that a machine can be told to be on.
+// The platforms that the agent recognizes.
 const (
 	Azure     = "azure"
 	EC2       = "ec2"
 	OpenStack = "openstack"
-	// GCE is recognised, so that nobody asks it for the metadata of another cloud.
+	// GCE is recognized so that the agent does not ask it for another cloud's metadata.
 	GCE = "gce"
-	// NoCloud is a machine whose settings are where its firmware says, and on no cloud.
+	// NoCloud is a machine without a cloud. Its firmware has the location of its settings.
 	NoCloud = "nocloud"
 )
 
-// The fields of DMI that rules look at.
+// The fields of DMI that the rules use.
 var (
 	sysVendor       = func(d DMI) string { return d.SysVendor }
 	productName     = func(d DMI) string { return d.ProductName }
@@ -22,24 +22,24 @@ var (
 	chassisAssetTag = func(d DMI) string { return d.ChassisAssetTag }
 )
 
-// platformRule is one way to tell a platform. A field is exactly a text, or begins with it; where it only
-// begins with it, it may be in either case.
+// platformRule is one way to recognize a platform. A field equals a text, or begins with it; a prefix matches in either
+// case.
 type platformRule struct {
 	platform      string
 	field         func(DMI) string
 	exact, prefix string
-	// same, if any, is another field that has the same value but for case.
+	// same, if any, is another field that must have the same value, ignoring case.
 	same func(DMI) string
 }
 
-// platformRules are tried in order. What somebody has set for this one machine comes before what a cloud
-// sets for all of its machines, as in cloud-init's list of data sources. Sources:
+// platformRules are tried in order. A setting for this one machine comes before what a cloud sets for all its machines,
+// as in cloud-init's list of data sources. Sources:
 //
 //   - nocloud: cloud-init, NoCloud data source, "DMI data"; tools/ds-identify, dscheck_NoCloud.
 //   - azure: tools/ds-identify, is_azure_chassis; the same tag is in cloud-init's Azure data source.
 //   - ec2: EC2 User Guide, "Detect whether a host is an EC2 instance": Nitro has the vendor, Xen a UUID
-//     that begins with ec2; tools/ds-identify, ec2_identify_platform, wants the serial number to be the
-//     same, because one UUID in 4,096 begins so by chance.
+//     that begins with ec2; tools/ds-identify, ec2_identify_platform, requires the same serial
+//     number, because one UUID in 4,096 begins so by chance.
 //   - openstack: tools/ds-identify, dscheck_OpenStack.
 //   - gce: tools/ds-identify, dscheck_GCE; Compute Engine, "Detect if a VM is running in Compute Engine".
 var platformRules = []platformRule{
@@ -62,8 +62,8 @@ var platformRules = []platformRule{
 	{platform: GCE, field: productSerial, prefix: "GoogleCloud-"},
 }
 
-// Platform finds the platform by what the firmware says, without asking anybody. It is "" where no rule
-// fits. NoCloud and the oldest instances of EC2 are told by fields that only the superuser can read.
+// Platform recognizes the platform by the firmware's strings, without a network. It is "" if no rule matches. NoCloud
+// and the oldest EC2 instances need fields that only the superuser can read.
 func Platform(d DMI) string {
 	for _, r := range platformRules {
 		if r.fits(d) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The strings are those of real machines but for serial numbers.
+// The strings are those of real machines, except serial numbers.
 func TestPlatform(t *testing.T) {
 	const tag = "7783-7084-3265-9085-8269-3286-77"
 	const xen = "ec2cefac-dce1-eed5-4e48-83ad3ef51bfb"
@@ -49,7 +49,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// What the firmware says is taken only where it can be shown and is short.
+// A firmware string counts only if it is printable and short.
 func TestDMI(t *testing.T) {
 	for content, want := range map[string]string{
 		"Amazon EC2\n":                    "Amazon EC2",
@@ -70,7 +70,7 @@ func TestDMI(t *testing.T) {
 	}
 }
 
-// A machine is told by the files that the kernel has of its firmware.
+// The platform is recognized from the kernel's files with the firmware's strings.
 func TestPlatformOfMachine(t *testing.T) {
 	for file, want := range map[string]struct{ content, platform string }{
 		"sys_vendor":        {"Amazon EC2\n", EC2},

@@ -7,23 +7,22 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// Where cloud-init is, and what keeps it from running (cloud-init, "How to disable cloud-init"; its generator
-// and tools/ds-identify, is_disabled). Either is enough, whatever the other says.
+// The path of cloud-init, and what disables it (cloud-init, "How to disable cloud-init"; its generator and
+// tools/ds-identify, is_disabled). Either one is sufficient.
 const (
 	cloudInitPath     = "/usr/bin/cloud-init"
 	cloudInitDisabled = "/etc/cloud/cloud-init.disabled"
 	cloudInitArgument = "cloud-init=disabled"
 )
 
-// cloudInit reports whether cloud-init is installed and not disabled. The kernel's arguments are looked at and
-// not kept, because they may hold secrets.
+// cloudInit reports whether cloud-init is installed and not disabled. It reads the kernel's arguments and does not keep
+// them, because they may hold secrets.
 func (g gatherer) cloudInit() bool {
 	return g.Exists(cloudInitPath) && !g.Exists(cloudInitDisabled) &&
 		!slices.Contains(strings.Fields(g.line("/proc/cmdline")), cloudInitArgument)
 }
 
-// guestAgents are where Azure's guest agent is installed (WALinuxAgent, azurelinuxagent/common/osutil,
-// agent_bin_path).
+// guestAgents are the paths of Azure's guest agent (WALinuxAgent, azurelinuxagent/common/osutil, agent_bin_path).
 var guestAgents = []string{
 	"/usr/sbin/waagent",          // Ubuntu, Debian, Red Hat, SUSE
 	"/usr/bin/waagent",           // Azure Linux, Arch
@@ -35,21 +34,21 @@ func (g gatherer) guestAgent() bool { return slices.ContainsFunc(guestAgents, g.
 // The units that an image may have.
 const (
 	WatcherUnit     = "slipway-watch.service"    // the agent's watcher
-	DNSExporterUnit = "localdns-exporter.socket" // what shows the numbers of the node's DNS cache (AKS: localdns-exporter.socket)
+	DNSExporterUnit = "localdns-exporter.socket" // exports the metrics of the node's DNS cache (AKS: localdns-exporter.socket)
 )
 
-// networkdLink is there where systemd-networkd starts at boot (systemctl(1), enable).
+// networkdLink exists if systemd-networkd starts at boot (systemctl(1), enable).
 const networkdLink = "/etc/systemd/system/multi-user.target.wants/systemd-networkd.service"
 
-// ResolvedUnit is the service that looks names up on many distributions.
+// ResolvedUnit is the service that resolves names on many distributions.
 const ResolvedUnit = "systemd-resolved.service"
 
 // resolvedTargets are the targets that start systemd-resolved at boot, in newer and older versions of systemd (units/systemd-resolved.service.in,
 // WantedBy=).
 var resolvedTargets = []string{"sysinit.target.wants/", "multi-user.target.wants/"}
 
-// resolved reports whether systemd-resolved starts at boot, and not whether it runs now: the agent can be earlier in a boot
-// than that, and the next run must find the same.
+// resolved reports whether systemd-resolved starts at boot, not whether it runs now: the agent can run before it in a
+// boot, and the next run must have the same result.
 func (g gatherer) resolved() bool {
 	for _, dir := range unitDirs {
 		if g.Link(dir+"/"+ResolvedUnit) == "/dev/null" { // systemctl(1), mask
@@ -62,13 +61,14 @@ func (g gatherer) resolved() bool {
 	return false
 }
 
-// unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path"). One in the first counts.
+// unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path"). The first one with
+// a unit counts.
 var unitDirs = []string{"/etc/systemd/system", "/usr/lib/systemd/system"}
 
 // units are the names in each of unitDirs.
 type units [][]string
 
-// units reads each directory once, however many units are asked for.
+// units reads each directory once, for any number of units.
 func (g gatherer) units() units {
 	var all units
 	for _, dir := range unitDirs {
@@ -78,7 +78,7 @@ func (g gatherer) units() units {
 	return all
 }
 
-// at is where a unit is installed; empty for nowhere.
+// at returns a unit's path, or "".
 func (u units) at(name string) string {
 	for i, names := range u {
 		if _, there := slices.BinarySearch(names, name); there {
@@ -88,7 +88,7 @@ func (u units) at(name string) string {
 	return ""
 }
 
-// ofImages are where units that images may have are installed.
+// ofImages are the paths of the units that images may have.
 func (u units) ofImages() []string {
 	var found []string
 	for _, name := range append(profile.ImageUnits(), deviceUnits...) {

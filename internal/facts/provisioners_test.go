@@ -71,7 +71,7 @@ func TestDNSExporter(t *testing.T) {
 	}
 }
 
-// What starts at boot is the fact, and not what runs: the agent can be earlier in a boot than systemd-resolved.
+// The fact is what starts at boot, not what runs: the agent can run before systemd-resolved in a boot.
 func TestResolvedStartsAtBoot(t *testing.T) {
 	const (
 		memory  = "/proc/meminfo"

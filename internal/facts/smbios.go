@@ -6,25 +6,23 @@ import "bytes"
 // (Documentation/ABI/testing/sysfs-firmware-dmi-tables). It may hold secrets: OEM strings can be credentials.
 const SMBIOSTable = "/sys/firmware/dmi/tables/DMI"
 
-// MaxSMBIOSTable bounds the table, in bytes. It leaves room for a credential of the largest size that systemd
-// takes, 1 MiB, in Base64.
+// MaxSMBIOSTable limits the table, in bytes. It allows a credential of systemd's maximum size, 1 MiB, in Base64.
 const MaxSMBIOSTable = 2 << 20
 
-// maxOEMStrings bounds how many strings are taken: four structures full of them.
+// maxOEMStrings limits the number of strings: four structures full of them.
 const maxOEMStrings = 4 * 255
 
-// The types of structure that matter (DSP0134 section 7).
+// The used types of structures (DSP0134 section 7).
 const (
 	smbiosOEMStrings = 11  // 7.12
 	smbiosEndOfTable = 127 // 7.45
 )
 
-// smbiosHeader is the length of what every structure begins with: type, length, handle (DSP0134 section
-// 6.1.2).
+// smbiosHeader is the length of every structure's header: type, length, handle (DSP0134 section 6.1.2).
 const smbiosHeader = 4
 
-// OEMStrings returns the OEM strings (type 11) of a raw SMBIOS structure table, in their order. A table that is
-// damaged is read as far as it makes sense, and not beyond [MaxSMBIOSTable].
+// OEMStrings returns the OEM strings (type 11) of a raw SMBIOS structure table, in their order. A damaged table is read
+// up to the damage, and not beyond [MaxSMBIOSTable].
 func OEMStrings(table []byte) []string {
 	table = table[:min(len(table), MaxSMBIOSTable)]
 	var oem []string
@@ -41,16 +39,16 @@ func OEMStrings(table []byte) []string {
 	return oem
 }
 
-// smbiosStructure is one structure of the table: its formatted area, header included, and the strings that
-// follow it, each but the last with the NUL that ends it.
+// smbiosStructure is one structure of the table: its formatted area, header included, and the strings after it, each
+// except the last with its terminating NUL.
 type smbiosStructure struct {
 	kind      byte
 	formatted []byte
 	strings   []byte
 }
 
-// nextStructure splits off the first structure. Its length covers the formatted area only; the strings go on
-// to the next two NULs, of which there are two even where there are no strings (DSP0134 section 6.1.3).
+// nextStructure splits off the first structure. Its length covers the formatted area only. The strings reach to the
+// next two NULs, which also exist if there are no strings (DSP0134 section 6.1.3).
 func nextStructure(table []byte) (s smbiosStructure, rest []byte, ok bool) {
 	if len(table) < smbiosHeader {
 		return s, nil, false
@@ -64,8 +62,7 @@ func nextStructure(table []byte) (s smbiosStructure, rest []byte, ok bool) {
 	return smbiosStructure{table[0], formatted, strings}, rest, ok
 }
 
-// oemStrings are the strings of a structure of type 11, whose fifth byte is how many there are; limit bounds
-// them too.
+// oemStrings are the strings of a structure of type 11, whose fifth byte is their number; limit is another limit.
 func (s smbiosStructure) oemStrings(limit int) []string {
 	if len(s.formatted) <= smbiosHeader {
 		return nil

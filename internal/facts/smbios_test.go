@@ -25,7 +25,7 @@ func structure(kind byte, body []byte, texts ...string) []byte {
 
 func oem(texts ...string) []byte { return structure(11, []byte{byte(len(texts))}, texts...) }
 
-// others are structures that are in the table of every machine.
+// others are structures that every machine's table has.
 var others = slices.Concat(
 	structure(0, make([]byte, 20), "SeaBIOS", "1.16.2", "04/01/2014"),
 	structure(1, bytes.Repeat([]byte{1}, 23), "QEMU", "Standard PC (Q35 + ICH9, 2009)"),
@@ -68,7 +68,7 @@ func TestOEMStrings(t *testing.T) {
 	}
 }
 
-// What is beyond the limit is not looked at.
+// Strings beyond the limit are not read.
 func TestOEMStringsOfLargeTable(t *testing.T) {
 	large := oem(strings.Repeat("x", MaxSMBIOSTable-100))
 	if got := OEMStrings(slices.Concat(large, oem("a"))); len(got) != 2 {
@@ -115,8 +115,8 @@ func TestCredential(t *testing.T) {
 	}
 }
 
-// FuzzOEMStrings: whatever the firmware holds, the strings are parts of it, and no more memory is taken than a
-// few times its size.
+// FuzzOEMStrings: whatever the firmware holds, the strings are parts of it, and use no more memory than a few times its
+// size.
 func FuzzOEMStrings(f *testing.F) {
 	f.Add(slices.Concat(others, oem("a", "io.systemd.credential.binary:slipway.contract=Mw=="), endOfTable))
 	f.Add(bytes.Repeat([]byte{11, 5, 0, 0, 255, 'x', 0, 0}, 500))

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Tags are what a machine's tags ask for, as far as a plan depends on it. Whoever owns the machine has given it the tags.
-// They are not recorded as they are: a value may be a secret.
+// Tags are the requests of a machine's tags, as far as a plan depends on them. The machine's owner sets the tags. They
+// are not recorded as they are: a value may be a secret.
 type Tags struct {
-	// Tagged says that the tags are known, also of a machine that has none of these.
+	// Tagged reports whether the tags are known. It is also true for a machine without any of these.
 	Tagged bool `json:"tagged,omitempty"`
 	// APIServerAddress is the API server's private address (AKS: aksAPIServerIPAddress).
 	APIServerAddress string `json:"apiServerAddress,omitempty"`
-	// OwnServingCertificate asks for a kubelet that makes its serving certificate itself, also where the contract has the
-	// cluster sign it (AKS: aks-disable-kubelet-serving-certificate-rotation).
+	// OwnServingCertificate requests a kubelet that makes its serving certificate itself, even if by the contract the
+	// cluster signs it (AKS: aks-disable-kubelet-serving-certificate-rotation).
 	OwnServingCertificate bool `json:"ownServingCertificate,omitempty"`
-	// SkipGPUDriver asks for no GPU driver (AKS: SkipGpuDriverInstall).
+	// SkipGPUDriver requests that no GPU driver is installed (AKS: SkipGpuDriverInstall).
 	SkipGPUDriver bool `json:"skipGPUDriver,omitempty"`
-	// ManagedGPU asks for the services of the node for GPUs (AKS: EnableManagedGPUExperience).
+	// ManagedGPU requests the node's GPU services (AKS: EnableManagedGPUExperience).
 	ManagedGPU bool `json:"managedGPU,omitempty"`
 }
 
@@ -30,24 +30,24 @@ const (
 	ManagedGPUTag    = "EnableManagedGPUExperience"
 )
 
-// Tag is one that changes an AKS node. It is the JSON form too.
+// Tag is a tag that changes an AKS node, in its documentation's JSON form.
 type Tag struct {
 	Name string `json:"name"`
-	// Value is the one that has an effect.
+	// Value is the value that has an effect.
 	Value string `json:"value"`
-	// Changes says what the tag changes on a node, and Settings are the contract's settings whose effect that is, of a
-	// NodeConfig or of AKS's contract.
+	// Changes describes the tag's effect on a node. Settings are the settings with the same effect, of a NodeConfig or
+	// of AKS's contract.
 	Changes  string   `json:"changes"`
 	Settings []string `json:"settings,omitempty"`
-	// Unused says why this version does nothing with the tag; empty for one that it reads.
+	// Unused is why this version ignores the tag. It is empty if it does not.
 	Unused string `json:"unused,omitempty"`
-	// Source is what of AKS's reads it.
+	// Source is the part of AKS that reads it.
 	Source string `json:"source"`
 	// take reads the value.
 	take func(t *Tags, value string)
 }
 
-// KnownTags are all there are, by name: those that AKS's own scripts read on a node.
+// KnownTags are all tags that AKS's scripts read on a node, by name.
 var KnownTags = []Tag{
 	{
 		Name: ServingTag, Value: "true",
@@ -99,8 +99,8 @@ var KnownTags = []Tag{
 	},
 }
 
-// Take reads one of the machine's tags. A name is the same in any case of its letters, as in Azure, where no machine has
-// two of one name. Of two that are given here all the same, the first that has a good value counts.
+// Take reads one of the machine's tags. Names are case-insensitive, as in Azure, where a machine cannot have the same
+// name twice. If it still does, the first valid value counts.
 func (t *Tags) Take(name, value string) {
 	for _, known := range KnownTags {
 		if known.take != nil && strings.EqualFold(known.Name, name) {
@@ -109,8 +109,8 @@ func (t *Tags) Take(name, value string) {
 	}
 }
 
-// After returns the tags as they count on a machine whose tags were others before: an address that is gone from them stays
-// until there is another. Tags that are not known change nothing.
+// After returns the tags that apply to a machine, given its earlier tags: a removed address stays until there is
+// another. Unknown tags change nothing.
 func (t Tags) After(before Tags) Tags {
 	if !t.Tagged {
 		return before
@@ -121,8 +121,8 @@ func (t Tags) After(before Tags) Tags {
 
 func isTrue(value string) bool { return strings.EqualFold(value, "true") }
 
-// ServerAddress returns an address that an API server can have, in its one form, or nothing where the text is none. A
-// machine's own addresses are none: nothing of a cluster answers there.
+// ServerAddress returns the canonical form of an address that an API server can have, or "". An address such as
+// loopback is invalid: no cluster answers there.
 func ServerAddress(text string) string {
 	address, err := netip.ParseAddr(text)
 	if err != nil || address.Zone() != "" {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Each tag of the table says what it changes, and either sets something or has a reason not to; none sets what is another's,
-// and other values set nothing.
+// Each tag of the table describes its effect, and either sets something or has a reason not to. No two tags set the
+// same, and other values set nothing.
 func TestKnownTags(t *testing.T) {
 	values := map[string]string{ServerAddressTag: "10.0.0.4"}
 	set := make(map[Tags]string)
@@ -41,7 +41,7 @@ func TestKnownTags(t *testing.T) {
 			}
 		}
 	}
-	// Each field but for the one that says that the tags are known has its tag.
+	// Each field has its tag, except Tagged.
 	if fields := reflect.TypeFor[Tags]().NumField() - 1; len(set)-1 != fields {
 		t.Errorf("%d tags set something, and there are %d fields", len(set)-1, fields)
 	}
