@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// AnnotateNode sets annotations of this machine's Node, with the kubelet's own certificate. It waits until the kubelet has
+// AnnotateNode sets annotations of this machine's Node, with the kubelet's certificate. It waits until the kubelet has
 // registered the Node.
 func (c Cluster) AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error {
 	return defaultProber.annotate(ctx, node, credentialsIn(c.Files), annotations)
@@ -27,7 +27,7 @@ func (p *prober) annotate(ctx context.Context, node *resource.FreeName, read fun
 		return err
 	}
 	way := node.AsNode
-	way.Bootstrap = "" // that token may not change a Node
+	way.Bootstrap = "" // a bootstrap token may not change a Node
 	t, _, err := p.asNode(&way, read, nodesPath+name, maxNode, nil)
 	if err != nil {
 		return err

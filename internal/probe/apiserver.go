@@ -22,19 +22,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// prober asks an API server whether it is there.
+// prober checks whether an API server answers.
 type prober struct {
 	resolver *net.Resolver
-	// connect connects to the first of some addresses that answers. It returns the address that it tried last.
+	// connect connects to the first address that answers. It returns the address that it tried last.
 	connect func(ctx context.Context, addresses []netip.Addr, port string) (net.Conn, netip.AddrPort, error)
-	// firstDelay is waited before the second attempt; each further delay is twice the one before,
-	// up to maxDelay.
+	// firstDelay is the pause before the second attempt. Each further pause is twice as long, up to maxDelay.
 	firstDelay, maxDelay time.Duration
-	// attemptTimeout bounds how long an attempt connects, and how long it waits for an answer, so that one lost packet does
-	// not take all the time.
+	// attemptTimeout limits an attempt's connection, and its wait for an answer, so that one lost packet does not use
+	// up all the time.
 	attemptTimeout time.Duration
-	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be
-	// a moment younger than the node.
+	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be created a moment
+	// after the node.
 	credentialPatience time.Duration
 	// sleep waits between two watches over one connection, and reports whether ctx was not done before.
 	sleep func(ctx context.Context, d time.Duration) bool
@@ -60,37 +59,37 @@ const (
 	connecting
 	handshaking
 	asking
-	waiting // for what was asked for
+	waiting // for the requested result
 )
 
-// failure is why an attempt did not succeed.
+// failure is why an attempt failed.
 type failure struct {
 	apply.CheckError
 	step  step
 	retry bool // whether it may succeed later
 }
 
-// target is an API server as an attempt needs it.
+// target is an API server as an attempt uses it.
 type target struct {
-	url        *url.URL // of what is asked for
+	url        *url.URL // the requested URL
 	endpoint   string   // the server, for people
 	host, port string
 	roots      *x509.CertPool
 	token      string
 
-	// unverified says that the server's certificate is not looked at: what it says is proven otherwise.
+	// unverified disables the check of the server's certificate: the answer is verified by other means.
 	unverified bool
-	// prepare, if any, is called before each attempt: what it reads may come to be there, or be another.
+	// prepare, if any, is called before each attempt: the files that it reads may appear or change.
 	prepare func(t *target) *failure
-	// proxy, if any, is what leads to the server.
+	// proxy, if any, is the proxy to the server.
 	proxy *proxy
-	// certificate, if any, is shown to the server.
+	// certificate, if any, is the client certificate.
 	certificate *tls.Certificate
 	// maxBody is how much of an answer's body is read.
 	maxBody int64
-	// judge, if any, says what an answer means; by default its status does.
+	// judge, if any, evaluates an answer. By default the status decides.
 	judge func(t *target, a answer, address netip.AddrPort) *failure
-	// talk, if any, is what is done with a connection; by default t.url is asked for, and the answer judged.
+	// talk, if any, uses a connection. By default the attempt requests t.url and judges the answer.
 	talk func(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure
 }
 
@@ -100,8 +99,8 @@ type answer struct {
 	body   []byte
 }
 
-// probe tries until the API server answers, something is wrong that will not change, or ctx is done.
-// Then it returns why the last attempt failed that was not merely cut short.
+// probe tries until the API server answers, a permanent problem is found, or ctx is done. It returns the failure of the
+// last attempt that did not simply run out of time.
 func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
 	t, err := newTarget(server, "/version")
 	if err != nil {
@@ -114,17 +113,18 @@ func (p *prober) try(ctx context.Context, t *target) error {
 	return p.repeat(ctx, func(ctx context.Context) *failure { return p.attempt(ctx, t) }, poll.Sleep)
 }
 
-// repeat makes attempts until one succeeds, another would not, or pause, which waits between two, says that there are to be no more.
+// repeat makes attempts until one succeeds, another one cannot succeed, or pause, which waits in between, returns
+// false.
 func (p *prober) repeat(ctx context.Context, attempt func(context.Context) *failure, pause func(context.Context, time.Duration) bool) error {
 	var last *failure
-	var refused time.Time // since when the credential is
+	var refused time.Time // since when the credential is refused
 	delay := p.firstDelay
 	for attempts := 1; ; attempts++ {
 		f := attempt(ctx)
 		if f == nil {
 			return nil
 		}
-		// An attempt that ran out of time knows less than one before that got as far.
+		// An attempt that ran out of time has less information than an earlier one that got as far.
 		if !over(ctx) || last == nil || f.step > last.step {
 			last = f
 		}
@@ -144,13 +144,13 @@ func (p *prober) repeat(ctx context.Context, attempt func(context.Context) *fail
 	}
 }
 
-// over reports whether ctx's time is over. What runs by the same deadline may notice before ctx does.
+// over reports whether ctx's time is over. Another timer with the same deadline may fire before ctx does.
 func over(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// newTarget reads the target of a probe. What is wrong with it is wrong for good.
+// newTarget parses the target of a probe. A problem with it is permanent.
 func newTarget(server *resource.APIServer, path string) (*target, error) {
 	t, err := addressed(server.Server, path)
 	if err != nil {
@@ -163,14 +163,14 @@ func newTarget(server *resource.APIServer, path string) (*target, error) {
 	if t.roots = x509.NewCertPool(); !t.roots.AppendCertsFromPEM([]byte(server.CertificateAuthority)) {
 		return invalid(resource.CauseTLS, "the certificate authority holds no certificate")
 	}
-	// net/http would refuse such a header, in words that say nothing of the token.
+	// net/http would refuse such a header with an error that does not mention the token.
 	if strings.ContainsFunc(t.token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return invalid(resource.CauseCredential, "the token has characters that cannot be sent")
 	}
 	return t, nil
 }
 
-// addressed is a target whose server nobody is known to have signed, and that is sent no token.
+// addressed is a target whose server has no known CA, and that gets no token.
 func addressed(server, path string) (*target, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -202,7 +202,7 @@ func (p *prober) attempt(ctx context.Context, t *target) *failure {
 	a, err := t.ask(ctx, conn)
 	switch {
 	case err != nil && t.certificate != nil && isRefusal(err):
-		// In TLS 1.3 a client's certificate is refused when the handshake is over, as the client sees it.
+		// In TLS 1.3 the client sees the refusal of its certificate only after the handshake.
 		return t.failed(asking, resource.CauseCredential, address, fmt.Errorf("the server refuses the certificate: %w", err))
 	case err != nil:
 		return t.failed(asking, resource.CauseConnection, address, err)
@@ -212,7 +212,7 @@ func (p *prober) attempt(ctx context.Context, t *target) *failure {
 	return t.judgeStatus(a.status, address)
 }
 
-// dial connects to the server, which has shown then that it is the one.
+// dial connects to the server and verifies it.
 func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.AddrPort, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
 	defer cancel()
@@ -231,7 +231,7 @@ func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.A
 		MaxResponseHeaderBytes: 64 << 10,
 		Protocols:              new(http.Protocols),
 	}
-	transport.Protocols.SetHTTP1(true) // the only one that the handshake offers
+	transport.Protocols.SetHTTP1(true) // the handshake offers only this one
 	client, err := transport.NewClientConn(ctx, "https", net.JoinHostPort(t.host, t.port))
 	if err != nil {
 		secure.Close()
@@ -240,7 +240,7 @@ func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.A
 	return client, address, nil
 }
 
-// reach connects to the server: to its own address, or through the proxy.
+// reach connects to the server: directly, or through the proxy.
 func (p *prober) reach(ctx context.Context, t *target) (net.Conn, netip.AddrPort, *failure) {
 	if t.proxy != nil {
 		return p.tunnel(ctx, t)
@@ -256,14 +256,14 @@ func (p *prober) reach(ctx context.Context, t *target) (net.Conn, netip.AddrPort
 	return conn, address, nil
 }
 
-// handshake shows the server the node's certificate, if it has one, and wants the server's.
+// handshake presents the node's certificate, if it has one, and verifies the server's.
 func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.AddrPort) (*tls.Conn, *failure) {
 	config := &tls.Config{
 		RootCAs:    t.roots,
 		ServerName: t.host,
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"},
-		// No credential is sent over such a connection, and nothing that comes over it is believed without proof.
+		// Such a connection carries no credential, and its data counts only after verification.
 		InsecureSkipVerify: t.unverified,
 	}
 	if t.certificate != nil {
@@ -280,8 +280,8 @@ func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.Add
 	return nil, t.failed(handshaking, resource.CauseTLS, address, err).retryIf(isNotYetValid(err))
 }
 
-// cloudDNS is the DNS server of Azure's virtual networks (Azure: What is IP address 168.63.129.16). A network that has DNS
-// servers of its own names these, and its owner has to look there.
+// cloudDNS is the DNS server of Azure's virtual networks (Azure: What is IP address 168.63.129.16). A network with
+// custom DNS servers lists those, and its owner must check them.
 const cloudDNS = "168.63.129.16"
 
 // unresolved is why a name does not resolve.
@@ -294,7 +294,7 @@ func unresolved(err error) resource.Cause {
 	return resource.CauseDNS
 }
 
-// resolve returns a host's addresses; it may be one already.
+// resolve returns a host's addresses. The host may be an address.
 func (p *prober) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{address}, nil
@@ -315,7 +315,7 @@ func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net
 	deadline, _ := ctx.Deadline()
 	for i, ip := range addresses {
 		address = netip.AddrPortFrom(ip.Unmap(), uint16(number))
-		// An address that swallows everything leaves its share of the time to the others.
+		// An address that drops all packets leaves a share of the time for the others.
 		share := time.Until(deadline) / time.Duration(len(addresses)-i)
 		dialer := net.Dialer{Timeout: max(share, time.Millisecond), KeepAlive: -1}
 		if conn, err = dialer.DialContext(ctx, "tcp", address.String()); err == nil {
@@ -325,7 +325,7 @@ func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net
 	return nil, address, err
 }
 
-// ask sends the request and returns the answer, and no more of its body than is of interest.
+// ask sends the request and returns the answer, with the first part of its body.
 func (t *target) ask(ctx context.Context, conn *http.ClientConn) (answer, error) {
 	response, err := t.send(ctx, conn, http.MethodGet, t.url, nil)
 	if err != nil {
@@ -341,8 +341,8 @@ func (t *target) ask(ctx context.Context, conn *http.ClientConn) (answer, error)
 	return a, nil
 }
 
-// send sends a request, with a body in JSON if there is one. No redirect is followed: another server's answer would say
-// nothing about this one.
+// send sends a request, with a body in JSON if there is one. It follows no redirect, because another server's answer
+// would not be about this server.
 func (t *target) send(ctx context.Context, conn *http.ClientConn, method string, u *url.URL, body []byte) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
@@ -365,8 +365,8 @@ func (t *target) send(ctx context.Context, conn *http.ClientConn, method string,
 	return response, nil
 }
 
-// judgeStatus says what a status means. "Forbidden" is as good as "OK": the server knows who asks. Without
-// a token "unauthorized" is as well: then nothing was shown that could have been refused.
+// judgeStatus evaluates a status. "Forbidden" is as good as "OK": the server has accepted the credential. Without a
+// token, "unauthorized" is good, too: no credential was refused.
 func (t *target) judgeStatus(status int, address netip.AddrPort) *failure {
 	switch {
 	case status == http.StatusOK, status == http.StatusForbidden:
@@ -379,12 +379,12 @@ func (t *target) judgeStatus(status int, address netip.AddrPort) *failure {
 	return t.failed(asking, resource.CauseConnection, address, fmt.Errorf("the server answers with HTTP status %d", status)).retryIf(mayPass(status))
 }
 
-// mayPass reports whether a server that answers with a status may answer with another later.
+// mayPass reports whether a server that answers with this status may later answer with another one.
 func mayPass(status int) bool {
 	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }
 
-// failed describes a failure, as one that may pass.
+// failed describes a failure that may be temporary.
 func (t *target) failed(step step, cause resource.Cause, address netip.AddrPort, err error) *failure {
 	endpoint := t.endpoint
 	if address.IsValid() {
@@ -393,14 +393,14 @@ func (t *target) failed(step step, cause resource.Cause, address netip.AddrPort,
 	return &failure{apply.CheckError{Cause: cause, Endpoint: endpoint, Err: err}, step, true}
 }
 
-// retryIf has an attempt that failed be followed by another one, or not.
+// retryIf sets whether another attempt follows a failed one.
 func (f *failure) retryIf(retry bool) *failure {
 	f.retry = retry
 	return f
 }
 
-// isConnectionError reports whether a handshake failed because the connection did: it says nothing
-// then about who is at the other end. A refusal that the other end sends is not one.
+// isConnectionError reports whether a handshake failed because the connection did: then the failure is not about the
+// server's identity. A TLS alert of the server does not count.
 func isConnectionError(err error) bool {
 	var alert tls.AlertError
 	var errno syscall.Errno
@@ -414,14 +414,13 @@ func isConnectionError(err error) bool {
 	return errors.As(err, &errno) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// isRefusal reports whether the other end said by TLS that it wants no more (crypto/tls: "remote error").
+// isRefusal reports whether the other side ended the handshake with a TLS alert (crypto/tls: "remote error").
 func isRefusal(err error) bool {
 	var remote *net.OpError
 	return errors.As(err, &remote) && remote.Op == "remote error"
 }
 
-// isNotYetValid reports whether a certificate will be valid later. This is how a VM sees the world
-// whose clock is not set yet.
+// isNotYetValid reports whether a certificate will become valid later. A VM sees that before its clock is set.
 func isNotYetValid(err error) bool {
 	var invalid x509.CertificateInvalidError
 	return errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil &&

@@ -28,7 +28,7 @@ import (
 
 const probeToken = "abcdef.0123456789abcdef"
 
-// nameless is a prober that finds no name, and has no time for more than one attempt.
+// nameless is a prober that resolves no name, and has time for only one attempt.
 func nameless(ctx *hosttest.Timed) *prober {
 	p := *defaultProber
 	p.resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -38,7 +38,7 @@ func nameless(ctx *hosttest.Timed) *prober {
 	return &p
 }
 
-// certificate makes a certificate for 127.0.0.1 that signs itself.
+// certificate makes a self-signed certificate for 127.0.0.1.
 func certificate(t *testing.T, notBefore, notAfter time.Time) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -56,7 +56,7 @@ func certPEM(der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// serve starts an API server, of which handler is all.
+// serve starts an API server with one handler.
 func serve(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *resource.APIServer) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -68,7 +68,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *resource.
 	}
 }
 
-// wantCheckError wants a failed check of a cause, that does not tell the token.
+// wantCheckError requires a failed check with a cause, without the token in the error.
 func wantCheckError(t *testing.T, err error, cause resource.Cause, texts ...string) {
 	t.Helper()
 	var checkErr *apply.CheckError
@@ -91,7 +91,7 @@ func TestProbeAnswers(t *testing.T) {
 		noToken bool
 		cause   resource.Cause
 		want    string
-		once    bool // it is asked once only
+		once    bool // only one request is made
 	}{
 		{"ok", 200, false, "", "", true},
 		{"forbidden", 403, false, "", "", true},
@@ -138,7 +138,7 @@ func TestProbeAnswers(t *testing.T) {
 }
 
 func TestProbeBody(t *testing.T) {
-	// The body has no end; the answer is in the first line.
+	// The body has no end; the first line has the answer.
 	_, target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		chunk := make([]byte, 1<<20)
 		for r.Context().Err() == nil {
@@ -267,7 +267,7 @@ func TestProbeConnections(t *testing.T) {
 	wantCheckError(t, nameless(ctx).probe(ctx, target("https://api.slipway.invalid:6443")), resource.CauseDNS, "https://api.slipway.invalid:6443:")
 }
 
-// Who has to do something about a name depends on who does not know it.
+// The person who must correct a name depends on the server that does not know it.
 func TestUnresolved(t *testing.T) {
 	for server, want := range map[string]resource.Cause{
 		"168.63.129.16:53": resource.CauseCloudDNS, "10.0.0.4:53": resource.CauseDNS, "[fe80::1]:53": resource.CauseDNS, "": resource.CauseDNS,
@@ -289,7 +289,7 @@ func TestProbeSlowServer(t *testing.T) {
 	})
 	wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "no answer to GET /version")
 
-	// What was found out before the time was over is told, not that the time was over.
+	// The error has the earlier finding, not only that the time was over.
 	var requests atomic.Int32
 	ctx = hosttest.NewTimed(t)
 	_, target = serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -302,8 +302,8 @@ func TestProbeSlowServer(t *testing.T) {
 	wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "HTTP status 503", "attempt 2")
 }
 
-// never answers a request. When the client hangs up, a handler that returned would still answer, and the client may read
-// that before it has closed its end.
+// never answers a request. If the handler returned when the client hangs up, it would still answer, and the client may
+// read that before it has closed its end.
 func never(r *http.Request) {
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)

@@ -17,18 +17,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// questioner asks an API server one question as the node.
+// questioner sends an API server one request as the node.
 type questioner struct {
 	*resource.AsNode
 	read func(path string) ([]byte, error)
 	// refused is the token that the server has refused.
 	refused string
-	// answered says that the server has answered the last attempt.
+	// answered reports whether the server has answered the last attempt.
 	answered bool
 }
 
-// asNode is a target that is asked as the node for what is at a path. judge is called with each answer that is no refusal of a
-// token for which there is a certificate.
+// asNode is a target that gets a request for a path as the node. judge is called with each answer, except a refusal of
+// a token if there is also a certificate.
 func (p *prober) asNode(way *resource.AsNode, read func(path string) ([]byte, error), path string, limit int64, judge func(t *target, a answer, address netip.AddrPort) *failure) (*target, *questioner, error) {
 	t, err := newTarget(&resource.APIServer{Server: way.Server, CertificateAuthority: way.CertificateAuthority}, path)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *prober) asNode(way *resource.AsNode, read func(path string) ([]byte, er
 		if a.status == http.StatusUnauthorized && t.token != "" {
 			if _, _, err := firstPair(q.Credentials, q.read); err == nil {
 				q.refused = t.token
-				return t.judgeStatus(a.status, address) // which is tried again, with the certificate
+				return t.judgeStatus(a.status, address) // tried again with the certificate
 			}
 		}
 		return judge(t, a, address)
@@ -49,7 +49,7 @@ func (p *prober) asNode(way *resource.AsNode, read func(path string) ([]byte, er
 	return t, q, nil
 }
 
-// attempt asks once. A server that has taken the question and says nothing is not asked again.
+// attempt sends the request once. If a server has accepted the request and sends nothing, there is no other attempt.
 func (q *questioner) attempt(ctx context.Context, p *prober, t *target) *failure {
 	q.answered = false
 	f := p.attempt(ctx, t)
@@ -59,7 +59,7 @@ func (q *questioner) attempt(ctx context.Context, p *prober, t *target) *failure
 	return f
 }
 
-// prepare reads the credential, which may be there at last, or be another one, since the attempt before.
+// prepare reads the credential, which may have appeared or changed since the last attempt.
 func (q *questioner) prepare(t *target) *failure {
 	t.certificate, t.token = nil, ""
 	if q.Bootstrap != "" {
@@ -82,7 +82,7 @@ func (q *questioner) prepare(t *target) *failure {
 	return fileFailure(resource.CauseCredential, file, err)
 }
 
-// tokenIn is the token of the one user in a kubeconfig; empty for none, and for one that cannot be sent.
+// tokenIn returns the token of the only user in a kubeconfig, or "" if there is no usable one.
 func tokenIn(kubeconfig []byte) string {
 	token := onlyOf(kubeconfig, "users", "user").GetText("token")
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
@@ -91,7 +91,7 @@ func tokenIn(kubeconfig []byte) string {
 	return token
 }
 
-// onlyOf is what a kubeconfig has in the one entry of a list; nil if it has none, or several.
+// onlyOf returns the only entry of a list in a kubeconfig, or nil if it has none or several.
 func onlyOf(kubeconfig []byte, list, name string) *document.Node {
 	tree, err := document.Parse(kubeconfig)
 	if err != nil {
@@ -105,22 +105,22 @@ func onlyOf(kubeconfig []byte, list, name string) *document.Node {
 	return entry
 }
 
-// Where a cluster of kubeadm has what it sets for the kubelets of all its nodes (k8s.io/kubernetes v1.36.3
+// The object in which a kubeadm cluster has the settings for the kubelets of all its nodes (k8s.io/kubernetes v1.36.3
 // cmd/kubeadm/app/constants, KubeletBaseConfigurationConfigMap).
 const (
 	defaultsPath = "/api/v1/namespaces/kube-system/configmaps/kubelet-config"
 	defaultsKey  = "kubelet"
 	maxDefaults  = 256 << 10
-	// defaultsPatience is how long the server may take to answer, and how long the kubelet's start waits for one that cannot be reached.
+	// defaultsPatience limits the server's answer, and the delay of the kubelet's start by an unreachable server.
 	defaultsPatience = 3 * time.Second
-	// networkPatience is how long the kubelet's start waits at most while the machine has no network, or no name server: the server is
-	// not asked then, and without it the node does not join.
+	// networkPatience limits the delay of the kubelet's start while the machine has no network or no DNS server: then
+	// the request cannot be sent, and the node cannot join either.
 	networkPatience = 30 * time.Second
 )
 
-// FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. A server that cannot be
-// reached is tried again until ready is closed, and for defaultsPatience at least since the machine has had a network. One that has
-// taken the question is not asked twice, unless it says that it has no time.
+// FetchKubeletDefaults gets the KubeletConfiguration that a kubeadm cluster has for all its nodes. It tries an
+// unreachable server again until ready is closed, and at least for defaultsPatience since the machine has a network. If
+// a server has accepted the request, it is not sent again, unless the server answers that it is overloaded.
 func (c Cluster) FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay, p.attemptTimeout = certificateDelay, maxCertificateDelay, defaultsPatience
@@ -172,19 +172,19 @@ func (p *prober) kubeletDefaults(ctx context.Context, way *resource.AsNode, read
 	return []byte(text), nil
 }
 
-// patience says how long a question is repeated that the kubelet's start waits for: as long as the server may take since the machine
-// has had a network, and networkPatience without one. An attempt that has begun is not cut off.
+// patience limits the repetition of a request that delays the kubelet's start: defaultsPatience since the machine has a
+// network, and networkPatience without one. A started attempt is not cut off.
 type patience struct {
 	// answer is how long the server may take.
 	answer time.Duration
 	now    func() time.Time
-	// ready is closed when something waits; nil where awaited is set.
+	// ready is closed when something waits. It is nil if awaited is set.
 	ready <-chan struct{}
-	// reached is when the machine first had a network, zero without one. awaited is when something began to wait.
+	// reached is when the machine first had a network, or zero. awaited is when something began to wait.
 	reached, awaited time.Time
 }
 
-// tried takes note of an attempt.
+// tried records an attempt.
 func (w *patience) tried(begin time.Time, f *failure) {
 	switch {
 	case f != nil && lacksNetwork(f):
@@ -194,7 +194,7 @@ func (w *patience) tried(begin time.Time, f *failure) {
 	}
 }
 
-// over reports whether there is to be no other attempt.
+// over reports whether no other attempt may follow.
 func (w *patience) over() bool {
 	if w.awaited.IsZero() {
 		select {
@@ -210,7 +210,7 @@ func (w *patience) over() bool {
 	return w.now().Sub(w.reached) >= w.answer
 }
 
-// lacksNetwork reports whether an attempt has not left the machine: it has no address yet, or no name server that answers.
+// lacksNetwork reports whether an attempt failed on the machine: it has no address yet, or no DNS server answers.
 func lacksNetwork(f *failure) bool {
 	return f.Cause == resource.CauseDNS || f.step == connecting &&
 		(errors.Is(f.Err, syscall.ENETUNREACH) || errors.Is(f.Err, syscall.ENETDOWN) || errors.Is(f.Err, syscall.EADDRNOTAVAIL))

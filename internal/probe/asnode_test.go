@@ -24,13 +24,13 @@ import (
 
 const kubeletSettings = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nclusterDNS: [10.96.0.10]\n"
 
-// configMap is the ConfigMap with a text as the API server shows it.
+// configMap is the API server's document of the ConfigMap with a text.
 func configMap(text string) string {
 	body, _ := json.Marshal(map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "data": map[string]string{"kubelet": text}})
 	return string(body)
 }
 
-// nodeFiles are the credentials of a node: a kubeconfig with the token that it joins with, and a client certificate.
+// nodeFiles are the credentials of a node: a kubeconfig with its bootstrap token, and a client certificate.
 func nodeFiles(t *testing.T, token bool, certificateAlso bool) (way *resource.AsNode, read func(string) ([]byte, error)) {
 	t.Helper()
 	files := map[string]string{}
@@ -59,7 +59,7 @@ func closed() <-chan struct{} {
 	return c
 }
 
-// impatient is a prober whose delays are none.
+// impatient is a prober without delays.
 func impatient() *prober {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay = 0, 0
@@ -111,8 +111,8 @@ func TestFetchKubeletDefaults(t *testing.T) {
 	}
 }
 
-// TestAskAgainWithCertificate: a node that has joined has a token that has expired, and its own certificate; and while the
-// credential is not there yet, it is waited for.
+// TestAskAgainWithCertificate: a joined node has an expired token and its certificate. While the credential is missing,
+// the prober waits for it.
 func TestAskAgainWithCertificate(t *testing.T) {
 	var requests atomic.Int32
 	_, target := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +146,7 @@ func TestAskAgainWithCertificate(t *testing.T) {
 	}
 }
 
-// TestAskOnce: a server that has taken the question, and says nothing, is not asked again.
+// TestAskOnce: if a server has accepted the request and sends nothing, there is no other request.
 func TestAskOnce(t *testing.T) {
 	var requests atomic.Int32
 	hang := make(chan struct{})
@@ -162,7 +162,7 @@ func TestAskOnce(t *testing.T) {
 	}
 }
 
-// TestGiveUpWhenReady: a server that cannot be reached is tried until nothing else is waited for.
+// TestGiveUpWhenReady: an unreachable server is tried until nothing else delays the kubelet.
 func TestGiveUpWhenReady(t *testing.T) {
 	_, target := serve(t, func(http.ResponseWriter, *http.Request) {})
 	way, _ := nodeFiles(t, true, false)
@@ -182,13 +182,13 @@ func TestGiveUpWhenReady(t *testing.T) {
 	}
 }
 
-// TestPatienceForNetwork: while the machine has no network the server's time does not run, and an attempt that has begun is not cut
-// off. A server that refuses connections has its time, and a machine that gets no network has another.
+// TestPatienceForNetwork: while the machine has no network, the server's time does not count, and a started attempt is
+// not cut off. A server that refuses connections has one limit, and a machine without a network has another.
 func TestPatienceForNetwork(t *testing.T) {
 	none := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ENETUNREACH)}
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	for name, c := range map[string]struct {
-		// seconds are how long each attempt takes, errs how it ends; after the last of them the server answers.
+		// seconds are the durations of the attempts, errs their errors; after the last of them the server answers.
 		seconds int
 		errs    []error
 		asked   bool

@@ -22,20 +22,22 @@ import (
 )
 
 const (
-	// maxRequest bounds a certificate signing request as a server has it, which has a few kilobytes.
+	// maxRequest limits a server's certificate signing request, which has a few kilobytes.
 	maxRequest = 256 << 10
-	// localName is a host's that has none yet (hostname(5)).
+	// localName is the name of a host that has no name yet (hostname(5)).
 	localName = "localhost"
-	// certificateDelay is waited before the second attempt, maxCertificateDelay at most before a later one: the node waits.
+	// certificateDelay is the pause before the second attempt, maxCertificateDelay the longest later one: the node
+	// waits.
 	certificateDelay, maxCertificateDelay = 50 * time.Millisecond, 500 * time.Millisecond
-	// watchInterval is the least time between the beginnings of two watches, and watchSpread how much more it is at most, so that nodes
-	// that were cut off together do not come back together (client-go tools/cache/reflector.go: 800 ms and more, with jitter).
+	// watchInterval is the least time between the beginnings of two watches, and watchSpread the most that is added to
+	// it, so that nodes that lost their connection together do not return together (client-go tools/cache/reflector.go:
+	// 800 ms and more, with jitter).
 	watchInterval, watchSpread = time.Second, 500 * time.Millisecond
-	// nameInterval is how often the host's name is looked at, which is a system call.
+	// nameInterval is how often the host's name is read, with a system call.
 	nameInterval = 50 * time.Millisecond
 )
 
-// certifier asks an API server for one certificate.
+// certifier requests one certificate from an API server.
 type certifier struct {
 	*resource.Certificate
 	p       *prober
@@ -43,20 +45,22 @@ type certifier struct {
 	node    string
 	key     *tlsbootstrap.Key
 	request tlsbootstrap.Request
-	// requests is where the server takes requests.
+	// requests is the server's URL for requests.
 	requests url.URL
 	// host is the machine's name.
 	host func() (string, error)
-	// ready is closed when all else is there that the kubelet waits for, hope is until when a server is asked again all the same.
+	// ready is closed when the kubelet waits for nothing else. hope is until when a server is tried after that.
 	ready <-chan struct{}
 	hope  time.Time
-	// conn is the connection of the attempt that goes on, to address.
+	// conn is the connection of the present attempt, to address.
 	conn    *http.ClientConn
 	address netip.AddrPort
-	// taken says that the server has the request, approved that somebody has approved it; issued is what the server answers.
+	// taken reports whether the server has accepted the request, approved whether it is approved; issued is the
+	// server's answer.
 	taken, approved bool
 	issued          tlsbootstrap.Answer
-	// watched is when the server last answered a watch, however, and refused why the attempt before has not got what it watched for.
+	// watched is when the server last answered a watch in any way, and refused why the last attempt got no result from
+	// its watch.
 	watched time.Time
 	refused *failure
 	// giveUp ends the request.
@@ -65,9 +69,9 @@ type certifier struct {
 	steps  []apply.Step
 }
 
-// RequestCertificate asks an API server for the kubelet's certificate: it sends the request, and follows it by a watch, over
-// the connection that it has made. The key is in memory alone. Once ready is closed, the kubelet waits for nothing else, and the
-// server has as long as the table of certificatewait.go says.
+// RequestCertificate requests the kubelet's certificate from an API server: it sends the request, and follows it by a
+// watch, over the same connection. The key is only in memory. Once ready is closed, the kubelet waits for nothing else,
+// and the table in certificatewait.go limits the server's time.
 func (Cluster) RequestCertificate(ctx context.Context, wanted *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay = certificateDelay, maxCertificateDelay
@@ -101,7 +105,7 @@ func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, 
 	return &apply.Issued{Pair: c.pair, Node: c.node, Steps: c.steps}, err
 }
 
-// name looks what the Node is called.
+// name reads the Node's name.
 func (c *certifier) name() (err error) {
 	if c.node, err = nameOr(c.Node, c.host); err == nil && c.node == localName {
 		err = errors.New("the host has no name yet")
@@ -109,8 +113,8 @@ func (c *certifier) name() (err error) {
 	return err
 }
 
-// named waits for a name for as long as the kubelet waits for anything. The name may be what it waits for, so it is looked at once more
-// after that.
+// named waits for a name as long as the kubelet waits for anything else. The name may be the last of these, so named
+// reads it once more after that.
 func (c *certifier) named(ctx context.Context) *failure {
 	for !isClosed(c.ready) && c.name() != nil && poll.Sleep(ctx, nameInterval) {
 	}
@@ -120,7 +124,7 @@ func (c *certifier) named(ctx context.Context) *failure {
 	return nil
 }
 
-// attempt connects, sends the request, unless the server has it, waits for what becomes of it, and looks whether that can be used.
+// attempt connects, sends the request, unless the server has it, waits for the outcome, and checks the certificate.
 func (c *certifier) attempt(ctx context.Context) (f *failure) {
 	asking, answered := context.WithCancel(ctx)
 	defer answered()
@@ -144,7 +148,7 @@ func (c *certifier) attempt(ctx context.Context) (f *failure) {
 	return c.step(ctx, "certificate used", c.use)
 }
 
-// step times a part of the way. One that is gone again goes on from its first beginning.
+// step times a part of the request. A repeated part continues from its first beginning.
 func (c *certifier) step(ctx context.Context, name string, do func(context.Context) *failure) *failure {
 	at := 0
 	for at < len(c.steps) && c.steps[at].Name != name {
@@ -158,7 +162,7 @@ func (c *certifier) step(ctx context.Context, name string, do func(context.Conte
 	return f
 }
 
-// failed is a failure of which another attempt may know better, final one of which none will.
+// failed is a temporary failure, final a permanent one.
 func (c *certifier) failed(cause resource.Cause, err error) *failure {
 	return c.t.failed(asking, cause, c.address, err)
 }
@@ -172,8 +176,8 @@ func (c *certifier) connect(ctx context.Context) (f *failure) {
 	return f
 }
 
-// send sends the request. One that the server has already came with an attempt whose answer was lost: the name says
-// that it is for the same key.
+// send sends the request. If the server already has it, an earlier attempt lost the answer: the name proves that it is
+// for the same key.
 func (c *certifier) send(ctx context.Context) *failure {
 	ctx, cancel := context.WithTimeout(ctx, c.p.attemptTimeout)
 	defer cancel()
@@ -193,11 +197,11 @@ func (c *certifier) send(ctx context.Context) *failure {
 	}
 }
 
-// judge says what a status means that is not the one wanted; what the token may not do is what it was asked for.
+// judge evaluates an unexpected status. asked is the request that the token may not make.
 func (c *certifier) judge(status int, asked string) *failure {
 	if status == http.StatusForbidden {
 		if c.hope.IsZero() {
-			c.heard() // a server that has just started may not know yet that it may
+			c.heard() // a server that has just started may not know the token's permission yet
 		}
 		return c.failed(resource.CauseForbidden, errors.New("the token may not "+asked))
 	}
@@ -206,13 +210,13 @@ func (c *certifier) judge(status int, asked string) *failure {
 		return c.final(resource.CauseConnection, "the server answers with HTTP status %d", status)
 	}
 	if f.Cause == resource.CauseCredential {
-		c.hope = time.Time{} // what it has taken before, it does not show to who has no valid token any more
+		c.hope = time.Time{} // the token is not valid any more, so the server does not show the request that it has accepted
 	}
 	return f
 }
 
-// follow waits until the request is issued or refused, by a watch (Kubernetes: API concepts, efficient detection of changes).
-// A server that ends the watch is asked again, however it ends it, but not more often than watchInterval.
+// follow waits by a watch until the request is issued or denied (Kubernetes: API concepts, efficient detection of
+// changes). If the server ends the watch in any way, follow begins another one, but not more often than watchInterval.
 func (c *certifier) follow(ctx context.Context) *failure {
 	for {
 		if !c.hopefully(ctx, c.untilNextWatch(), c.p.sleep) && ctx.Err() == nil && c.refused != nil {
@@ -243,8 +247,8 @@ func (c *certifier) follow(ctx context.Context) *failure {
 	}
 }
 
-// untilNextWatch is how long no other watch may begin; not positive for now. The spread follows the request's name: the key is another
-// on each node, and so is the name.
+// untilNextWatch is how long no other watch may begin; a value that is not positive means none. The spread follows the
+// request's name, which is different on each node because the key is.
 func (c *certifier) untilNextWatch() time.Duration {
 	if c.watched.IsZero() {
 		return 0
@@ -253,13 +257,13 @@ func (c *certifier) untilNextWatch() time.Duration {
 	return time.Until(c.watched.Add(watchInterval + watchSpread*time.Duration(sum[0])/256))
 }
 
-// errRemoved is why nothing will come of a request.
+// errRemoved is why a request stays without result.
 var errRemoved = errors.New("was removed before anybody approved it")
 
-// watch reads what becomes of the request until there is an answer, which is empty when the watch has ended without one.
+// watch reads the request's state until there is an answer. The answer is empty if the watch has ended without one.
 func (c *certifier) watch(ctx context.Context) (status int, err error) {
 	c.issued = tlsbootstrap.Answer{}
-	ctx, cancel := context.WithTimeout(ctx, watchSpan+answerPatience) // a connection that has died says nothing
+	ctx, cancel := context.WithTimeout(ctx, watchSpan+answerPatience) // a dead connection sends nothing
 	defer cancel()
 	asking, answered := context.WithCancel(ctx)
 	defer answered()
@@ -278,7 +282,7 @@ func (c *certifier) watch(ctx context.Context) (status int, err error) {
 	c.watched = time.Now()
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxRequest)) // for the next request on the connection
+		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxRequest)) // so that the connection can be reused
 		return response.StatusCode, nil
 	}
 	defer c.heard()
@@ -313,8 +317,8 @@ func (c *certifier) watch(ctx context.Context) (status int, err error) {
 	}
 }
 
-// use takes what was issued, and shows it to the server. The kubelet would go on with a certificate that is refused, and would
-// not ask again.
+// use presents the issued certificate to the server. The kubelet would continue with a refused certificate, and would
+// not request another one.
 func (c *certifier) use(ctx context.Context) *failure {
 	pair, err := c.key.Pair(c.issued.Certificate, c.node, time.Now())
 	if err != nil {
@@ -337,11 +341,11 @@ func (c *certifier) use(ctx context.Context) *failure {
 	if f := c.p.attempt(ctx, shown); f != nil && f.Cause == resource.CauseCredential {
 		return c.final(resource.CauseUnusable, "%w", f.Err)
 	}
-	c.pair = pair // also where it cannot be shown just now
+	c.pair = pair // also if it cannot be presented just now
 	return nil
 }
 
-// message is what an API server says in an answer that is none (Kubernetes: API conventions, Status).
+// message is the message of an API server's error answer (Kubernetes: API conventions, Status).
 func message(body []byte) string {
 	var status struct{ Message string }
 	if err := json.Unmarshal(body, &status); err != nil || status.Message == "" {
@@ -350,7 +354,7 @@ func message(body []byte) string {
 	return redact.Line(status.Message, maxShownAnswer)
 }
 
-// isClosed reports whether a channel is closed that nothing is sent on.
+// isClosed reports whether a channel that carries no values is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -31,17 +31,18 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// signer is an API server that takes requests for certificates, and does with them what a case says.
+// signer is an API server that accepts certificate requests, and processes them as a case defines.
 type signer struct {
 	*httptest.Server
-	// posts are the answers to what is posted, in order; the last is given again. 0 takes the request, and loses the answer.
+	// posts are the answers to posted requests, in order; the last one repeats. 0 accepts the request and loses the
+	// answer.
 	posts []int
-	// watch answers a watch of a request; the connection is kept until the client ends it, where it returns false. Without it, no
-	// watch is answered.
+	// watch answers a watch of a request. If it returns false, the connection stays open until the client ends it. If
+	// nil, watches get no answer.
 	watch func(s *signer, w io.Writer) (ends bool)
-	// shown is the answer to who shows the certificate that was issued.
+	// shown is the answer to a client with the issued certificate.
 	shown int
-	// last is the watch at which the kubelet waits for nothing else; 0 for none.
+	// last is the number of the watch at which the kubelet waits for nothing else. 0 means never.
 	last  int
 	ready chan struct{}
 
@@ -54,7 +55,7 @@ type signer struct {
 	watched     int
 }
 
-// silence is an answer to what is posted that does not come.
+// silence means that a posted request gets no answer.
 const silence = -1
 
 var signerKey, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -113,7 +114,7 @@ func (s *signer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take takes a request, and returns the answer. One whose answer is lost ends the connection.
+// take accepts a request and returns the answer. If the answer is lost, take ends the connection.
 func (s *signer) take(r *http.Request) int {
 	var object struct {
 		Metadata struct{ Name string }
@@ -156,7 +157,7 @@ func (s *signer) issue(edit func(*x509.Certificate, *any)) string {
 	return certPEM(der)
 }
 
-// event is what a watch reports of a request that has a condition, and a certificate where it was issued.
+// event is a watch's event about a request with a condition, and a certificate if it was issued.
 func (s *signer) event(kind, condition, certificate string) string {
 	conditions := "[]"
 	if condition != "" {
@@ -166,7 +167,7 @@ func (s *signer) event(kind, condition, certificate string) string {
 		kind, s.name, conditions, base64.StdEncoding.EncodeToString([]byte(certificate)))
 }
 
-// The answers of a server to who watches.
+// The server's answers to watches.
 var (
 	says = func(text string) func(*signer, io.Writer) bool {
 		return func(_ *signer, w io.Writer) bool { _, _ = io.WriteString(w, text); return true }
@@ -190,7 +191,7 @@ var (
 	issued = issuedAs(nil)
 )
 
-// approved reports that a request is, and ends the watch; the next reports nothing.
+// approved reports that the request is approved, and ends the watch. The next watch reports nothing.
 func approved(s *signer, w io.Writer) bool {
 	if s.watched > 1 {
 		return false
@@ -199,7 +200,7 @@ func approved(s *signer, w io.Writer) bool {
 	return true
 }
 
-// later issues the certificate to who watches a second time.
+// later issues the certificate to the second watch.
 func later(s *signer, w io.Writer) bool {
 	if s.watched > 1 {
 		return issued(s, w)
@@ -210,7 +211,7 @@ func later(s *signer, w io.Writer) bool {
 
 func certificateOf(s *signer) *resource.Certificate {
 	return &resource.Certificate{
-		Label: "kubelet-client", Node: "node-1", Usages: tlsbootstrap.Usages(false), // no patience
+		Label: "kubelet-client", Node: "node-1", Usages: tlsbootstrap.Usages(false), // without patience
 		APIServer: resource.APIServer{
 			Server: s.URL, CertificateAuthority: certPEM(s.Certificate().Raw), Token: resource.Hidden{Secret: nodeconfig.NewSecret(probeToken)},
 		},
@@ -221,9 +222,9 @@ func TestRequestCertificate(t *testing.T) {
 	created := []int{http.StatusCreated}
 	for name, c := range map[string]struct {
 		*signer
-		// atOnce says that the kubelet waits for nothing else from the beginning.
+		// atOnce means that the kubelet waits for nothing else from the beginning.
 		atOnce bool
-		// cause is why there is no certificate, in which words; empty where there is one.
+		// cause is why there is no certificate, with parts of the message. It is empty if there is one.
 		cause resource.Cause
 		words string
 	}{
@@ -288,7 +289,7 @@ func TestRequestCertificate(t *testing.T) {
 	}
 }
 
-// judge wants one request, over one connection where nothing came in between, and a certificate or the error.
+// judge requires one request, over one connection if it was not interrupted, and a certificate or the error.
 func (s *signer) judge(t *testing.T, got *apply.Issued, err error, cause resource.Cause, words string) {
 	t.Helper()
 	s.mu.Lock()
@@ -327,7 +328,7 @@ func (s *signer) judge(t *testing.T, got *apply.Issued, err error, cause resourc
 	}
 }
 
-// A watch that breaks off, or reports what is none, is begun again; the request is not sent again.
+// If a watch breaks off, or reports an invalid event, it begins again. The request is not sent again.
 func TestWatchBreaksOff(t *testing.T) {
 	for name, odd := range map[string]func(*signer, io.Writer) bool{
 		"nothing":        says(""),
@@ -365,14 +366,15 @@ func TestWatchBreaksOff(t *testing.T) {
 	}
 }
 
-// hasty does not wait between two watches: a connection that is kept is of the network, where no time of a test passes (testing/synctest).
+// hasty does not wait between two watches: an open connection uses the real network, on which a test's clock does not
+// advance (testing/synctest).
 func hasty() *prober {
 	p := *defaultProber
 	p.sleep = func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil }
 	return &p
 }
 
-// TestWatchesHaveAFloor: however a server ends a watch, the node does not ask again at once.
+// TestWatchesHaveAFloor: however a server ends a watch, the node does not send the next one at once.
 func TestWatchesHaveAFloor(t *testing.T) {
 	for name, ends := range map[string]func(*signer, io.Writer) bool{
 		"at once":       says(""),
@@ -410,15 +412,15 @@ func TestWatchesHaveAFloor(t *testing.T) {
 	}
 }
 
-// A host that has no name yet asks for nothing. Its name is waited for until the kubelet waits for nothing else, and may be the last
-// that it has waited for.
+// A host that has no name yet sends no request. The agent waits for the name until the kubelet waits for nothing else,
+// and the name may be the last thing that it waits for.
 func TestHostWithoutName(t *testing.T) {
 	const ready = 3 * time.Second
 	for name, c := range map[string]struct {
-		// at is when the host gets a name; 0 for never.
+		// at is when the host gets a name. 0 means never.
 		at    time.Duration
 		until string // its name before
-		err   error  // that there is none
+		err   error  // why there is no name
 		want  time.Duration
 	}{
 		"a name that comes":                {at: time.Second, until: "localhost", want: time.Second},
@@ -465,7 +467,7 @@ func TestHostWithoutName(t *testing.T) {
 	}
 }
 
-// From the key to the pair, over the loopback.
+// From the key to the pair, over loopback.
 func BenchmarkRequestCertificate(b *testing.B) {
 	s := &signer{posts: []int{http.StatusCreated}, shown: http.StatusOK, watch: issued}
 	s.start(b)

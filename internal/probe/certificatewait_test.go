@@ -18,15 +18,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// connects is what comes of a connection that is asked for, by its number.
+// connects returns the result of a connection request, by its number.
 type connects = func(ctx context.Context, n int) (net.Conn, error)
 
-// wire leads to a server in the same bubble, whose time goes on while somebody waits for it.
+// wire leads to a server in the same synctest bubble, so that the time advances while the test waits for it.
 type wire struct {
 	accepted chan net.Conn
 	closed   chan struct{}
 	close    sync.Once
-	// connects, if any, is what comes of the n-th connection that is asked for; with neither a connection nor an error it comes about.
+	// connects, if any, is the result of the n-th connection request. If it returns neither a connection nor an error,
+	// the connection is made.
 	connects connects
 
 	mu    sync.Mutex
@@ -71,7 +72,7 @@ func (w *wire) connect(ctx context.Context, _ []netip.Addr, _ string) (net.Conn,
 	}
 }
 
-// What a server does that is not there.
+// The behaviours of an unreachable server.
 var (
 	refuses = func(context.Context, int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
 	loses   = func(ctx context.Context, _ int) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
@@ -80,7 +81,7 @@ var (
 		go func() { _, _ = io.Copy(io.Discard, server) }()
 		return client, nil
 	}
-	// after lets the first connection come about, and does something else with those that follow.
+	// after lets the first connection succeed, and calls then for the later ones.
 	after = func(then connects) connects {
 		return func(ctx context.Context, n int) (net.Conn, error) {
 			if n == 1 {
@@ -93,29 +94,29 @@ var (
 	status = func(code int) func(*signer, io.Writer) bool {
 		return func(_ *signer, w io.Writer) bool { w.(http.ResponseWriter).WriteHeader(code); return true }
 	}
-	// pending reports that nobody has done anything about the request yet, until the watch is over.
+	// pending reports an unapproved request until the watch is over.
 	pending = func(s *signer, w io.Writer) bool {
 		says(s.event("ADDED", "", ""))(s, w)
 		w.(http.Flusher).Flush()
 		time.Sleep(watchSpan - time.Millisecond)
 		return true
 	}
-	// breaks does so, and ends the connection.
+	// breaks reports the same, and ends the connection.
 	breaks = func(s *signer, w io.Writer) bool {
 		says(s.event("ADDED", "", ""))(s, w)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}
-	// dead does so, and never says anything again.
+	// dead reports the same, and then sends nothing.
 	dead = reports("", nil)
-	// lateApproval issues the certificate to who watches for the fifth time.
+	// lateApproval issues the certificate to the fifth watch.
 	lateApproval = func(s *signer, w io.Writer) bool {
 		if s.watched == 5 {
 			return issued(s, w)
 		}
 		return pending(s, w)
 	}
-	// expiring refuses the token of who watches for the second time, or later.
+	// expiring rejects the token from the second watch on.
 	expiring = func(s *signer, w io.Writer) bool {
 		if s.watched >= 2 {
 			return status(http.StatusUnauthorized)(s, w)
@@ -124,8 +125,8 @@ var (
 	}
 )
 
-// How long the kubelet waits for its certificate alone: the rows of the table in certificatewait.go, each with everything else there from
-// the beginning, and after eight seconds.
+// How long the kubelet waits for its certificate alone: the rows of the table in certificatewait.go, each with
+// everything else ready from the beginning, and after eight seconds.
 func TestPatience(t *testing.T) {
 	created := []int{http.StatusCreated}
 	const second = time.Second
@@ -134,9 +135,9 @@ func TestPatience(t *testing.T) {
 		connects connects
 		posts    []int
 		watch    func(*signer, io.Writer) bool
-		// atOnce is how long it waits where all else is there from the beginning, later where that comes after eight seconds.
+		// atOnce is the wait if everything else is ready from the beginning, later if it is ready after eight seconds.
 		atOnce, later time.Duration
-		// cause is why there is no certificate; empty where there is one.
+		// cause is why there is no certificate. It is empty if there is one.
 		cause resource.Cause
 	}{
 		{name: "refuses connections", connects: refuses, cause: resource.CauseConnection},
@@ -148,8 +149,8 @@ func TestPatience(t *testing.T) {
 		{name: "429", posts: []int{http.StatusTooManyRequests}, cause: resource.CauseConnection},
 		{name: "500", posts: []int{http.StatusInternalServerError}, cause: resource.CauseConnection},
 		{name: "503", posts: []int{http.StatusServiceUnavailable}, cause: resource.CauseConnection},
-		{name: "takes it, and somebody approves it late", posts: created, watch: lateApproval, atOnce: 20 * second, later: 12 * second},
-		{name: "takes it, and nobody approves it", posts: created, watch: pending, atOnce: 120 * second, later: 112 * second, cause: resource.CauseUnapproved},
+		{name: "accepts it, and it is approved late", posts: created, watch: lateApproval, atOnce: 20 * second, later: 12 * second},
+		{name: "accepts it, and it stays unapproved", posts: created, watch: pending, atOnce: 120 * second, later: 112 * second, cause: resource.CauseUnapproved},
 		{name: "takes it, and then 401", posts: created, watch: status(http.StatusUnauthorized), cause: resource.CauseCredential},
 		{name: "takes it, and the token expires", posts: created, watch: expiring, atOnce: 5 * second, cause: resource.CauseCredential},
 		{name: "takes it, and then 403", posts: created, watch: status(http.StatusForbidden), atOnce: 2 * second, cause: resource.CauseForbidden},
@@ -180,7 +181,7 @@ func TestPatience(t *testing.T) {
 					if check, ok := errors.AsType[*apply.CheckError](err); ok != (c.cause != "") || ok && check.Cause != c.cause {
 						t.Errorf("it ends with %v", err)
 					}
-					// What is tried again and again ends with the last attempt before its time is over.
+					// Repeated attempts end with the last one before the limit.
 					early := maxCertificateDelay
 					if c.watch != nil {
 						early = watchInterval + watchSpread

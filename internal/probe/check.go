@@ -1,8 +1,9 @@
-// Package probe waits until a check of a plan is true: a unit is active and stays so, the API server answers, the
-// container runtime does, a server is reached, a health endpoint says that all is well, the Node's lease is renewed, a file is there. Where a
-// check does not come true, its error names the cause and who was asked.
+// Package probe waits until a check of a plan passes: a unit is active and stays active, the API server answers, the
+// container runtime answers, a server is reachable, a health endpoint reports success, the Node's lease is renewed, a
+// file exists. If a check fails, its error names the cause and the endpoint.
 //
-// It only asks. It follows no redirect, uses no proxy but the one that a check names, asks for health on the loopback alone, bounds what it reads, and
+// The package only asks. It follows no redirect, uses only a check's proxy, checks health on loopback only, limits what
+// it reads, and shows of an answer only what internal/redact allows. internal/host's Machine calls it.
 // shows of an answer only what internal/redact lets through. internal/host's Machine calls it.
 package probe
 
@@ -17,14 +18,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
-// Cluster is what this machine asks of its cluster, and of its own container runtime.
+// Cluster is the machine's access to its cluster and to its container runtime.
 type Cluster struct {
-	// Files are those that the kubelet has its credentials in.
+	// Files are the machine's files, which include the kubelet's credentials.
 	Files *rootfs.Tree
 }
 
-// Wait waits until a check is true on the machine that has these files and units, for as long as ctx and the check's own
-// timeout let it. Its error is a [*apply.CheckError].
+// Wait waits until a check passes on the machine with these files and units, no longer than ctx and the check's
+// timeout. Its error is a [*apply.CheckError].
 func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check *resource.Check) error {
 	ctx, cancel := context.WithTimeout(ctx, check.Deadline())
 	defer cancel()
@@ -52,25 +53,25 @@ func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check
 // credentialsIn reads credentials on a machine.
 func credentialsIn(files *rootfs.Tree) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
-		// The kubelet's is a link to the newest, which it replaces (Kubernetes: client-go, certificate store).
+		// The kubelet's file is a link to the newest one, which it replaces (Kubernetes: client-go, certificate store).
 		return files.ReadLinked(path, maxCredential)
 	}
 }
 
-// probePath waits until there is something at a path.
+// probePath waits until a path exists.
 func probePath(ctx context.Context, files *rootfs.Tree, path string) error {
 	_, err := files.WaitForFiles(ctx, path)
 	if err == nil {
 		return nil
 	}
-	err = errors.Unwrap(err) // it names the path, as the check's error does
+	err = errors.Unwrap(err) // it names the path, and the check's error does, too
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("does not exist: %w", err)
 	}
 	return &apply.CheckError{Cause: resource.CauseMissing, Endpoint: path, Err: err}
 }
 
-// probeUnit waits until a unit is active, and for as long as it must stay so.
+// probeUnit waits until a unit is active, and then as long as it must stay active.
 func probeUnit(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
 	err := becomesActive(ctx, units, check)
 	if err == nil && check.Steady > 0 {

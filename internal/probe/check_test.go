@@ -31,7 +31,7 @@ func newTree(t *testing.T) (*rootfs.Tree, func(string) string) {
 	return tree, func(path string) string { return filepath.Join(tree.Root(), path) }
 }
 
-// wait waits until a check is true that needs no files and no units.
+// wait waits for a check that needs no files and no units.
 func wait(ctx context.Context, check *resource.Check) error { return Wait(ctx, nil, nil, check) }
 
 func TestProbeUnit(t *testing.T) {

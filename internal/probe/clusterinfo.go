@@ -22,7 +22,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Where a cluster shows how it is reached, to everybody, and what is in it: a kubeconfig without a credential, and a
+// The public object that shows how to reach a cluster, and its content: a kubeconfig without a credential, and a
 // signature of it for each token (k8s.io/cluster-bootstrap, token/api).
 const (
 	clusterInfoPath  = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
@@ -33,10 +33,10 @@ const (
 	signingAlgorithm = "HS256"
 )
 
-// FetchAuthority gets the CA of the cluster that a server belongs to, in PEM, as kubeadm does (k8s.io/kubernetes,
-// cmd/kubeadm/app/discovery/token). The first answer comes from a server that is not known. It is believed if the secret of the
-// token has signed it, and if pins knows a certificate of the CA in it. Then the server is asked again, with that CA, and must say the
-// same. Until then no token is sent. A refusal is tried again as long as it may pass.
+// FetchAuthority gets the CA of a server's cluster, in PEM, as kubeadm does (k8s.io/kubernetes,
+// cmd/kubeadm/app/discovery/token). The first answer comes from an unverified server. It counts if it is signed with
+// the token's secret, and if pins accepts a certificate of the CA in it. Then the request is repeated with that CA and
+// must have the same answer. Until then no token is sent. A temporary refusal is tried again.
 func (Cluster) FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
 	return defaultProber.authority(ctx, server, pins)
 }
@@ -61,7 +61,7 @@ func (p *prober) authority(ctx context.Context, server *resource.APIServer, pins
 	return bundle, nil
 }
 
-// issuerOf names who has signed the certificate that was refused.
+// issuerOf returns the issuer of the refused certificate.
 func issuerOf(err error) string {
 	if refused, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && len(refused.UnverifiedCertificates) > 0 {
 		return fmt.Sprintf("that %q has signed", redact.Line(refused.UnverifiedCertificates[0].Issuer.String(), maxShownIssuer))
@@ -69,14 +69,14 @@ func issuerOf(err error) string {
 	return "that cannot be verified"
 }
 
-// discovery asks for cluster-info.
+// discovery requests cluster-info.
 type discovery struct {
 	server *resource.APIServer
 	pins   func(bundle string) bool
 }
 
-// by asks over a connection that a CA verifies, or nobody if there is none. It returns the cluster's kubeconfig and the CA in
-// it, when they are proven.
+// by sends the request over a connection that a CA verifies, or an unverified one if authority is empty. It returns the
+// cluster's kubeconfig and the CA in it, after verification.
 func (d *discovery) by(ctx context.Context, p *prober, authority string) (kubeconfig, bundle string, err error) {
 	t, err := addressed(d.server.Server, clusterInfoPath)
 	if err != nil {
@@ -126,8 +126,8 @@ func (d *discovery) by(ctx context.Context, p *prober, authority string) (kubeco
 	return kubeconfig, bundle, err
 }
 
-// signed reports whether the secret of a token has signed a text: a JWS whose payload is left out (RFC 7515, appendix F;
-// k8s.io/cluster-bootstrap, token/jws).
+// signed reports whether a text has a valid signature of a token's secret: a JWS without its payload (RFC 7515,
+// appendix F; k8s.io/cluster-bootstrap, token/jws).
 func signed(text, signature, id, secret string) bool {
 	encoded, sum, _ := strings.Cut(signature, "..")
 	given, err := base64.RawURLEncoding.DecodeString(sum)
@@ -144,7 +144,7 @@ func signed(text, signature, id, secret string) bool {
 	return hmac.Equal(mac.Sum(nil), given)
 }
 
-// authorityIn is the CA in a kubeconfig of one cluster, in PEM and without anything else; empty where there is none.
+// authorityIn returns the CA in a kubeconfig of one cluster, in PEM and without anything else, or "".
 func authorityIn(kubeconfig string) string {
 	data, ok := onlyOf([]byte(kubeconfig), "clusters", "cluster").Get("certificate-authority-data")
 	if !ok {
@@ -156,12 +156,12 @@ func authorityIn(kubeconfig string) string {
 	}
 	var bundle bytes.Buffer
 	for _, c := range certificatesIn(given) {
-		_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // a buffer takes all
+		_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // writing to a buffer never fails
 	}
 	return bundle.String()
 }
 
-// certificatesIn are the certificates in a PEM text; none where one cannot be read.
+// certificatesIn returns the certificates in a PEM text, or nil if one is invalid.
 func certificatesIn(bundle []byte) []*x509.Certificate {
 	var all []*x509.Certificate
 	for {
@@ -177,7 +177,7 @@ func certificatesIn(bundle []byte) []*x509.Certificate {
 	}
 }
 
-// hashesOf are the hashes by which the certificates of a bundle would be pinned.
+// hashesOf are the hashes for pinning the certificates of a bundle.
 func hashesOf(bundle string) []string {
 	var all []string
 	for _, c := range certificatesIn([]byte(bundle)) {

@@ -18,7 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// shown is a cluster-info: its kubeconfig, its signatures by token, and what is answered in its place.
+// shown is a cluster-info: its kubeconfig, its signatures by token, and an answer that replaces it.
 type shown struct {
 	kubeconfig string
 	signatures map[string]string
@@ -41,7 +41,7 @@ func kubeconfigWith(authority string) string {
 		"\n    server: https://10.0.0.1:6443\n  name: \"\"\ncontexts: null\nkind: Config\npreferences: {}\nusers: null\n"
 }
 
-// signature is that of kube-controller-manager's bootstrapsigner.
+// signature is the signature of kube-controller-manager's bootstrapsigner.
 func signature(header, text, secret string) string {
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(header))
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -54,7 +54,7 @@ const (
 	secret = "0123456789abcdef"
 )
 
-// TestKnownSignature: what Kubernetes signs an empty text with is accepted (the expected value is that of
+// TestKnownSignature: Kubernetes' signature of an empty text is accepted (the expected value is from
 // k8s.io/cluster-bootstrap, token/jws, TestComputeDetachedSignature).
 func TestKnownSignature(t *testing.T) {
 	const known = "eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..7Ui1ALizW4jXphVUB7xUqC9vLYLL9RZeOFfVLoB7Tgk"
@@ -63,15 +63,15 @@ func TestKnownSignature(t *testing.T) {
 	}
 }
 
-// shows is what a server shows, and what comes of it.
+// shows is a server's cluster-info, and the expected result.
 type shows struct {
-	// change changes what the server shows at a request, from 1; other is the CA of another cluster.
+	// change changes what the server shows at a request, counted from 1; other is the CA of another cluster.
 	change func(s *shown, request int32, other string)
-	// pinned says that the other CA is the one that is pinned.
+	// pinned reports whether the other CA is pinned.
 	pinned bool
 	cause  resource.Cause
 	want   []string
-	once   bool // it is asked once only
+	once   bool // only one request is made
 }
 
 var clusters = map[string]shows{
@@ -174,7 +174,7 @@ func (c shows) fetch(t *testing.T, other string) {
 	}
 }
 
-// TestFetchAuthorityInTime: a server that says nothing costs no more time than there is.
+// TestFetchAuthorityInTime: a silent server costs no more than the available time.
 func TestFetchAuthorityInTime(t *testing.T) {
 	ctx := hosttest.NewTimed(t)
 	hang := make(chan struct{})
@@ -186,7 +186,7 @@ func TestFetchAuthorityInTime(t *testing.T) {
 	wantCheckError(t, err, resource.CauseConnection, "is not the https URL")
 }
 
-// FuzzClusterInfo: whatever a server shows, nothing is believed that the token has not signed, and there is an end.
+// FuzzClusterInfo: whatever a server shows, only content that the token has signed counts, and the function returns.
 func FuzzClusterInfo(f *testing.F) {
 	f.Add(kubeconfigWith("x"), signature(header, kubeconfigWith("x"), secret))
 	f.Add("clusters: [{cluster: {certificate-authority-data: eA==}}]", "..")

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// nodesPath is where Nodes are, and maxNode bounds one: it lists the images that it has.
+	// nodesPath is the path of Nodes, and maxNode limits one: it lists the node's images.
 	nodesPath = "/api/v1/nodes/"
 	maxNode   = 4 << 20
-	// maxAttribute is the size that the kernel gives each of its own files, a page.
+	// maxAttribute is the kernel's size limit for its files, a page.
 	maxAttribute = 4 << 10
-	// freeNamePatience is how long a server may take to answer. One that does not answer keeps no node from joining.
+	// freeNamePatience limits the server's answer. Without an answer the node still joins.
 	freeNamePatience = 3 * time.Second
 )
 
-// uuidFiles are where a kubelet reads the systemUUID that its Node shows, the first that is there (github.com/google/cadvisor,
-// utils/sysfs/sysfs.go, GetSystemUUID).
+// uuidFiles are the files from which a kubelet reads its Node's systemUUID; the first existing one counts
+// (github.com/google/cadvisor, utils/sysfs/sysfs.go, GetSystemUUID).
 var uuidFiles = []string{
 	"/sys/class/dmi/id/product_uuid",
 	"/proc/device-tree/system-id",
@@ -34,7 +34,7 @@ var uuidFiles = []string{
 	"/etc/machine-id",
 }
 
-// systemUUID is this machine's; empty if it has none.
+// systemUUID is this machine's UUID, or "".
 func systemUUID(files *rootfs.Tree) string {
 	for _, path := range uuidFiles {
 		if data, err := files.ReadFile(path, maxAttribute); err == nil {
@@ -44,13 +44,13 @@ func systemUUID(files *rootfs.Tree) string {
 	return ""
 }
 
-// probeFreeName waits until no other machine that is Ready has a Node's name, as kubeadm join wants it (k8s.io/kubernetes v1.36.3
-// cmd/kubeadm/app/cmd/phases/join/kubelet.go). Unlike there, this machine itself may have it, also after its disk was made again. A
-// cluster that does not show the Node, or does not answer, is no reason not to join.
+// probeFreeName waits until no other Ready machine has the Node's name, as kubeadm join requires (k8s.io/kubernetes
+// v1.36.3 cmd/kubeadm/app/cmd/phases/join/kubelet.go). In contrast to kubeadm, this machine may have the name, also
+// with a new disk. If a cluster does not show the Node, or does not answer, the node still joins.
 func (p *prober) probeFreeName(ctx context.Context, wanted *resource.FreeName, read func(path string) ([]byte, error), uuid string) error {
 	name, err := nameOr(wanted.Node, hostName)
 	if err != nil || name == localName || uuid == "" {
-		return nil // it is not known who this is
+		return nil // this machine's UUID is unknown
 	}
 	taken := false
 	t, q, err := p.asNode(&wanted.AsNode, read, nodesPath+name, maxNode, func(t *target, a answer, address netip.AddrPort) *failure {
@@ -79,7 +79,7 @@ func (p *prober) probeFreeName(ctx context.Context, wanted *resource.FreeName, r
 		return nil
 	})
 	if err != nil {
-		return nil // the check of the API server says what is wrong with it
+		return nil // the check of the API server reports the problem
 	}
 	asked := *p
 	asked.attemptTimeout = min(p.attemptTimeout, freeNamePatience)

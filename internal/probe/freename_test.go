@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// shownNode is a Node as the API server shows it.
+// shownNode is the API server's document of a Node.
 func shownNode(ready, uuid string) string {
 	return fmt.Sprintf(`{"kind":"Node","status":{"conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":%q}],"nodeInfo":{"systemUUID":%q}}}`, ready, uuid)
 }
@@ -46,7 +46,7 @@ func TestFreeName(t *testing.T) {
 			var requests atomic.Int32
 			_, target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if requests.Add(1) == 2 {
-					ctx.Over() // while it is asked for the second time
+					ctx.Over() // during the second request
 				}
 				if r.URL.Path != "/api/v1/nodes/node-1" {
 					t.Errorf("asked for %s", r.URL)
@@ -66,7 +66,7 @@ func TestFreeName(t *testing.T) {
 	}
 }
 
-// TestNameBecomesFree: the Node of a machine that is gone is Ready for a while, and is waited for.
+// TestNameBecomesFree: the Node of a removed machine stays Ready for a while, and the probe waits for that.
 func TestNameBecomesFree(t *testing.T) {
 	var requests atomic.Int32
 	_, target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -84,7 +84,7 @@ func TestNameBecomesFree(t *testing.T) {
 	}
 }
 
-// TestNameOfSilentServer: a server that cannot be reached keeps no node from joining.
+// TestNameOfSilentServer: if the server is unreachable, the node still joins.
 func TestNameOfSilentServer(t *testing.T) {
 	server, target := serve(t, func(http.ResponseWriter, *http.Request) {})
 	server.Close()
@@ -95,13 +95,13 @@ func TestNameOfSilentServer(t *testing.T) {
 	must(t, impatient().probeFreeName(ctx, &resource.FreeName{AsNode: *way, Node: "node-1"}, read, "y"))
 }
 
-// TestNameWaitsForNetwork: while the machine has no network, it is not known whether the name is free.
+// TestNameWaitsForNetwork: while the machine has no network, the probe does not decide that the name is free.
 func TestNameWaitsForNetwork(t *testing.T) {
 	_, target := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(shownNode("True", "x"))) })
 	way, read := nodeFiles(t, true, false)
 	way.Server, way.CertificateAuthority = target.Server, target.CertificateAuthority
 	for _, c := range []struct {
-		without int // attempts without a network, of two seconds each
+		without int // attempts without a network, two seconds each
 		taken   bool
 	}{{0, true}, {10, true}, {100, false}} {
 		p, clock, attempts := impatient(), time.Unix(0, 0), 0

@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	// localDelay is waited before a part of the node is asked again; it is doubled each time, up to
-	// maxLocalDelay.
+	// localDelay is the pause before another request to a part of the node. It doubles each time, up to maxLocalDelay.
 	localDelay    = 100 * time.Millisecond
 	maxLocalDelay = 2 * time.Second
-	// localTimeout bounds one question to a part of the node.
+	// localTimeout limits one request to a part of the node.
 	localTimeout = 5 * time.Second
-	// maxShownAnswer is how many bytes of an answer are in an error.
+	// maxShownAnswer is how many bytes of an answer an error has.
 	maxShownAnswer = 512
 )
 
-// probeHealthz waits until a health endpoint of this machine says that all is well.
+// probeHealthz waits until a health endpoint of this machine reports success.
 func probeHealthz(ctx context.Context, healthz *resource.Healthz) error {
 	u, err := loopbackURL(healthz.URL)
 	if err == nil {
@@ -39,8 +38,8 @@ func probeHealthz(ctx context.Context, healthz *resource.Healthz) error {
 	return nil
 }
 
-// loopbackURL wants an http URL of an address of the loopback. It is an address and not a name, so that
-// nobody is asked where it is.
+// loopbackURL requires an http URL with a loopback address. It must be an address and not a name, so that no name is
+// resolved.
 func loopbackURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" || u.User != nil {
@@ -52,14 +51,14 @@ func loopbackURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// askHealthz asks once.
+// askHealthz sends one request.
 func askHealthz(ctx context.Context, u *url.URL) error {
-	// No proxy is configured: none leads to this machine's own loopback.
+	// No proxy is configured: a proxy cannot reach this machine's loopback.
 	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
 	transport.Protocols.SetHTTP1(true)
 	defer transport.CloseIdleConnections()
 	request := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"User-Agent": {"slipway-node"}}}).WithContext(ctx)
-	// RoundTrip follows no redirect: it could lead to another machine.
+	// RoundTrip follows no redirect, which could lead to another machine.
 	response, err := transport.RoundTrip(request)
 	if err != nil {
 		return fmt.Errorf("does not answer: %w", err)
@@ -68,7 +67,7 @@ func askHealthz(ctx context.Context, u *url.URL) error {
 	if response.StatusCode == http.StatusOK {
 		return nil
 	}
-	// What of it could be read is shown; that it ended early says nothing.
+	// The error shows what could be read of the body. A read error does not matter.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 2*maxShownAnswer))
 	if said := redact.Line(string(body), maxShownAnswer); said != "" {
 		return fmt.Errorf("answers with HTTP status %d: %s", response.StatusCode, said)
@@ -76,8 +75,8 @@ func askHealthz(ctx context.Context, u *url.URL) error {
 	return fmt.Errorf("answers with HTTP status %d", response.StatusCode)
 }
 
-// persist tries until it succeeds or ctx is done. Then it returns why the last attempt failed that was
-// not merely cut short.
+// persist tries until it succeeds or ctx is done. Then it returns the failure of the last attempt that did not simply
+// run out of time.
 func persist(ctx context.Context, try func(context.Context) error) error {
 	p := &prober{firstDelay: localDelay, maxDelay: maxLocalDelay}
 	err := p.repeat(ctx, func(ctx context.Context) *failure {

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// listen serves plain HTTP, of which handler is all.
+// listen serves plain HTTP with one handler.
 func listen(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)

@@ -12,10 +12,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// HasImage reports whether the container runtime has an image. A runtime that was just started answers each question with an error
-// until it is initialized (containerd: internal/cri/instrument, checkInitialized), which takes seconds on a slow disk. So HasImage asks
-// again until it has an answer, for at most the image's time limit. The error has the last answer. A runtime that does not listen, or
-// has no CRI plug-in, is an error at once: systemd reports containerd as started when it listens.
+// HasImage reports whether the container runtime has an image. A runtime that was just started answers each request
+// with an error until it is initialized (containerd: internal/cri/instrument, checkInitialized), which takes seconds on
+// a slow disk. So HasImage repeats the request until it has an answer, for at most the image's timeout. The error has
+// the last answer. If the runtime does not listen, or has no CRI plug-in, HasImage fails at once: systemd reports
+// containerd as started when it listens.
 func (Cluster) HasImage(ctx context.Context, image *resource.Image) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, image.Timeout.Std())
 	defer cancel()
@@ -34,7 +35,7 @@ func (Cluster) HasImage(ctx context.Context, image *resource.Image) (bool, error
 	return has, nil
 }
 
-// mayChange reports whether a runtime that is being started may answer otherwise later.
+// mayChange reports whether a starting runtime may answer differently later.
 func mayChange(err error) bool {
 	if status, ok := errors.AsType[*grpc.StatusError](err); ok {
 		return status.Code != grpc.Unimplemented

@@ -13,7 +13,7 @@ import (
 
 const imageStatus = "/runtime.v1.ImageService/ImageStatus"
 
-// TestHasImageAsksAStartingRuntimeAgain: a runtime that was just started refuses each question until it is initialized.
+// TestHasImageAsksAStartingRuntimeAgain: a runtime that was just started rejects each request until it is initialized.
 func TestHasImageAsksAStartingRuntimeAgain(t *testing.T) {
 	present := grpcAnswer{frame: []byte{0, 0, 0, 0, 2, 0x0a, 0}, status: "0"}
 	absent := grpcAnswer{frame: make([]byte, 5), status: "0"}
@@ -23,7 +23,7 @@ func TestHasImageAsksAStartingRuntimeAgain(t *testing.T) {
 		answers []grpcAnswer
 		has     bool
 		wrong   string
-		took    bool // the whole time limit
+		took    bool // it takes the whole timeout
 	}{
 		"present":               {answers: []grpcAnswer{present}, has: true},
 		"absent":                {answers: []grpcAnswer{absent}},

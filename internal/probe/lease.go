@@ -22,28 +22,27 @@ import (
 )
 
 const (
-	// leasePath is where the kubelets' leases are (Kubernetes: nodes, heartbeats).
+	// leasePath is the path of the kubelets' leases (Kubernetes: nodes, heartbeats).
 	leasePath = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"
-	// maxLease bounds a lease, which has about a kilobyte.
+	// maxLease limits a lease, which has about a kilobyte.
 	maxLease = 256 << 10
-	// maxCredential bounds a file with a certificate or a key.
+	// maxCredential limits a file with a certificate or a key.
 	maxCredential = 1 << 20
 )
 
-// nodeName is a Node's name (Kubernetes: object names, DNS subdomain names).
+// nodeName matches a Node's name (Kubernetes: object names, DNS subdomain names).
 var nodeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`) })
 
-// lease is one that is waited for.
+// lease is an awaited lease.
 type lease struct {
 	*resource.LeaseRenewed
 	read  func(path string) ([]byte, error)
 	since time.Time
 	node  string
-	first time.Time // when it had been renewed last, as it was seen first
+	first time.Time // the renewal time at the first look
 }
 
-// probeLease waits until a Node's lease is renewed, something is wrong that will not change, or ctx is
-// done.
+// probeLease waits until a Node's lease is renewed, a permanent problem is found, or ctx is done.
 func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, read func(path string) ([]byte, error)) error {
 	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority}, leasePath)
 	if err != nil {
@@ -63,8 +62,8 @@ func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, 
 	return p.try(ctx, t)
 }
 
-// prepare reads the credential, which may have been renewed, or be there at last, since the attempt
-// before, and who it is of.
+// prepare reads the credential, which may have appeared or been renewed since the last attempt, and the Node that it
+// belongs to.
 func (l *lease) prepare(t *target) *failure {
 	pair, file, err := firstPair(l.Credentials, l.read)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +83,7 @@ func fileFailure(cause resource.Cause, file string, err error) *failure {
 	return &failure{apply.CheckError{Cause: cause, Endpoint: file, Err: err}, resolving, true}
 }
 
-// firstPair reads the first client certificate that is there, and reports where it is.
+// firstPair reads the first existing client certificate, and returns its path.
 func firstPair(pairs []resource.KeyPair, read func(path string) ([]byte, error)) (pair *tls.Certificate, file string, err error) {
 	err = fs.ErrNotExist
 	for _, c := range pairs {
@@ -112,8 +111,8 @@ func firstPair(pairs []resource.KeyPair, read func(path string) ([]byte, error))
 	return nil, file, err
 }
 
-// name is the Node's: it is what the certificate was made for, where nobody says it. The kubelet, which
-// asked for it, takes the host's name, in lower case.
+// name returns the Node's name: the configured one, or else the certificate's. The kubelet, which requested the
+// certificate, uses the host's name, in lower case.
 func (l *lease) name(pair *tls.Certificate) (string, error) {
 	name := l.Node
 	if name == "" && pair.Leaf != nil {
@@ -125,17 +124,17 @@ func (l *lease) name(pair *tls.Certificate) (string, error) {
 	return nameOr(name, hostName)
 }
 
-// NodeName is the name of this machine's Node, if no contract has one.
+// NodeName is the name of this machine's Node, if the contract has none.
 func (Cluster) NodeName() (string, error) { return hostName() }
 
-// hostName is the name that a kubelet gives its Node if its settings have no other: the host's, in lower case (Kubernetes:
+// hostName is the name that a kubelet gives its Node if its settings have none: the host's, in lower case (Kubernetes:
 // nodeutil.GetHostname).
 func hostName() (string, error) {
 	host, err := os.Hostname()
 	return strings.ToLower(strings.TrimSpace(host)), err
 }
 
-// nameOr is a Node's name, or the host's where it is empty. What no Node can be called is an error.
+// nameOr returns a Node's name, or the host's if it is empty. An invalid Node name is an error.
 func nameOr(name string, host func() (string, error)) (string, error) {
 	if name == "" {
 		var err error
@@ -149,7 +148,7 @@ func nameOr(name string, host func() (string, error)) (string, error) {
 	return name, nil
 }
 
-// judge says what an answer means for the lease.
+// judge evaluates an answer about the lease.
 func (l *lease) judge(t *target, a answer, address netip.AddrPort) *failure {
 	fail := func(cause resource.Cause, format string, args ...any) *failure {
 		return t.failed(asking, cause, address, fmt.Errorf(format, args...))
@@ -181,8 +180,8 @@ func (l *lease) judge(t *target, a answer, address netip.AddrPort) *failure {
 	if l.first.IsZero() {
 		l.first = renewed
 	}
-	// A lease has microseconds. One that changes while it is looked at is renewed, whatever the clock,
-	// which may be set meanwhile, says.
+	// A lease has a precision of microseconds. If it changes between two looks, it is renewed, whatever the clock
+	// shows, because that may be set meanwhile.
 	if !renewed.Before(l.since.Truncate(time.Microsecond)) || !renewed.Equal(l.first) {
 		return nil
 	}

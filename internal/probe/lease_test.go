@@ -44,7 +44,7 @@ func kubeletPEM(t *testing.T, commonName string, notAfter time.Time) (certificat
 	return certPEM(der), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes}))
 }
 
-// files are what is at paths.
+// files are the contents of paths.
 type files map[string]string
 
 func (f files) read(path string) ([]byte, error) {
@@ -54,7 +54,7 @@ func (f files) read(path string) ([]byte, error) {
 	return nil, fmt.Errorf("read %s: %w", path, fs.ErrNotExist)
 }
 
-// leaseServer is an API server that asks for a certificate, as a real one does, and answers for leases.
+// leaseServer is an API server that requests a client certificate, as a real one does, and answers for leases.
 func leaseServer(t *testing.T, auth tls.ClientAuthType, handler http.HandlerFunc) *resource.LeaseRenewed {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -73,7 +73,7 @@ func leaseJSON(renewed time.Time) string {
 		renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00") + `"}}`
 }
 
-// probeLease asks for a minute of a bubble's time.
+// probeLease probes for a minute of a synctest bubble's time.
 func probeLease(t *testing.T, wanted *resource.LeaseRenewed, read func(string) ([]byte, error)) error {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -84,7 +84,7 @@ func TestLeaseRenewed(t *testing.T) {
 	certificate, key := kubeletPEM(t, "system:node:node-1", hosttest.Began.Add(time.Hour))
 	now := hosttest.Began
 	for name, test := range map[string]struct {
-		renewed []time.Time // one for each question, the last for all others
+		renewed []time.Time // one for each request, the last for all others
 		since   time.Time
 	}{
 		"at once":                     {[]time.Time{now.Add(time.Minute)}, time.Time{}},
@@ -153,7 +153,7 @@ func TestLeaseFailures(t *testing.T) {
 			})
 		})
 	}
-	// A server that verifies certificates itself refuses one in the handshake.
+	// A server that verifies certificates itself rejects one in the handshake.
 	wanted := leaseServer(t, tls.RequireAndVerifyClientCert, func(http.ResponseWriter, *http.Request) {})
 	synctest.Test(t, func(t *testing.T) {
 		wantCheckError(t, probeLease(t, wanted, good.read), resource.CauseCredential, "refuses the certificate")
@@ -190,7 +190,7 @@ func TestLeaseCredentials(t *testing.T) {
 	}
 }
 
-// The kubelet's certificate comes to be there, as a link, while it is waited for.
+// The kubelet's certificate appears, as a link, while the probe waits for it.
 func TestLeaseOfAJoiningNode(t *testing.T) {
 	certificate, key := kubeletPEM(t, "system:node:node-1", time.Now().Add(time.Hour))
 	tree, at := newTree(t)

@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	// proxyVariable is the one for servers that speak TLS.
+	// proxyVariable is the variable for servers that use TLS.
 	proxyVariable = "HTTPS_PROXY"
-	// maxEnvironment bounds the file with it, which has a list of hosts, too.
+	// maxEnvironment limits the file with it, which also has a list of hosts.
 	maxEnvironment = 1 << 20
-	// maxProxyAnswer bounds what a proxy says before the server is at its other end.
+	// maxProxyAnswer limits a proxy's answer to CONNECT.
 	maxProxyAnswer = 64 << 10
 )
 
-// proxy is an HTTP proxy. Its user and password are in header, and in nothing that is shown.
+// proxy is an HTTP proxy. Its user and password are only in header, which is never shown.
 type proxy struct {
 	name       string // for people
 	host, port string
-	secure     bool // it speaks TLS itself
+	secure     bool // the proxy itself uses TLS
 	header     http.Header
 }
 
-// readProxy reads the proxy for servers that speak TLS from an environment file.
+// readProxy reads the proxy for servers that use TLS from an environment file.
 func readProxy(path string, read func(path string, limit int64) ([]byte, error)) (*proxy, error) {
 	content, err := read(path, maxEnvironment)
 	if err != nil {
@@ -61,8 +61,8 @@ func readProxy(path string, read func(path string, limit int64) ([]byte, error))
 	return x, nil
 }
 
-// environmentValue is the value of a variable in an environment file; the last line that sets it counts. Within double quotes a
-// backslash takes the meaning of the character after it (systemd.exec(5), EnvironmentFile=).
+// environmentValue is the value of a variable in an environment file; the last line that sets it counts. Within double
+// quotes a backslash escapes the next character (systemd.exec(5), EnvironmentFile=).
 func environmentValue(content, name string) string {
 	name = "\n" + name + "="
 	content = "\n" + content
@@ -84,7 +84,7 @@ func environmentValue(content, name string) string {
 	return string(b)
 }
 
-// tunnel has the proxy connect to the server. What fails before the server is at the other end is the proxy's.
+// tunnel makes the proxy connect to the server. A failure before the connection is complete is the proxy's.
 func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPort, *failure) {
 	var address netip.AddrPort
 	failed := func(at step, err error) (net.Conn, netip.AddrPort, *failure) {
@@ -114,10 +114,10 @@ func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPor
 	return conn, address, nil
 }
 
-// errRefused marks a refusal that is one at each attempt. It has no text of its own.
+// errRefused marks a permanent refusal. It has no text.
 var errRefused = errors.New("")
 
-// connect asks the proxy for a connection to a server (RFC 9110, 9.3.6).
+// connect requests a connection to a server from the proxy (RFC 9110, 9.3.6).
 func (x *proxy) connect(ctx context.Context, conn net.Conn, server string) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: server}, Host: server, Header: x.header}

@@ -12,15 +12,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// trustBundles are the files with all certificates that a machine trusts, on the distributions that nodes run
-// (Go: crypto/x509, root_linux.go). They are read at each attempt: Go itself reads them once in a process, and they change.
+// trustBundles are the files with all certificates that a machine trusts, on the nodes' distributions (Go: crypto/x509,
+// root_linux.go). They are read at each attempt: Go itself reads them once in a process, and they change.
 var trustBundles = []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"}
 
-// maxBundle bounds such a file; a distribution's has a quarter of a megabyte.
+// maxBundle limits such a file; a distribution's has a quarter of a megabyte.
 const maxBundle = 4 << 20
 
-// probeReachable waits until a server can be reached: its name resolves, it is connected to, and it shows a certificate that the
-// machine trusts. Nothing is asked of it.
+// probeReachable waits until a server is reachable: its name resolves, it accepts a connection, and it presents a
+// certificate that the machine trusts. The probe sends no request.
 func (p *prober) probeReachable(ctx context.Context, to *resource.Reachable, read func(path string, limit int64) ([]byte, error)) error {
 	host, port, err := net.SplitHostPort(to.Server)
 	if err != nil || host == "" {
@@ -43,7 +43,7 @@ func (p *prober) probeReachable(ctx context.Context, to *resource.Reachable, rea
 	})
 }
 
-// trustedRoots are the certificates that the machine trusts now; nil for those that Go finds.
+// trustedRoots are the certificates that the machine trusts now. If nil, Go's default applies.
 func trustedRoots(read func(path string, limit int64) ([]byte, error)) *x509.CertPool {
 	for _, path := range trustBundles {
 		pool := x509.NewCertPool()

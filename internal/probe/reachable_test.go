@@ -18,10 +18,10 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// proxyFile is where the proxy's variables are.
+// proxyFile is the path of the proxy's variables.
 const proxyFile = "/etc/slipway/proxy.env"
 
-// readLimited is files as a check reads them.
+// readLimited reads files as a check does.
 func (f files) readLimited(path string, limit int64) ([]byte, error) {
 	content, there := f[path]
 	switch {
@@ -33,8 +33,8 @@ func (f files) readLimited(path string, limit int64) ([]byte, error) {
 	return []byte(content), nil
 }
 
-// proxyServer is an HTTP proxy: it gives this answer, and where that is empty leads to the server. It counts who comes with
-// which credential.
+// proxyServer is an HTTP proxy: it gives this answer, or, if that is empty, connects to the server. It records the
+// clients' credential.
 func proxyServer(t *testing.T, answer string, credentials *atomic.Value) string {
 	t.Helper()
 	return accepting(t, func(conn net.Conn) { lead(conn, answer, credentials) })
@@ -61,7 +61,7 @@ func lead(conn net.Conn, answer string, credentials *atomic.Value) {
 	_, _ = io.Copy(conn, server)
 }
 
-// A server is reached directly or through a proxy; what fails has the name of the step.
+// A server is reached directly or through a proxy. A failure names the step.
 func TestReachable(t *testing.T) {
 	server, api := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("the server is asked for something") })
 	address := strings.TrimPrefix(server.URL, "https://")
@@ -74,12 +74,12 @@ func TestReachable(t *testing.T) {
 	for name, c := range map[string]struct {
 		server string
 		trust  string
-		// proxy is its URL without the scheme, or what it answers.
+		// proxy is its URL without the scheme; answer is its answer.
 		proxy, answer string
-		file          string // in place of one with the proxy
+		file          string // replaces the file with the proxy
 		cause         resource.Cause
 		want          []string
-		again         bool // it is tried again
+		again         bool // another attempt follows
 	}{
 		"directly":                   {server: address, trust: api.CertificateAuthority},
 		"with another's certificate": {server: address, trust: other, cause: resource.CauseTLS, want: []string{"unknown authority"}},
@@ -142,7 +142,7 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// A name that does not resolve has failed by DNS; that of a proxy, by the proxy.
+// A name that does not resolve has the cause DNS; a proxy's name has the cause proxy.
 func TestReachableName(t *testing.T) {
 	for proxy, cause := range map[string]resource.Cause{"": resource.CauseDNS, "HTTPS_PROXY=http://proxy.example:3128\n": resource.CauseProxy} {
 		ctx := hosttest.NewTimed(t)
@@ -155,7 +155,7 @@ func TestReachableName(t *testing.T) {
 	}
 }
 
-// A server that accepts, or a proxy that does, and says nothing costs no more time than there is.
+// A silent server or proxy that accepts connections costs no more than the available time.
 func TestReachableInTime(t *testing.T) {
 	for _, through := range []bool{false, true} {
 		ctx := hosttest.NewTimed(t)
@@ -171,7 +171,7 @@ func TestReachableInTime(t *testing.T) {
 	}
 }
 
-// FuzzProxy: whatever is in the file, nothing but an HTTP proxy comes of it, and its password is not shown.
+// FuzzProxy: whatever the file holds, the result is an HTTP proxy or an error, and its password is not shown.
 func FuzzProxy(f *testing.F) {
 	f.Add("HTTPS_PROXY=http://user:secret@proxy.example:3128\n")
 	f.Add("HTTPS_PROXY=\"https://a:b\\\"c@[::1]\"\nHTTPS_PROXY=\\")

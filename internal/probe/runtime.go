@@ -12,10 +12,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// What a runtime is asked. containerd says by the first whether it serves at all, and does so whatever
-// becomes of its plug-ins (containerd: services/healthcheck, 1.x; plugins/services/healthcheck, 2.x); by
-// the second whether it is a runtime of the CRI, which it is not where that plug-in is disabled or its
-// configuration is refused. The kubelet begins with the second as well (Kubernetes: CRI, v1).
+// The requests to a runtime. containerd answers the first one if it serves at all, whatever the state of its plug-ins
+// (containerd: services/healthcheck, 1.x; plugins/services/healthcheck, 2.x). It answers the second one only as a CRI
+// runtime, so not if that plug-in is disabled or its configuration is invalid. The kubelet begins with the second one
+// as well (Kubernetes: CRI, v1).
 const (
 	healthMethod  = "/grpc.health.v1.Health/Check"
 	versionMethod = "/runtime.v1.RuntimeService/Version"
@@ -35,7 +35,7 @@ func probeRuntime(ctx context.Context, ready *resource.RuntimeReady) error {
 	return nil
 }
 
-// askRuntime asks once, over one connection.
+// askRuntime sends the requests once, over one connection.
 func askRuntime(ctx context.Context, socket string) error {
 	conn, err := grpc.Dial(ctx, socket)
 	if err != nil {
@@ -46,7 +46,7 @@ func askRuntime(ctx context.Context, socket string) error {
 	var status *grpc.StatusError
 	switch {
 	case errors.As(err, &status) && status.Code == grpc.Unimplemented:
-		// The service is optional, and other runtimes have not got it.
+		// The service is optional, and other runtimes do not have it.
 	case err != nil:
 		return err
 	case !serving(message):
@@ -59,6 +59,6 @@ func askRuntime(ctx context.Context, socket string) error {
 	return err
 }
 
-// serving reads a HealthCheckResponse: its first field, a varint, is 1 for SERVING (gRPC: health
-// checking protocol). A status has a single byte.
+// serving reads a HealthCheckResponse: its first field, a varint, is 1 for SERVING (gRPC: health checking protocol). A
+// status has a single byte.
 func serving(message []byte) bool { return bytes.HasPrefix(message, []byte{1 << 3, 1}) }

@@ -17,9 +17,9 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// grpcAnswer is what a runtime answers to one method.
+// grpcAnswer is a runtime's answer to one method.
 type grpcAnswer struct {
-	frame   []byte // nil for an answer of headers alone
+	frame   []byte // nil for an answer with headers only
 	status  string
 	message string
 }
@@ -31,10 +31,10 @@ var (
 	unknown    = grpcAnswer{status: "12", message: "unknown service%0A x"}
 )
 
-// fakeRuntime is a container runtime at a socket. What it has no answer to it leaves unanswered.
+// fakeRuntime is a container runtime at a socket. It does not answer methods that have no entry.
 type fakeRuntime struct {
 	mu      sync.Mutex
-	answers map[string][]grpcAnswer // by method; the last of them again and again
+	answers map[string][]grpcAnswer // by method; the last one repeats
 	calls   []string
 }
 
@@ -81,7 +81,7 @@ func listenUnix(t *testing.T, handler http.Handler) string {
 	return socket
 }
 
-// probeSocket asks for a minute.
+// probeSocket probes for a minute.
 func probeSocket(ctx context.Context, socket string) error {
 	return wait(ctx, &resource.Check{
 		Label: "runtime", Timeout: resource.Duration(time.Minute), RuntimeReady: &resource.RuntimeReady{Socket: socket},
@@ -156,7 +156,7 @@ func TestRuntimeNotReady(t *testing.T) {
 	}))
 	wantCheckError(t, probeSocket(ctx, silent), resource.CauseUnhealthy, "does not answer")
 
-	// It speaks something else, or hangs up.
+	// It speaks another protocol, or hangs up.
 	for _, said := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", ""} {
 		socket := filepath.Join(t.TempDir(), "s")
 		listener, err := net.Listen("unix", socket)

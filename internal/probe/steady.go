@@ -13,23 +13,24 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
-// steadyInterval is how often a unit is asked whether it is well, and how long a failed one gets to be started again.
+// steadyInterval is how often a unit's health is checked, and how long a failed unit may take to start again.
 const steadyInterval = 500 * time.Millisecond
 
-// provenLongest is the longest that a unit which has said that it is well is watched on. A kubelet answers before it has set up what
-// depends on its container runtime, and ends where that fails, as with kernel parameters that it wants and may not set
-// (Kubernetes: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules). It tries that at once, and then every five seconds.
+// provenLongest is the longest that a unit is watched after its first healthy answer. A kubelet answers before it has
+// set up what depends on its container runtime, and ends if that fails, as with kernel parameters that it requires and
+// may not set (Kubernetes: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules). It tries that at once, and then
+// every five seconds.
 const provenLongest = 5 * time.Second
 
-// errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
+// errUnsettled is the error of a unit that was watched for too short a time: its journal would not show more.
 var errUnsettled = errors.New("is active, but was not seen to stay active")
 
-// errEnded is why a start is not watched any more that has ended.
+// errEnded ends the watch of a start that has ended.
 var errEnded = errors.New("has ended")
 
-// becomesActive waits until a unit is active. One that may fail, because whatever pulls it in does so again, has failed
-// when that has happened more often than the check allows, or when nothing else has come of it in time. Its error has
-// what the unit wrote when it failed, the last time that this could be read: by now it may run again, with nothing written.
+// becomesActive waits until a unit is active. For a unit that may fail, because another unit pulls it in again, it
+// fails when that has happened more often than the check allows, or when no start has succeeded in time. Its error has
+// the unit's output of the last failure that could be read: by now the unit may run again, without output.
 func becomesActive(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
 	unit, fails, last := check.UnitActive, 0, ""
 	var lines []string
@@ -54,14 +55,14 @@ func becomesActive(ctx context.Context, units *systemd.Manager, check *resource.
 		case fails > check.Restarts:
 			return withLines(unit, lines, fmt.Errorf("has failed %d times: %w", fails, err))
 		case !poll.Sleep(ctx, steadyInterval) && fails > 0:
-			return withLines(unit, lines, fmt.Errorf("has failed %d times, and is not seen to succeed", fails)) // not for want of time
+			return withLines(unit, lines, fmt.Errorf("has failed %d times, and is not seen to succeed", fails)) // not because time ran out
 		case ctx.Err() != nil:
 			return err
 		}
 	}
 }
 
-// withLines adds what a unit wrote to an error, if that is anything.
+// withLines adds a unit's output to an error, if there is any.
 func withLines(unit string, lines []string, err error) error {
 	if len(lines) == 0 {
 		return err
@@ -69,9 +70,8 @@ func withLines(unit string, lines []string, err error) error {
 	return &systemd.UnitError{Unit: unit, Lines: lines, Err: err}
 }
 
-// staysActive watches a unit that is active until it has been so for a time, in one piece, or has shown that it is
-// well. It returns an error, which says how the unit is, as soon as it has ended more often than the
-// check allows.
+// staysActive watches an active unit until it has been active for a time without interruption, or has proved that it is
+// healthy. It returns an error with the unit's state as soon as the unit has ended more often than the check allows.
 func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
 	unit := check.UnitActive
 	start, err := units.LastStart(ctx, unit)
@@ -85,16 +85,16 @@ func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Ch
 		if ends++; ends > check.Restarts {
 			return fmt.Errorf("does not stay active: %s", ended(ctx, units, unit, ends))
 		}
-		// It can end again before anybody looks: each start counts.
+		// It can end again before the next look: each start counts.
 		if start, err = units.WaitStart(ctx, unit, start); err != nil {
 			return fmt.Errorf("does not stay active: %w", err)
 		}
 	}
 }
 
-// outlasts reports whether a unit's start lasts for as long as it must, or the unit shows that it is well before its start
-// ends. systemd is not asked meanwhile: it would answer with all that it knows of the unit, at the expense of a kubelet that is about
-// to join.
+// outlasts reports whether a unit's start lasts as long as it must, or the unit proves that it is healthy before the
+// start ends. It does not poll systemd meanwhile: systemd would answer with all properties of the unit, and slow down a
+// kubelet that is about to join.
 func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check, start systemd.Start) (bool, error) {
 	if !start.Active {
 		return false, nil
@@ -126,12 +126,12 @@ func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check
 	}
 }
 
-// proof is that a start of a unit lasts: it has said that it is well, and says so again when as much time has gone by since as it
-// took to say so first. What a unit does after its first answer takes as long as what it did before, on a fast machine and on
-// a slow one.
+// proof decides that a start of a unit lasts: the unit is healthy, and still is after the same time that it needed to
+// become healthy. The work after a unit's first answer takes as long as the work before it, on a fast machine and on a
+// slow one.
 type proof struct{ start, first time.Time }
 
-// holds reports whether an answer at a time is enough.
+// holds reports whether an answer at a time is sufficient.
 func (p *proof) holds(well bool, at time.Time) bool {
 	switch {
 	case !well:
@@ -144,7 +144,7 @@ func (p *proof) holds(well bool, at time.Time) bool {
 	return at.Sub(p.first) >= min(p.first.Sub(p.start), provenLongest)
 }
 
-// ended says how a unit is that has ended some times.
+// ended describes a unit that has ended several times.
 func ended(ctx context.Context, units *systemd.Manager, unit string, times int) string {
 	text := "it ended, and was started again"
 	if state, err := units.UnitState(ctx, unit); err == nil && !systemd.IsActive(state) {
@@ -156,7 +156,7 @@ func ended(ctx context.Context, units *systemd.Manager, unit string, times int) 
 	return text
 }
 
-// saysWell asks once whether a unit is well; one that cannot be asked never says it.
+// saysWell asks a unit's health endpoint once. Without an endpoint the result is false.
 func saysWell(ctx context.Context, healthz *resource.Healthz) bool {
 	if healthz == nil {
 		return false

@@ -16,16 +16,16 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// look is how a unit is from a time on.
+// look is a unit's state from a time on.
 type look struct {
 	after      time.Duration
 	invocation byte
 	state, sub string
-	// since is for how long it has been active then; 0 where systemd does not tell.
+	// since is how long it has been active then. 0 means that systemd does not report it.
 	since time.Duration
 }
 
-// show has systemd tell what a look sees.
+// show sets systemd's properties for a look.
 func show(t *testing.T, f *hosttest.Bus, unit string, l look) {
 	properties := map[string]any{"LoadState": "loaded", "ActiveState": l.state, "SubState": l.sub, "InvocationID": []byte{l.invocation}}
 	if l.since > 0 {
@@ -38,8 +38,7 @@ func show(t *testing.T, f *hosttest.Bus, unit string, l look) {
 	f.Put(unit, properties)
 }
 
-// A unit that must stay active: for a time, or until it says that it is well, and with as many ends as it may
-// have.
+// A unit that must stay active: for a time, or until it is healthy, and with the allowed number of ends.
 func TestProbeSteady(t *testing.T) {
 	unwell := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(unwell.Close)
@@ -56,7 +55,7 @@ func TestProbeSteady(t *testing.T) {
 		steady   time.Duration
 		restarts int
 		well     string // a URL
-		// within is the time for the check: plenty, where it is not said.
+		// within is the time for the check. 0 means plenty.
 		within time.Duration
 		err    string
 	}{
@@ -116,7 +115,7 @@ func TestProbeSteady(t *testing.T) {
 	}
 }
 
-// A unit that something else pulls in again where it fails: it succeeds in the end, or has failed too often.
+// A unit that another unit pulls in again when it fails: it succeeds in the end, or has failed too often.
 func TestProbePulled(t *testing.T) {
 	const unit = "client.service"
 	runs := func(after time.Duration, invocation byte) look {
@@ -160,8 +159,8 @@ func TestProbePulled(t *testing.T) {
 	}
 }
 
-// What a unit wrote when it failed is kept, also if nothing can be read when it has failed too often.
-func TestProbePulledSays(t *testing.T) {
+// A unit's output at its failure is kept, even if nothing can be read when it has failed too often.
+func TestProbePulledKeepsOutput(t *testing.T) {
 	const unit = "client.service"
 	synctest.Test(t, func(t *testing.T) {
 		conn, asked := hosttest.NewBus(), 0
@@ -181,7 +180,7 @@ func TestProbePulledSays(t *testing.T) {
 	})
 }
 
-// wellServer answers with these statuses, and then that it is well.
+// wellServer answers with these statuses, and then with success.
 func wellServer(t *testing.T, first ...int) string {
 	statuses := make(chan int, len(first))
 	for _, status := range first {
