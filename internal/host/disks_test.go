@@ -131,7 +131,7 @@ func TestDisksOfDirectory(t *testing.T) {
 }
 
 // A file that is not a disk is not opened, whatever its name, and OpenDisk does not wait for another program.
-func TestOpenDiskThatIsNone(t *testing.T) {
+func TestOpenDiskRefusesOtherFiles(t *testing.T) {
 	d, err := OpenDirectory(t.TempDir())
 	must(t, err)
 	defer d.Close()

@@ -11,7 +11,7 @@ import (
 )
 
 // The provider runs as the kubelet runs it, with the contract's proxy. Errors do not contain its answer.
-func TestProviderSaysHowToLogIn(t *testing.T) {
+func TestProviderGivesLogin(t *testing.T) {
 	const image, secret = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.5", "canary-password"
 	const asked = `read -r request; [ "$request" = '{"apiVersion":"credentialprovider.kubelet.k8s.io/v1","image":"` + image + `","kind":"CredentialProviderRequest"}' ] || exit 9; [ "$HTTPS_PROXY" = http://proxy:1 ] || exit 8; `
 	auth := func(registry string) string {
