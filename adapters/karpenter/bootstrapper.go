@@ -15,7 +15,7 @@ type Bootstrapper struct {
 	Launch *launch.Launch
 	// Token is what the node joins with; the zero value if it needs none.
 	Token nodeconfig.Secret
-	// Scripts is for an image that has AKS's own scripts and no Slipway: Script gives them their variables.
+	// Scripts selects an image that has AKS's own scripts and no Slipway: Script sets the scripts' variables.
 	Scripts bool
 }
 
@@ -29,8 +29,9 @@ func (b Bootstrapper) Script() (string, error) {
 	return b.Launch.UserData(b.Token)
 }
 
-// GetCustomDataAndCSE is for nodes that Karpenter's provider for Azure makes with both: it returns the custom data in base64, which is as
-// secret as the token, and the command of Azure's custom script extension that waits for the node, which is not secret.
+// GetCustomDataAndCSE serves nodes that Karpenter's provider for Azure makes with custom data and a custom script extension. It
+// returns the custom data in base64, which is as secret as the token, and the extension's command, which waits for the node and is
+// not secret.
 func (b Bootstrapper) GetCustomDataAndCSE(context.Context) (customData, cse string, err error) {
 	contract, err := b.Launch.Contract(b.Token)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// TestBootstrapper: each form of user data has the token once, and what is no token is refused without being shown.
+// TestBootstrapper: each form of user data contains the token once; a malformed token is an error that does not show it.
 func TestBootstrapper(t *testing.T) {
 	f := newFixture(t, nil, claimOf(t, "general-abcde", ""))
 	f.lifecycle("general-abcde")
@@ -53,7 +53,7 @@ func TestBootstrapper(t *testing.T) {
 	}
 }
 
-// TestCustomDataTooLarge: what Azure would not take is an error here.
+// TestCustomDataTooLarge: custom data over Azure's limit is an error here.
 func TestCustomDataTooLarge(t *testing.T) {
 	labels := make(map[string]string)
 	for i := range 3000 {

@@ -21,7 +21,8 @@ import (
 	agentstatus "github.com/slipway-dev/slipway/status"
 )
 
-// current is the change of a claim that is known: that of this process goes before that of the claim, which may be an older one.
+// current returns a claim's change. This process's own record wins over the claim's annotation, because the claim may be an older
+// copy.
 func (p *Provider) current(claim *v1.NodeClaim) change {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,13 +53,13 @@ func (p *Provider) forget(claim *v1.NodeClaim) {
 
 // verdict is what is to be done about a node.
 type verdict struct {
-	// reason is why it is to be replaced; empty where it is not.
+	// reason is why the node is to be replaced. Empty means that it is not.
 	reason cloudprovider.DriftReason
-	// changing says that a change in place is under way, or waits for its turn.
+	// changing reports whether a change in place is under way or waits for its turn.
 	changing bool
 }
 
-// changeInPlace has a node change while it runs: it begins the change, or looks what has become of it.
+// changeInPlace changes a node while it runs: it begins the change, or checks the result of one that has begun.
 func (p *Provider) changeInPlace(ctx context.Context, d drifting, now change) (verdict, error) {
 	switch {
 	case now.Key != d.wanted.Key() || now.unsent():
@@ -118,8 +119,8 @@ func (p *Provider) begin(ctx context.Context, d drifting, before change) (verdic
 	return waits, p.annotate(ctx, d.claim, "", next.annotated())
 }
 
-// unlessOutdated is nil if the API server has refused a write because the claim has changed since it was read. Its next copy is looked
-// at again.
+// unlessOutdated returns nil if the API server has refused a write because the claim has changed since the caller read it. The
+// controller then reconciles the claim's next copy.
 func unlessOutdated(err error) error {
 	if apierrors.IsConflict(err) {
 		return nil
@@ -127,13 +128,13 @@ func unlessOutdated(err error) error {
 	return err
 }
 
-// ofContract reports whether a node changes for a difference by a changed contract.
+// ofContract reports whether a node changes because its contract has changed.
 func ofContract(c launch.Change) bool {
 	return c.Class == launch.InPlace && strings.HasPrefix(c.Path, "$.node")
 }
 
-// spent is a token that is none. It is in the user data of a machine whose node has joined: such a node has a certificate of its
-// own, and needs no credential. So a change takes no token, and its contract is the same whenever it is made.
+// spent is a placeholder, not a valid token. It is in the user data of a machine whose node has joined: such a node has a
+// certificate and needs no other credential. So a change takes no token, and its contract is the same at any time.
 var spent = nodeconfig.NewSecret("000000.0000000000000000")
 
 // others are the other claims of the same pool.
@@ -171,7 +172,7 @@ func (p *Provider) turn(claim *v1.NodeClaim, others []v1.NodeClaim, next change)
 	return func() { p.remember(claim, before) }, true
 }
 
-// follow looks what has become of a change: what the machine says of it, and whether it takes too long.
+// follow checks the result of a change: what the machine has reported, and whether the change takes too long.
 func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict, error) {
 	waits := verdict{changing: true}
 	machine, err := p.machines.Get(ctx, d.claim.Status.ProviderID)
@@ -197,11 +198,11 @@ func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict,
 	return waits, nil
 }
 
-// outcomeOfChange is what a machine has reported of the change to a launch; nil for nothing yet.
+// outcomeOfChange is what a machine has reported of the change to a launch. It is nil if there is no report of it yet.
 func outcomeOfChange(data []byte, wanted *launch.Launch) (*report.Outcome, error) {
 	said, err := agentstatus.Parse(data)
 	if err != nil {
-		return nil, nil // no other report says which contract it is about
+		return nil, nil // only a status.json names its contract
 	}
 	contract, err := wanted.Contract(spent)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	nodeclaimutils "sigs.k8s.io/karpenter/pkg/utils/nodeclaim"
 )
 
-// Controllers are the provider's own, to be run beside Karpenter's: what machines have reported reaches their claims, changes in
-// place go on, classes become ready, tokens and machines without a use are removed, and the inputs are kept up to date.
+// Controllers returns the provider's own controllers, which run beside Karpenter's. They copy the machines' reports to the claims,
+// continue changes in place, set the classes' conditions, remove tokens and machines without a use, and refresh the inputs.
 func (p *Provider) Controllers() []controller.Controller {
 	all := []controller.Controller{&claimController{p}, &classController{p}, &janitor{p}}
 	if p.refresh != nil {
@@ -32,7 +32,7 @@ const claimsAtOnce = 10
 // claimController follows the machine of each claim.
 type claimController struct{ provider *Provider }
 
-// Register adds the controller to a manager. A class that changes has its claims looked at.
+// Register adds the controller to a manager. If a class changes, its claims are reconciled.
 func (c *claimController) Register(_ context.Context, m manager.Manager) error {
 	return controllerruntime.NewControllerManagedBy(m).
 		Named("slipway.nodeclaim").
@@ -42,7 +42,7 @@ func (c *claimController) Register(_ context.Context, m manager.Manager) error {
 		Complete(reconcile.AsReconciler(m.GetClient(), c))
 }
 
-// Reconcile looks at a claim, and again as long as its machine has something to say.
+// Reconcile checks a claim's machine, and asks to be called again as long as a report is expected.
 func (c *claimController) Reconcile(ctx context.Context, claim *v1.NodeClaim) (reconcile.Result, error) {
 	launched := claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeLaunched)
 	if claim.DeletionTimestamp != nil || !launched || claim.Status.ProviderID == "" {

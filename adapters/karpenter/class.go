@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// class is a class in one generation with the inputs that it is used with, and what has been decided of them.
+// class is one generation of a class, with its inputs and the results that were computed from both.
 type class struct {
 	uid        types.UID
 	generation int64
@@ -31,8 +31,8 @@ type class struct {
 	renderers map[string]func(launch.Request) *launch.Launch
 	// launches are what was rendered, by what it depends on.
 	launches map[digest]*rendered
-	// sizes are the instance types with what nodes of the class have on them; nil until somebody asks. offered are they for
-	// Karpenter's scheduler, with the offerings that there were in a state of the cloud's capacity.
+	// sizes are the instance types with the resources of this class's nodes. They are nil until the first call that needs them.
+	// offered are the same types for Karpenter's scheduler, with the offerings of one state of the cloud's capacity.
 	sizes   []*size
 	offered []*cloudprovider.InstanceType
 	state   uint64
@@ -57,8 +57,8 @@ func (p *Provider) classOf(object *NodeClass) (*class, error) {
 	return c, nil
 }
 
-// readyClass is the class that a claim or a pool refers to. The error is of the core's own types, unless the cluster could not be
-// asked.
+// readyClass returns the class that a claim or a pool refers to. The error has one of the core's types, unless the read from the
+// cluster failed.
 func (p *Provider) readyClass(ctx context.Context, ref *v1.NodeClassReference) (*class, error) {
 	object, err := p.referred(ctx, ref)
 	if err != nil {
@@ -111,7 +111,7 @@ func (in *Inputs) instanceTypes() []launch.InstanceType {
 // builtIn are the types of launch/azure's table.
 var builtIn = sync.OnceValue(azure.InstanceTypes)
 
-// instanceType is a type by its name; nil for one of which nothing is known.
+// instanceType returns the instance type with a name. It is nil if the type is unknown.
 func (in *Inputs) instanceType(name string) *launch.InstanceType {
 	all := in.instanceTypes()
 	i := slices.IndexFunc(all, func(t launch.InstanceType) bool { return t.Name == name })
@@ -121,7 +121,7 @@ func (in *Inputs) instanceType(name string) *launch.InstanceType {
 	return &all[i]
 }
 
-// render decides what a request makes on an instance type.
+// render decides the launch of a request on an instance type.
 func (c *class) render(t *launch.InstanceType, request launch.Request) *launch.Launch {
 	c.mu.Lock()
 	render := c.renderers[t.Name]

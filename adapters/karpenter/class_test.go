@@ -55,7 +55,7 @@ func (f *fixture) class() *karpenter.NodeClass {
 	return c
 }
 
-// TestClass: a class is ready where a node of it is possible on some instance type, and else the condition has all that is wrong.
+// TestClass: a class is ready if a node of it is possible on some instance type; otherwise the condition has all problems.
 func TestClass(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec  string
@@ -83,7 +83,7 @@ func TestClass(t *testing.T) {
 		},
 		"no image": {set: func(f *fixture) { f.options.Inputs.Images.Images = nil }, says: []string{"the list is empty"}},
 		"an image that some types boot": {
-			spec: "imageFamily: AzureLinux", ready: true, // there is none of it for arm64 and none of generation 1
+			spec: "imageFamily: AzureLinux", ready: true, // AzureLinux has no arm64 image and none of generation 1
 		},
 		"no instance types":      {set: func(f *fixture) { f.options.Inputs.Types = []launch.InstanceType{} }, says: []string{"no instance types are known"}},
 		"an unknown type, alone": {set: func(f *fixture) { f.options.Inputs.Types = []launch.InstanceType{{Name: "Standard_X1"}} }, says: []string{"$.machine.type"}},
@@ -127,7 +127,7 @@ func TestClassFollowsInputs(t *testing.T) {
 	}
 }
 
-// TestClassThatCannotBeRead: an API server that is away is an error, and not one of the core's that would delete a claim.
+// TestClassThatCannotBeRead: an unreachable API server is an error, but not one of the core's that would delete a claim.
 func TestClassThatCannotBeRead(t *testing.T) {
 	away := false
 	f := newFixture(t, func(f *fixture) {

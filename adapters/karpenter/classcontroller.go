@@ -36,7 +36,7 @@ const classEvery = time.Minute
 // heldEvery is how often a class is looked at that waits for its claims.
 const heldEvery = 10 * time.Minute
 
-// classController says which classes are ready: those from which a node can be made on some instance type.
+// classController sets each class's condition Ready. A class is ready if a node can be made from it on some instance type.
 type classController struct{ provider *Provider }
 
 // Register adds the controller to a manager.
@@ -64,8 +64,8 @@ func classOfClaim(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: ref.Name}}}
 }
 
-// Reconcile sets a class's condition Ready, with all problems, and that of the inputs. A class that is ready has the warnings in the message. Before it is ready, it
-// gets the finalizer that holds it while claims use it.
+// Reconcile sets a class's conditions: Ready, with all problems, and that of the inputs. The message of a ready class has the
+// warnings. Before a class becomes ready, it gets the finalizer that keeps it while claims use it.
 func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (reconcile.Result, error) {
 	if object.DeletionTimestamp != nil {
 		return c.release(ctx, object)
@@ -107,11 +107,12 @@ func (c *classController) Reconcile(ctx context.Context, object *NodeClass) (rec
 	return reconcile.Result{RequeueAfter: classEvery}, nil
 }
 
-// finalizer holds a class. It is the one of Karpenter's provider for Azure (Karpenter for Azure v1.7: TerminationFinalizer).
+// finalizer keeps a class while claims use it. It is the one of Karpenter's provider for Azure (Karpenter for Azure v1.7:
+// TerminationFinalizer).
 const finalizer = "karpenter.azure.com/termination"
 
-// release takes the finalizer off a class that is being deleted, once no claim uses it. The claims' deletions have the class looked at again;
-// an event says from time to time what it waits for.
+// release removes the finalizer from a class that is being deleted, once no claim uses it. A claim's deletion triggers another
+// reconcile of the class. From time to time an event names the claims that the deletion waits for.
 func (c *classController) release(ctx context.Context, object *NodeClass) (reconcile.Result, error) {
 	free := object.DeepCopy()
 	if !controllerutil.RemoveFinalizer(free, finalizer) {
@@ -139,8 +140,8 @@ func locked(object client.Object) client.Patch {
 	return client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
 }
 
-// judge reports whether there is an instance type on which nodes of the class are possible. The problems are the class's own and
-// those that nodes on every instance type have: the fatal ones where it is not, and else the warnings.
+// judge reports whether nodes of the class are possible on some instance type. The problems are the class's own and those that
+// occur on every instance type: the fatal ones if no node is possible, else the warnings.
 func (c *class) judge() (ready bool, problems []nodeconfig.Problem, err error) {
 	if fatal := nodeconfig.Fatal(c.problems); len(fatal) > 0 {
 		return false, fatal, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 )
 
-// cloud are machines that are none.
+// cloud is a fake cloud: it records its machines and starts none.
 type cloud struct {
 	clock clock.Clock
 
@@ -22,7 +22,8 @@ type cloud struct {
 	started  []karpenter.Launch
 	updated  []karpenter.Launch
 	stopped  []string
-	// startErr, updateErr, getErr, listErr and stopErr make the errors of the calls; nil for none.
+	// startErr, updateErr, getErr, listErr and stopErr are the errors of the calls. If nil, the
+	// call succeeds.
 	startErr          func(karpenter.Launch) error
 	updateErr         func(karpenter.Launch) error
 	getErr, listErr   error
@@ -98,14 +99,14 @@ func (c *cloud) List(context.Context) ([]karpenter.Machine, error) {
 	return slices.Clone(c.machines), c.listErr
 }
 
-// report has a machine report something.
+// report sets a machine's report.
 func (c *cloud) report(name string, report []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.machines[c.index("test://"+name)].Report = report
 }
 
-// add puts a machine there.
+// add adds a machine.
 func (c *cloud) add(name, key string, age time.Duration) {
 	c.machines = append(c.machines, karpenter.Machine{ID: "test://" + name, Name: name, Key: key, Created: c.clock.Now().Add(-age)})
 }
@@ -114,7 +115,7 @@ func (c *cloud) index(id string) int {
 	return slices.IndexFunc(c.machines, func(m karpenter.Machine) bool { return m.ID == id })
 }
 
-// userData are all user data that machines have got.
+// userData returns the user data of every start and update.
 func (c *cloud) userData() []string {
 	var all []string
 	for _, l := range append(slices.Clone(c.started), c.updated...) {

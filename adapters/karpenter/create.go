@@ -22,9 +22,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Create starts a machine for a claim. The error is of the core's own types: InsufficientCapacity where another claim may be
-// possible, NodeClassNotReady, and CreateError with the reason for the claim's condition. Where there is an error, no machine of
-// this claim runs that the claim would not know of.
+// Create starts a machine for a claim. The error has one of the core's types: InsufficientCapacity if another claim may be
+// possible, NodeClassNotReady, or CreateError with the reason for the claim's condition. If Create returns an error, no machine of
+// this claim runs without the claim's knowledge.
 func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	c, err := p.readyClass(ctx, claim.Spec.NodeClassRef)
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 	return fulfilled, nil
 }
 
-// choice is what is launched for a claim.
+// choice is the launch that was chosen for a claim.
 type choice struct {
 	azure.Offering
 	class   *class
@@ -62,8 +62,8 @@ type choice struct {
 	request launch.Request
 }
 
-// choose takes the cheapest offering on which the claim's node is possible. Package launch decides that; where it is possible on
-// none, the error has all that is wrong with the cheapest.
+// choose takes the cheapest offering on which the claim's node is possible. Package launch decides that. If the node is possible on
+// no offering, the error has all problems of the cheapest one.
 func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*choice, error) {
 	found, err := p.pool(ctx, claim)
 	if err != nil {
@@ -106,7 +106,8 @@ func (c *choice) labels() map[string]string {
 	return labels
 }
 
-// lacking is what a node needs and its image cannot do. An image of which nothing is known lacks nothing that is known.
+// lacking returns what a node needs and its image cannot do. An image without a manifest lacks nothing as far as this provider
+// knows.
 func (p *Provider) lacking(c *class, made *launch.Launch) []nodeconfig.Problem {
 	if p.skipCheck {
 		return nil
@@ -155,7 +156,7 @@ func contradictory(claim *v1.NodeClaim) []string {
 	return keys
 }
 
-// token is the one that the node joins with; none where it needs none.
+// token returns the token that the node joins with, or the zero value if it needs none.
 func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choice) (nodeconfig.Secret, error) {
 	if !chosen.launch.NeedsToken() {
 		return nodeconfig.Secret{}, nil
@@ -225,7 +226,7 @@ func (p *Provider) start(ctx context.Context, name string, chosen *choice, userD
 	case err != nil:
 		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
 	case machine.Key != "" && machine.Key != chosen.launch.Key():
-		// An earlier try has started it, and nobody has written down what it was made from. It is no node yet.
+		// An earlier try has started this machine, but its record was never written. It is no node yet.
 		differs := fmt.Errorf("the machine %s was started from something else, and is stopped", machine.ID)
 		if err := p.machines.Stop(ctx, machine.ID); err != nil && !errors.Is(err, ErrNotFound) {
 			differs = fmt.Errorf("the machine %s was started from something else, and cannot be stopped: %w", machine.ID, err)

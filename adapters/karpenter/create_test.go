@@ -30,7 +30,7 @@ func withManifest(m *components.Manifest) func(*fixture) {
 	return func(f *fixture) { f.options.Inputs.Manifests = map[string]*components.Manifest{exampleImage: m} }
 }
 
-// forbidden is what an API server answers whom it forbids something.
+// forbidden is the API server's answer to a caller that lacks a right.
 func forbidden(what string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, what, errors.New("the controller may not"))
 }
@@ -56,7 +56,7 @@ func hideTokens(f *fixture) {
 	}
 }
 
-// given has a token in the settings.
+// given sets a token in the settings.
 func given(f *fixture) {
 	f.options.Inputs = inputs(f.t, "kubelet-bootstrap-token: abcdef.0123456789canary")
 	f.secrets = append(f.secrets, "0123456789canary")
@@ -73,7 +73,7 @@ func tokenSecret(expiration string) *corev1.Secret {
 	}
 }
 
-// unready is the class with another condition.
+// unready is the class with another condition Ready.
 func unready(t testing.TB, s metav1.ConditionStatus, generation int64) *karpenter.NodeClass {
 	c := classOf(t, "")
 	c.Status.Conditions = []status.Condition{{Type: status.ConditionReady, Status: s, Reason: "ImagesNotFound", Message: "the region has no images", ObservedGeneration: generation}}
@@ -85,9 +85,9 @@ var launches = map[string]struct {
 	set     func(*fixture)
 	objects func(testing.TB) []client.Object
 	claim   string
-	// reason is that of the condition Launched; "True" where it is launched, "deleted" where the core has deleted the claim.
+	// reason is the reason of the condition Launched: "True" if the claim is launched, "deleted" if the core has deleted it.
 	reason string
-	// says is in the condition's message, or in an error or an event where the claim is gone.
+	// says is a part of the condition's message. If the claim is gone, it is a part of an error or an event.
 	says string
 }{
 	"an example":              {reason: "True"},
@@ -200,7 +200,7 @@ func tokenUntil(expiration string) func(testing.TB) []client.Object {
 	return func(testing.TB) []client.Object { return []client.Object{tokenSecret(expiration)} }
 }
 
-// manyLabels are more than Azure's limit of user data has room for.
+// manyLabels are too many for Azure's limit of user data.
 func manyLabels() string {
 	var b strings.Builder
 	b.WriteString("metadata: {labels: {")
@@ -238,7 +238,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestLaunched: the claim has what the scheduler and the next comparison need, and the machine has the taint.
+// TestLaunched: the claim has all that the scheduler and the next comparison need, and the machine has the taint.
 func TestLaunched(t *testing.T) {
 	f := newFixture(t, nil, claimOf(t, "general-abcde", ""))
 	claim := f.lifecycle("general-abcde")
@@ -282,7 +282,7 @@ func TestLaunched(t *testing.T) {
 	}
 }
 
-// TestExhausted: what the cloud has no room for is not offered for a while, and another offering is taken.
+// TestExhausted: an offering that the cloud has no room for is not offered for a while, and the claim gets another one.
 func TestExhausted(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.cloud.startErr = func(l karpenter.Launch) error {
@@ -324,7 +324,7 @@ func TestExhausted(t *testing.T) {
 	}
 }
 
-// TestOptions: all that is wrong with the options is reported at once.
+// TestOptions: New reports all problems of the options at once.
 func TestOptions(t *testing.T) {
 	_, err := karpenter.New(karpenter.Options{Tokens: bootstraptoken.Policy{Lifetime: time.Minute}})
 	for _, want := range []string{"Client", "Reader", "Machines", "Recorder", "Inputs.Settings", "no token could be used"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// What reasons of drift begin with. The names of fields follow.
+// Prefixes of the drift reasons. The names of the fields follow.
 const (
 	// Replaced: the fields differ, and another machine takes their place.
 	Replaced = "LaunchTemplateDrifted"
@@ -24,10 +24,9 @@ const (
 	NotChangedInPlace = "NotChangedInPlace"
 )
 
-// IsDrifted compares what a node was made from with what is wanted now. It returns a reason, with the fields' names, where the
-// node is to be replaced. Where it can change while it runs, IsDrifted has the machine change, and returns nothing until that has
-// failed or takes too long. A node of which it is not known what it was made from is never replaced, and neither is one for
-// which no other node is possible.
+// IsDrifted compares what a node was made from with what is wanted now. If the node is to be replaced, it returns a reason with the
+// fields' names. If the node can change while it runs, IsDrifted updates its machine, and returns no reason until the update has
+// failed or takes too long. It never replaces a node whose record is unknown, or for which no replacement is possible.
 func (p *Provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	v, err := p.drift(ctx, claim)
 	return v.reason, err
@@ -41,7 +40,8 @@ type drifting struct {
 	changes []launch.Change
 }
 
-// drift compares a claim's node with what is wanted, and does what can be done while it runs. Only one call at a time looks at a claim.
+// drift compares a claim's node with what is wanted, and makes the changes that are possible while it runs. Calls for the same
+// claim are serialized.
 func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, error) {
 	p.looks.LockKey(string(claim.UID))
 	defer p.looks.UnlockKey(string(claim.UID))
@@ -77,21 +77,21 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, err
 		return verdict{reason: p.replaced(d, launch.InPlace, why)}, nil
 	case class == launch.InPlace:
 		return p.changeInPlace(ctx, d, now)
-	case claim.Annotations[AnnotationChange] != "" && !now.done: // it is wanted no more, and the machine was never told
+	case claim.Annotations[AnnotationChange] != "" && !now.done: // the change is wanted no more, and the machine never got it
 		p.forget(claim)
 		return verdict{}, unlessOutdated(p.annotate(ctx, claim, claim.ResourceVersion, nil, AnnotationChange))
 	}
 	return verdict{}, nil
 }
 
-// impossible tells people that a node stays, because no node of what is wanted can be made.
+// impossible records an event: a node stays, because no node of what is wanted now can be made.
 func (p *Provider) impossible(claim *v1.NodeClaim, problems []nodeconfig.Problem) {
 	p.event(claim, corev1.EventTypeWarning, "ReplacementImpossible",
 		"the node stays as it is, because none can be made from what is wanted now: "+problemsError(problems).Error())
 }
 
-// unlessRefused is the error of a cluster that could not be asked. That a class is not ready, or a claim cannot be launched, is
-// known at another place, and no reason to replace a node.
+// unlessRefused returns the errors of reads from the cluster. A class that is not ready, or a claim that cannot be launched, is
+// reported elsewhere and is no reason to replace a node.
 func unlessRefused(err error) error {
 	if _, refused := errors.AsType[*cloudprovider.CreateError](err); refused || cloudprovider.IsNodeClassNotReadyError(err) {
 		return nil
@@ -102,8 +102,8 @@ func unlessRefused(err error) error {
 // most is how many fields a reason names.
 const most = 6
 
-// replaced is the reason for which a node is replaced, by its changes of a class. Why is what has kept it from changing in place;
-// empty where it cannot. People are told in an event.
+// replaced returns the reason why a node is replaced, from its changes of one class, and records an event. Why is what prevented a
+// change in place; empty if a change in place is never possible.
 func (p *Provider) replaced(d drifting, class launch.Drift, why string) cloudprovider.DriftReason {
 	var names, lines []string
 	for _, c := range d.changes {
@@ -129,7 +129,7 @@ func (p *Provider) replaced(d drifting, class launch.Drift, why string) cloudpro
 	return cloudprovider.DriftReason(reason)
 }
 
-// fieldName is a path as a condition's reason can have it (Kubernetes: metav1.Condition, reason): machine_image_id.
+// fieldName converts a path to the form that a condition's reason allows (Kubernetes: metav1.Condition, reason): machine_image_id.
 func fieldName(path string) string {
 	words := strings.FieldsFunc(path, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')

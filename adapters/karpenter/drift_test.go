@@ -26,10 +26,10 @@ import (
 	agentstatus "github.com/slipway-dev/slipway/status"
 )
 
-// isReason is what the API server takes as the reason of a claim's condition (Karpenter's CRD).
+// isReason matches what the API server accepts as the reason of a claim's condition (Karpenter's CRD).
 var isReason = regexp.MustCompile(`^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?|)$`)
 
-// reportOf is what the agent of a machine reports when it has applied the contract of an update.
+// reportOf is the agent's report after it has applied the contract of an update.
 func reportOf(t testing.TB, l karpenter.Launch, code int, message string) []byte {
 	t.Helper()
 	s := agentstatus.Status{Outcome: agentstatus.OutcomeSuccess, ExitCode: code}
@@ -44,10 +44,10 @@ func reportOf(t testing.TB, l karpenter.Launch, code int, message string) []byte
 	return data
 }
 
-// sysctl is a class in which a node can change while it runs.
+// sysctl is a class spec whose change a running node can apply.
 const sysctl = "linuxOSConfig: {sysctls: {vmMaxMapCount: 100000}}"
 
-// TestDrift: what differs, and what becomes of it, by Karpenter's own controller.
+// TestDrift: which differences count, and what Karpenter's own controller does about each.
 func TestDrift(t *testing.T) {
 	for name, c := range map[string]struct {
 		set    func(*fixture)
@@ -119,7 +119,7 @@ func TestDrift(t *testing.T) {
 			if got != c.want || !isReason.MatchString(got) || (len(f.cloud.updated) > 0) != c.update || c.event != "" && !f.recorder.said(c.event, "") {
 				t.Errorf("%q, %d updates, events %v", got, len(f.cloud.updated), f.recorder.events)
 			}
-			f.restart() // a program that begins again comes to the same result
+			f.restart() // a restarted program comes to the same result
 			if again := f.drifted("general-abcde"); again != got || len(f.cloud.updated) > 1 {
 				t.Errorf("after a restart: %q, %d updates", again, len(f.cloud.updated))
 			}
@@ -140,7 +140,7 @@ func inputsOf(settings string) func(*fixture) {
 	return func(f *fixture) { f.setInputs(inputs(f.t, settings)) }
 }
 
-// rewritten changes what a record says.
+// rewritten replaces a text in a record.
 func rewritten(from, to string) func(string) string {
 	return func(record string) string {
 		r, err := launch.ParseRecord([]byte(record))
@@ -168,8 +168,8 @@ func recordTo(change func(string) string) func(*fixture) {
 	}
 }
 
-// TestRecordOfRelease: a claim that was made by the first version has not drifted. The record is not to be rewritten: if it fails,
-// a release would roll fleets.
+// TestRecordOfRelease: a claim that the first version made has not drifted. Do not rewrite the record: if this test fails, a
+// release would replace whole fleets.
 func TestRecordOfRelease(t *testing.T) {
 	record, err := os.ReadFile("testdata/record")
 	if err != nil {
@@ -178,7 +178,7 @@ func TestRecordOfRelease(t *testing.T) {
 	f := newFixture(t, nil)
 	claim := f.running("general-abcde")
 	claim.Annotations[karpenter.AnnotationRecord] = strings.TrimSpace(string(record))
-	delete(claim.Annotations, karpenter.AnnotationKey) // with the key of what is wanted, no record is compared
+	delete(claim.Annotations, karpenter.AnnotationKey) // if the key matches, the record is not compared
 	if err := f.client.Update(f.ctx, claim); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestRecordOfRelease(t *testing.T) {
 	}
 }
 
-// changed reports whether a claim says that its node has changed to what its class wants now.
+// changed reports whether a claim's record shows that its node has changed to what its class wants now.
 func (f *fixture) changed(name string) bool {
 	f.t.Helper()
 	claim := f.claim(name)
@@ -199,14 +199,14 @@ func (f *fixture) changed(name string) bool {
 	return !pending && claim.Annotations[karpenter.AnnotationRecord] == f.cloud.updated[len(f.cloud.updated)-1].Launch.Record().Text()
 }
 
-// TestInPlace: the machine gets the new contract, without a token that is valid, and the claim says it when the agent has.
+// TestInPlace: the machine gets the new contract without a valid token, and the claim records it after the agent's report.
 func TestInPlace(t *testing.T) {
 	f := newFixture(t, refuseLater)
 	f.running("general-abcde")
 	before := reportOf(t, f.cloud.started[0], 0, "")
 	f.cloud.report("general-abcde", before)
 	f.change(sysctl)
-	for i := range 3 { // it waits, also after a restart, and the report of another contract is none
+	for i := range 3 { // the claim waits, also after a restart; the report of another contract does not count
 		if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != 1 || f.claim("general-abcde").Annotations[karpenter.AnnotationChange] == "" {
 			t.Fatalf("%d: %q, %d updates, %v", i, reason, len(f.cloud.updated), f.errors)
 		}
@@ -227,8 +227,8 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// TestInPlaceAtOnce: a claim is looked at several times at once, as Karpenter's controller and the provider's own do, and the machine is
-// told once. A change without a contract is done when the machine has been told, and only that look says so.
+// TestInPlaceAtOnce: several concurrent reconciles of a claim, as Karpenter's controller and the provider's own make them, update
+// its machine once. A change without a contract is done when the cloud has accepted the update, and only that reconcile records it.
 func TestInPlaceAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec string
@@ -262,7 +262,7 @@ func TestInPlaceAtOnce(t *testing.T) {
 	}
 }
 
-// refuseLater has the cluster make no token after the first: a change takes none.
+// refuseLater has the cluster refuse every token after the first, because a change needs none.
 func refuseLater(f *fixture) {
 	made := 0
 	refuseTokens(f)
@@ -275,7 +275,7 @@ func refuseLater(f *fixture) {
 	}
 }
 
-// TestInPlaceFails: a node that cannot change while it runs is replaced, and the event says why.
+// TestInPlaceFails: a node that cannot change while it runs is replaced, and the event has the reason.
 func TestInPlaceFails(t *testing.T) {
 	const want = "NotChangedInPlace:node_system_sysctls_vm_max_map_count"
 	for name, c := range map[string]struct {
@@ -317,7 +317,7 @@ func TestInPlaceFails(t *testing.T) {
 			if c.want == "" {
 				return
 			}
-			f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}") // reverted: a machine that was told is told that, too
+			f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}") // reverted: a machine that got the first change gets this one, too
 			n := len(f.cloud.updated)
 			if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != 2*n {
 				t.Errorf("reverted, and %q, %d updates", reason, len(f.cloud.updated))
@@ -337,7 +337,7 @@ func TestInPlaceFails(t *testing.T) {
 	}
 }
 
-// TestInPlaceError: an error of the cloud is an error, and the change is tried again.
+// TestInPlaceError: an error of the cloud is returned, and the next reconcile tries the change again.
 func TestInPlaceError(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")
@@ -356,7 +356,7 @@ func TestInPlaceError(t *testing.T) {
 	}
 }
 
-// TestInPlaceReverted: what a machine was told meanwhile is reverted, although the claim's record never changed.
+// TestInPlaceReverted: a change that a machine got meanwhile is reverted, although the claim's record never changed.
 func TestInPlaceReverted(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")
@@ -375,7 +375,7 @@ func TestInPlaceReverted(t *testing.T) {
 	}
 }
 
-// TestInPlaceRevertedTooLate: where what a machine was told cannot be reverted, its node is replaced: it is not known what it has.
+// TestInPlaceRevertedTooLate: if such a change cannot be reverted, the node is replaced, because its contract is unknown.
 func TestInPlaceRevertedTooLate(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")
@@ -388,8 +388,8 @@ func TestInPlaceRevertedTooLate(t *testing.T) {
 	}
 }
 
-// TestInPlaceOldClaim: a controller that works with an older copy of the claim, as a cache has one for a moment, begins nothing
-// twice. A machine that is gone is the core's to find out.
+// TestInPlaceOldClaim: a controller that works with an older copy of the claim, as a cache may serve it, begins no change twice. A
+// machine that is gone is left to the core.
 func TestInPlaceOldClaim(t *testing.T) {
 	f := newFixture(t, nil)
 	old := f.running("general-abcde")
@@ -416,15 +416,15 @@ func TestInPlaceOldClaim(t *testing.T) {
 	look(f.claim("general-abcde"), 1)
 }
 
-// TestInPlaceOneChangeForEachRecord: at every stage of a change, a look with any older copy of the claim changes nothing: the machine gets
-// each contract once, its success is recorded once, and no copy brings a former record back. It is so in one process, and with a
-// new process at each look, which remembers nothing.
+// TestInPlaceOneChangeForEachRecord: at every stage of a change, a reconcile with an older copy of the claim changes nothing. The
+// machine gets each contract once, its success is recorded once, and no copy restores a former record. This holds in one process,
+// and with a new process for each reconcile, which remembers nothing.
 func TestInPlaceOneChangeForEachRecord(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		f := newFixture(t, nil)
 		copies := []*v1.NodeClaim{f.running("general-abcde")}
 		updates, done := 0, 0
-		// look looks with the present copy, and then with each older one, latest first and first first.
+		// look reconciles with the present copy, then with each older one from latest to first, then with the first one.
 		look := func(stage string) {
 			t.Helper()
 			check := func(claim *v1.NodeClaim) {
@@ -464,7 +464,7 @@ func TestInPlaceOneChangeForEachRecord(t *testing.T) {
 			done++
 			look("reported: " + spec)
 		}
-		f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 80000}}\ntags: {team: red}") // no contract
+		f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 80000}}\ntags: {team: red}") // this change needs no contract
 		updates++
 		done++
 		look("tags")
@@ -487,7 +487,7 @@ func TestInPlaceUnregistered(t *testing.T) {
 	}
 }
 
-// TestInPlaceRollout: so many at a time, in windows.
+// TestInPlaceRollout: the policy limits how many nodes change at a time, and when.
 func TestInPlaceRollout(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.options.Rollout = karpenter.Rollout{AtMost: 2, Windows: []karpenter.Window{{Start: noon.Add(time.Hour), End: noon.Add(3 * time.Hour)}}}
@@ -522,7 +522,7 @@ func TestInPlaceRollout(t *testing.T) {
 	}
 }
 
-// TestUnready: a class that is not ready replaces nothing.
+// TestUnready: no node is replaced because of a class that is not ready.
 func TestUnready(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")

@@ -23,7 +23,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// azureInput is what package launch decides of, for the first instance type.
+// azureInput is the input of package launch, for the first instance type.
 func azureInput(t testing.TB, in karpenter.Inputs) *azure.Input {
 	t.Helper()
 	document, err := classOf(t, "").Document()
@@ -34,8 +34,8 @@ func azureInput(t testing.TB, in karpenter.Inputs) *azure.Input {
 	return &azure.Input{Settings: in.Settings, Class: class, Type: &in.Types[0], Images: in.Images, Detected: in.Detected}
 }
 
-// A program that is Karpenter with Slipway's machines: Karpenter's own operator and controllers, and the provider's. It is what
-// Karpenter's own example of a provider does. Settings and facts of the cluster are read again while it runs.
+// Karpenter with Slipway's machines: Karpenter's own operator and controllers, and the provider's, as in Karpenter's own example of
+// a provider. The program reads settings and facts of the cluster again while it runs.
 func Example() {
 	karpenter.Register(scheme.Scheme)
 	ctx, op := operator.NewOperator()
@@ -87,7 +87,7 @@ func yourEnvironment(context.Context) ([]azure.SettingsSource, error) {
 	return []azure.SettingsSource{{Name: "environment", Variables: map[string]string{"LOCATION": os.Getenv("LOCATION")}}}, nil
 }
 
-// yourDetection asks the cluster and its cloud, as package adapters/azure/detect does (Azure.Cluster, Kubernetes.Detect).
+// yourDetection reads the cluster and its cloud, as package adapters/azure/detect does (Azure.Cluster, Kubernetes.Detect).
 func yourDetection(context.Context) (*azure.Detected, error) { return new(azure.Detected), nil }
 
 // yourImages lists the images of the region, as package adapters/azure/detect does (Azure.Images).
@@ -121,7 +121,7 @@ func (f azureImageFamily) CustomScriptsNodeBootstrapping() azureCustomScripts {
 	return karpenter.Bootstrapper{Launch: f.template, Token: f.token}
 }
 
-// In Karpenter's provider for Azure, Slipway takes the place of its own bootstrappers, and nothing else of the provider changes.
+// In Karpenter's provider for Azure, Slipway replaces the provider's bootstrappers; the rest of the provider stays as it is.
 func ExampleBootstrapper() {
 	in, claim := exampleLaunch()
 	template := launch.Render(in, launch.Request{Claim: claim})
@@ -139,7 +139,7 @@ func ExampleBootstrapper() {
 	// /opt/slipway/bin/slipway-node provision-wait <nil>
 }
 
-// exampleLaunch is what the provider knows of a launch.
+// exampleLaunch is the provider's input for a launch.
 func exampleLaunch() (*azure.Input, *launch.NodeClaim) {
 	file := func(name string) []byte {
 		data, err := os.ReadFile(examples + "/" + name)

@@ -1,6 +1,6 @@
 package karpenter
 
-// What the tests of the conversion need.
+// Exported for the tests of the conversion.
 var (
 	ClaimOf = claimOf
 	PoolOf  = poolOf

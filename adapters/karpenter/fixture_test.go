@@ -172,7 +172,7 @@ type fixture struct {
 	ctx      context.Context
 	logged   bytes.Buffer
 	errors   []error
-	// secrets are the values that nobody may see, beside those of the cluster's tokens.
+	// secrets are values that must not appear anywhere, beside those of the cluster's tokens.
 	secrets []string
 }
 
@@ -213,7 +213,7 @@ func newFixture(t testing.TB, set func(*fixture), objects ...client.Object) *fix
 	return f
 }
 
-// restart makes the provider again, as a program that begins again does.
+// restart makes the provider again, as a restarted program does.
 func (f *fixture) restart() {
 	f.t.Helper()
 	var err error
@@ -222,7 +222,7 @@ func (f *fixture) restart() {
 	}
 }
 
-// secret holds that nobody sees a secret: it is in no error, event, log line, condition or annotation.
+// secret checks that no error, event, log line, condition or annotation contains a secret.
 func (f *fixture) secret() {
 	secrets := slices.Concat(f.secrets, f.cloud.userData())
 	for _, token := range f.tokens() {
@@ -257,12 +257,12 @@ func (f *fixture) secret() {
 func (f *fixture) tokens() []corev1.Secret {
 	var list corev1.SecretList
 	if err := f.client.List(context.Background(), &list, client.InNamespace("kube-system")); err != nil {
-		return nil // the case is about that
+		return nil // this case tests that tokens cannot be listed
 	}
 	return list.Items
 }
 
-// claim is a claim as the cluster has it; nil for none.
+// claim returns a claim of the cluster, or nil if the cluster does not have it.
 func (f *fixture) claim(name string) *v1.NodeClaim {
 	f.t.Helper()
 	c := new(v1.NodeClaim)
@@ -329,7 +329,7 @@ func (f *fixture) join(name string) {
 	}
 }
 
-// drifted has Karpenter's own controller look whether a claim has drifted, and returns the reason of its condition.
+// drifted has Karpenter's own controller check a claim for drift, and returns the reason of its condition.
 func (f *fixture) drifted(name string) string {
 	f.t.Helper()
 	controller := disruption.NewController(f.clock, f.client, f.provider)
@@ -340,7 +340,7 @@ func (f *fixture) drifted(name string) string {
 			return "error: " + err.Error()
 		}
 		if result.RequeueAfter > 0 || result.IsZero() {
-			break // else the claim has changed meanwhile
+			break // otherwise the claim has changed meanwhile
 		}
 		if tries == 3 {
 			f.t.Fatal("the claim changes whenever somebody looks at it")

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// inputsController asks the provider's sources again: from time to time, and when the ConfigMap of the settings changes.
+// inputsController reads the provider's sources again: at intervals, and when the settings' ConfigMap changes.
 type inputsController struct {
 	provider *Provider
 	refresh  *Refresh
 }
 
-// Register adds the controller to a manager. The ConfigMap is watched alone, so the program needs no right to others.
+// Register adds the controller to a manager. It watches this ConfigMap only, so the program needs no right to others.
 func (c *inputsController) Register(_ context.Context, m manager.Manager) error {
 	built := controllerruntime.NewControllerManagedBy(m).Named("slipway.inputs").WatchesRawSource(singleton.Source())
 	if name := c.refresh.ConfigMap; name.Name != "" {
@@ -48,14 +48,15 @@ func (c *inputsController) Register(_ context.Context, m manager.Manager) error 
 	return built.Complete(singleton.AsReconciler(c))
 }
 
-// Reconcile asks once. The classes show what has come of it, and the ConfigMap if it was refused.
+// Reconcile reads the sources once. The result is shown in the classes' conditions. If the ConfigMap was refused, an event about it
+// says so.
 func (c *inputsController) Reconcile(ctx context.Context) (reconciler.Result, error) {
 	p := c.provider
 	old := p.inputs.Load()
 	found := c.refresh.again(ctx, p.tokens.reader, *old)
 	if len(found.changed) > 0 {
 		if !p.inputs.CompareAndSwap(old, &found.inputs) {
-			return reconciler.Result{RequeueAfter: singleton.RequeueImmediately}, nil // the program has given others meanwhile
+			return reconciler.Result{RequeueAfter: singleton.RequeueImmediately}, nil // the program has set other inputs meanwhile
 		}
 		log.FromContext(ctx).Info("using new inputs", "changed", found.changed)
 	}
@@ -69,7 +70,7 @@ func (c *inputsController) Reconcile(ctx context.Context) (reconciler.Result, er
 	return reconciler.Result{RequeueAfter: cmp.Or(c.refresh.Every, DefaultRefreshEvery)}, nil
 }
 
-// show has the classes show a condition. One that says that nothing has changed does not replace one that says what has changed last.
+// show sets the condition that all classes show. "Nothing has changed" does not replace the message that names the last change.
 func (p *Provider) show(c status.Condition) {
 	if old := p.shown.Load(); old != nil && old.Status == c.Status && (c.Message == "" || c.Message == old.Message) {
 		return
@@ -77,11 +78,11 @@ func (p *Provider) show(c status.Condition) {
 	p.shown.Store(&c)
 	select {
 	case p.refreshes <- event.GenericEvent{Object: new(NodeClass)}:
-	default: // the classes are to be looked at already
+	default: // a reconcile of the classes is already queued
 	}
 }
 
-// allClasses asks for every class to be looked at.
+// allClasses requests a reconcile of every class.
 func (p *Provider) allClasses(ctx context.Context, _ client.Object) []reconcile.Request {
 	var list NodeClassList
 	if err := p.client.List(ctx, &list); err != nil {

@@ -15,14 +15,16 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// typeLabel is a label that says something of an instance type, by the values that its nodes have; none where no node has the label.
+// typeLabel is a label that describes an instance type, with the values that its nodes have. No values means that no node has the
+// label.
 type typeLabel struct {
 	key  string
 	take func(t *launch.InstanceType, values []string) error
 }
 
-// typeLabels are those of Karpenter for Azure (K3.3, K5.1). It sets those of abilities where the type has the ability. That a type
-// can have its disk on the host does not say where, so it stays unknown; trusted launch and encryption at the host have no label.
+// typeLabels are those of Karpenter for Azure (K3.3, K5.1). It sets an ability's label if the type has the ability. The label for a
+// disk on the host does not say where on the host, so the place stays unknown. Trusted launch and encryption at the host have no
+// label.
 var typeLabels = []typeLabel{
 	{corev1.LabelArchStable, one(func(t *launch.InstanceType, v string) error { t.Architecture = v; return nil })},
 	{"karpenter.azure.com/sku-cpu", one(number(func(t *launch.InstanceType, n int) { t.VCPUs = n }))},
@@ -49,7 +51,7 @@ var typeLabels = []typeLabel{
 	}},
 }
 
-// one takes the value of a label that has one; without a value the label says nothing.
+// one wraps take for a label with a single value. Without a value, the property stays unknown.
 func one(take func(*launch.InstanceType, string) error) func(*launch.InstanceType, []string) error {
 	return func(t *launch.InstanceType, values []string) error {
 		switch len(values) {
@@ -62,7 +64,7 @@ func one(take func(*launch.InstanceType, string) error) func(*launch.InstanceTyp
 	}
 }
 
-// orWithout takes the value of a label that nodes do not have where the answer is another value.
+// orWithout wraps take for a label that nodes lack if the answer is the other value, none.
 func orWithout(none string, take func(*launch.InstanceType, string) error) func(*launch.InstanceType, []string) error {
 	return func(t *launch.InstanceType, values []string) error {
 		if len(values) == 0 {
@@ -94,7 +96,8 @@ func able(field func(*launch.InstanceType) **bool) func(*launch.InstanceType, st
 	}
 }
 
-// valuesOf are the values of a label by a requirement, sorted. A requirement that allows any value says nothing of the label.
+// valuesOf returns the values of a label in a requirement, sorted. A requirement that allows any value says nothing about the
+// label.
 func valuesOf(r *scheduling.Requirement) (values []string, says bool) {
 	switch r.Operator() {
 	case corev1.NodeSelectorOpIn:
@@ -105,9 +108,9 @@ func valuesOf(r *scheduling.Requirement) (values []string, says bool) {
 	return nil, false
 }
 
-// InstanceTypeOf is an instance type of Karpenter's own, as a provider offers it, for package launch: what the labels of its nodes
-// say of it, and its processors. What is not said there is not known: a capacity of memory is less than the type has, and the
-// overhead is what launch decides itself. The error has all that is wrong.
+// InstanceTypeOf converts an instance type of Karpenter, as a provider offers it, for package launch: the properties that its
+// nodes' labels state, and its processors. All else stays unknown: the stated memory capacity is less than the type has, and launch
+// computes the overhead itself. The error has all problems.
 func InstanceTypeOf(it *cloudprovider.InstanceType) (*launch.InstanceType, error) {
 	t := &launch.InstanceType{Name: it.Name}
 	var wrong []error
@@ -136,7 +139,7 @@ func InstanceTypeOf(it *cloudprovider.InstanceType) (*launch.InstanceType, error
 	return t, nil
 }
 
-// complete makes the instance types of those that another provider has. The error has all that is wrong with the inputs.
+// complete converts another provider's instance types. The error has all problems of the inputs.
 func (in *Inputs) complete() error {
 	var wrong []error
 	if in.Settings == nil {

@@ -23,7 +23,7 @@ const (
 	labelGPUs   = "karpenter.azure.com/sku-gpu-count"
 )
 
-// provided is an instance type of Karpenter's own: labels with their values, none for one that no node has.
+// provided is an instance type of Karpenter: labels with their values; no value means that no node has the label.
 func provided(cpu string, labels map[string][]string) *cloudprovider.InstanceType {
 	it := &cloudprovider.InstanceType{Name: "Standard_Test", Requirements: scheduling.NewRequirements()}
 	for label, values := range labels {
@@ -42,7 +42,7 @@ func provided(cpu string, labels map[string][]string) *cloudprovider.InstanceTyp
 	return it
 }
 
-// TestInstanceTypeOf: what the labels say is taken, what they do not say is not known, and what they contradict is an error.
+// TestInstanceTypeOf: stated labels are used, missing ones leave a property unknown, and contradictions are errors.
 func TestInstanceTypeOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		cpu    string
@@ -91,11 +91,11 @@ func TestInstanceTypeOf(t *testing.T) {
 	}
 }
 
-// TestProvided: a provider offers what another one has, with the same labels.
+// TestProvided: a provider with another provider's types offers the same types with the same labels.
 func TestProvided(t *testing.T) {
 	in := inputs(t, "")
 	known := in.Types
-	// What the provider itself offers says all but what no node shows.
+	// What the provider itself offers states all properties except those that no node shows.
 	f := newFixture(t, nil)
 	in.Types = nil
 	for _, it := range f.offered() {

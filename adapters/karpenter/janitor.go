@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// cleanEvery is how often the janitor looks.
+	// cleanEvery is the interval of the janitor.
 	cleanEvery = time.Minute
-	// orphanAfter is how old a machine is at least that is stopped because it has no claim.
+	// orphanAfter is the minimum age at which a machine without a claim is stopped.
 	orphanAfter = 5 * time.Minute
 )
 
-// janitor removes what nobody needs: tokens whose node is there or whose claim is gone, and machines without a claim. A machine
-// has none if the program ended between its start and the claim's update, and the claim was deleted then: the core does not know
-// of such a machine.
+// janitor removes tokens whose node has joined or whose claim is gone, and machines without a claim. A machine has no claim if the
+// program ended between the machine's start and the claim's update, and the claim was then deleted: the core does not know such a
+// machine.
 type janitor struct{ provider *Provider }
 
 // Register adds the janitor to a manager.
@@ -39,7 +39,7 @@ func (j *janitor) Register(_ context.Context, m manager.Manager) error {
 		Complete(singleton.AsReconciler(j))
 }
 
-// Reconcile cleans once. What fails does not keep the rest from being done.
+// Reconcile cleans once. One failure does not stop the rest.
 func (j *janitor) Reconcile(ctx context.Context) (reconciler.Result, error) {
 	if err := errors.Join(j.cleanTokens(ctx), j.stopOrphans(ctx)); err != nil {
 		return reconciler.Result{}, err
@@ -51,7 +51,7 @@ func (j *janitor) Reconcile(ctx context.Context) (reconciler.Result, error) {
 func (j *janitor) cleanTokens(ctx context.Context) error {
 	p := j.provider
 	if p.inputs.Load().Settings.JoinMethod == string(nodeconfig.JoinAttested) {
-		return nil // there are none, and the program may have no right to look
+		return nil // the cluster has no tokens, and the program may lack the right to list them
 	}
 	var failed error
 	// The claims are listed after the tokens, so each token is either older than its claim's end, or its claim is in the list.
@@ -72,7 +72,7 @@ func (j *janitor) cleanTokens(ctx context.Context) error {
 	})
 	live := func(key string) bool {
 		keys := waiting()
-		return keys == nil || keys[key] // what is not known stays
+		return keys == nil || keys[key] // a token of an unknown owner stays
 	}
 	now, _ := p.server.now(ctx)
 	return errors.Join(p.keeper.Clean(ctx, live, now), failed)

@@ -39,7 +39,7 @@ func (f *fixture) descriptions() string {
 	return strings.Join(all, ", ")
 }
 
-// TestTokensAreRemoved: a token is removed when its node is initialized or its claim is gone; others' tokens stay.
+// TestTokensAreRemoved: a token is removed when its node is initialized or its claim is gone; tokens of other programs stay.
 func TestTokensAreRemoved(t *testing.T) {
 	f := newFixture(t, func(f *fixture) { f.options.Tokens = bootstraptoken.Policy{PerNode: true} }, tokenSecret("2026-11-25T11:00:00Z"))
 	for _, name := range []string{"general-a", "general-b", "general-c"} {
@@ -67,13 +67,13 @@ func TestTokensAreRemoved(t *testing.T) {
 	}
 	step(", Slipway, for NodeClaim general-c")
 	f.clock.Step(time.Hour)
-	step("") // what has expired of others stays: it is theirs
+	step("") // another program's expired token stays
 	if len(f.tokens()) != 1 {
 		t.Errorf("%d tokens", len(f.tokens()))
 	}
 }
 
-// TestTokensOfPools: the token of a pool stays as long as one of its nodes is awaited.
+// TestTokensOfPools: a pool's token stays as long as one of the pool's nodes has not joined.
 func TestTokensOfPools(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-a")
@@ -90,8 +90,8 @@ func TestTokensOfPools(t *testing.T) {
 	}
 }
 
-// TestTokensOfNobody: where nodes join without a token, nobody asks for them.
-func TestTokensOfNobody(t *testing.T) {
+// TestTokensAreNotListedUnderAttestation: if nodes join without a token, the janitor does not list tokens.
+func TestTokensAreNotListedUnderAttestation(t *testing.T) {
 	f := newFixture(t, func(f *fixture) { hideTokens(f); f.options.Inputs = inputs(f.t, "join-method: Attested") })
 	if err := f.clean(); err != nil {
 		t.Error(err)
@@ -125,7 +125,7 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestJanitorInTheDark: where the claims are not known, nothing is removed.
+// TestJanitorInTheDark: if the claims cannot be listed, nothing is removed.
 func TestJanitorInTheDark(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-a")

@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// NodeClass is an AKSNodeClass as Karpenter's core handles it. Its spec stays the JSON that it is: package launch/azure decodes
-// and checks it, so no field is lost here.
+// NodeClass is an AKSNodeClass as Karpenter's core handles it. Its spec stays unparsed JSON: package launch/azure decodes and
+// validates it, so this type loses no field.
 type NodeClass struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -28,7 +28,7 @@ type NodeClassList struct {
 	Items           []NodeClass `json:"items"`
 }
 
-// NodeClassStatus is a class's status. What others have written in it is kept.
+// NodeClassStatus is a class's status. Fields that other programs have written are kept.
 type NodeClassStatus struct {
 	Conditions []status.Condition
 	others     map[string]json.RawMessage
@@ -37,7 +37,7 @@ type NodeClassStatus struct {
 // conditionsField is the field of the conditions in a status.
 const conditionsField = "conditions"
 
-// MarshalJSON writes the status with what others have written.
+// MarshalJSON writes the status with the other programs' fields.
 func (s NodeClassStatus) MarshalJSON() ([]byte, error) {
 	fields := make(map[string]any, len(s.others)+1)
 	for name, value := range s.others {
@@ -49,7 +49,7 @@ func (s NodeClassStatus) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// UnmarshalJSON reads a status, and keeps what it does not know.
+// UnmarshalJSON reads a status, and keeps the fields that it does not know.
 func (s *NodeClassStatus) UnmarshalJSON(data []byte) error {
 	var known struct {
 		Conditions []status.Condition `json:"conditions"`
@@ -89,7 +89,7 @@ func (c *NodeClass) DeepCopy() *NodeClass {
 	copied := &NodeClass{TypeMeta: c.TypeMeta, Status: NodeClassStatus{Conditions: slices.Clone(c.Status.Conditions)}}
 	c.ObjectMeta.DeepCopyInto(&copied.ObjectMeta)
 	c.Spec.DeepCopyInto(&copied.Spec)
-	copied.Status.others = maps.Clone(c.Status.others) // nobody changes the values
+	copied.Status.others = maps.Clone(c.Status.others) // the values are never modified
 	return copied
 }
 

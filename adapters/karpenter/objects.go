@@ -18,7 +18,7 @@ const (
 	poolKind  = "NodePool"
 )
 
-// claimOf is a claim as package launch has it, with all that is wrong.
+// claimOf converts a claim for package launch, with all problems.
 func claimOf(claim *v1.NodeClaim) (*launch.NodeClaim, []nodeconfig.Problem) {
 	copied := claim.DeepCopy()
 	copied.TypeMeta = metav1.TypeMeta{APIVersion: launch.KarpenterVersion, Kind: claimKind}
@@ -26,7 +26,7 @@ func claimOf(claim *v1.NodeClaim) (*launch.NodeClaim, []nodeconfig.Problem) {
 	return decoded[launch.NodeClaim](copied, claimKind)
 }
 
-// poolOf is a pool as package launch has it, with all that is wrong.
+// poolOf converts a pool for package launch, with all problems.
 func poolOf(pool *v1.NodePool) (*launch.NodePool, []nodeconfig.Problem) {
 	copied := pool.DeepCopy()
 	copied.TypeMeta = metav1.TypeMeta{APIVersion: launch.KarpenterVersion, Kind: poolKind}
@@ -34,7 +34,7 @@ func poolOf(pool *v1.NodePool) (*launch.NodePool, []nodeconfig.Problem) {
 	return decoded[launch.NodePool](copied, poolKind)
 }
 
-// withoutTimes takes the time off taints: it is when a taint was added to a Node, and a kubelet registers none.
+// withoutTimes removes the time from taints: the API server sets it when a taint is added to a Node, and a kubelet registers none.
 func withoutTimes(lists ...[]corev1.Taint) {
 	for _, taints := range lists {
 		for i := range taints {
@@ -43,7 +43,7 @@ func withoutTimes(lists ...[]corev1.Taint) {
 	}
 }
 
-// decoded reads an object of Karpenter's by its JSON, with launch's own decoder: a field that launch does not know is a problem.
+// decoded converts an object of Karpenter by its JSON, with launch's own decoder: a field that launch does not know is a problem.
 func decoded[T any](object any, kind string) (*T, []nodeconfig.Problem) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -57,7 +57,7 @@ func decoded[T any](object any, kind string) (*T, []nodeconfig.Problem) {
 	return read, problems
 }
 
-// requestOf asks for a claim's node, with more labels: those of the offering that was chosen.
+// requestOf is the request for a claim's node, with the labels of the chosen offering added.
 func requestOf(claim *launch.NodeClaim, pool *launch.NodePool, labels map[string]string) launch.Request {
 	copied := *claim
 	copied.Metadata.Labels = make(map[string]string, len(claim.Metadata.Labels)+len(labels))

@@ -18,7 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// unmapped are the fields of Karpenter's objects that package launch does not have, and why. Each begins a path.
+// unmapped are the fields of Karpenter's objects that package launch does not have, with the reason. Each is a prefix of a path.
 var unmapped = map[string]string{
 	"$.kind":                                         "the conversion says it: objects of a client have none",
 	"$.apiVersion":                                   "the conversion says it: objects of a client have none",
@@ -51,7 +51,7 @@ var samples = map[reflect.Type]any{
 	reflect.TypeFor[map[string]string]():   map[string]string{"example.com/a": "b"},
 }
 
-// leaf is a field of a type that has none below it. reach makes all that is above it in an object, and returns it.
+// leaf is a field without fields below it. reach creates all parents in an object, and returns the field.
 type leaf struct {
 	path  string
 	reach func(root reflect.Value) reflect.Value
@@ -117,7 +117,7 @@ func fill(t testing.TB, v reflect.Value) {
 	}
 }
 
-// TestNoFieldIsLost: each field of the real objects reaches launch's own, or there is a reason why not.
+// TestNoFieldIsLost: each field of Karpenter's objects reaches launch's own, or the table has the reason why not.
 func TestNoFieldIsLost(t *testing.T) {
 	used := make(map[string]bool)
 	lost := func(path string, same bool, problems []nodeconfig.Problem) {
@@ -167,7 +167,7 @@ func TestNoFieldIsLost(t *testing.T) {
 	}
 }
 
-// TestObjectsOfTheExamples: an example that goes through Karpenter's types is the one that launch reads itself.
+// TestObjectsOfTheExamples: an example that goes through Karpenter's types equals the one that launch reads itself.
 func TestObjectsOfTheExamples(t *testing.T) {
 	claim, pool := new(launch.NodeClaim), new(launch.NodePool)
 	problems := launch.Read(read(t, "nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
@@ -179,7 +179,7 @@ func TestObjectsOfTheExamples(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	// Karpenter's types always have these fields, and write an amount in the shortest way.
+	// Karpenter's types always write these fields, and write a quantity in its shortest form.
 	claim.Spec.ExpireAfter, pool.Spec.Limits = "Never", map[string]any{"cpu": "1k"}
 	pool.Spec.Disruption = map[string]any{"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "Never"}
 	for i, pair := range [][2]any{{gotClaim, claim}, {gotPool, pool}} {
@@ -199,7 +199,7 @@ func asJSON(t testing.TB, v any) string {
 	return string(data)
 }
 
-// TestNodeClassIsKept: the class keeps every field of its JSON, also of its status, and copies share nothing.
+// TestNodeClassIsKept: a class keeps every field of its JSON, also of its status, and copies share nothing.
 func TestNodeClassIsKept(t *testing.T) {
 	const text = `{"apiVersion":"karpenter.azure.com/v1beta1","kind":"AKSNodeClass","metadata":{"annotations":{"a":"b"},"name":"default"},` +
 		`"spec":{"imageFamily":"AzureLinux","kubelet":{"cpuCFSQuota":false},"notYetKnown":{"a":[1,2.5,null]},"osDiskSizeGB":64},` +

@@ -17,12 +17,12 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// labelsOf are the labels by which a claim has the offering.
+// labelsOf are the labels of a claim with the offering.
 func labelsOf(o azure.Offering) map[string]string {
 	return map[string]string{v1.CapacityTypeLabelKey: o.CapacityType, corev1.LabelTopologyZone: o.Zone}
 }
 
-// requirements are the offering for the scheduler.
+// requirements are the offering's labels, for the scheduler.
 func requirements(t *launch.InstanceType, o azure.Offering) scheduling.Requirements {
 	all := scheduling.NewRequirements()
 	for label, values := range o.Labels(t) {
@@ -44,13 +44,14 @@ func (in *Inputs) price(t *launch.InstanceType, o azure.Offering) float64 {
 
 // The numbers of [RelativePrice].
 const (
-	memoryPerCPU = 8 << 30 // as much memory counts like a processor
+	memoryPerCPU = 8 << 30 // this much memory weighs as much as one processor
 	spotPart     = 0.5
-	unknownSize  = 1e6 // a size of a series that AKS is not known to run is the last choice
+	unknownSize  = 1e6 // the weight of a size whose series AKS is not known to run: the last choice
 )
 
-// RelativePrice orders offerings if no prices are given: by processors and memory, spot before on-demand, and a series that AKS is
-// known to run before any other (Karpenter for Azure: known_skus.yaml). It is no money, and a cheap series is as dear as any other.
+// RelativePrice sorts offerings if no prices are given: by processors and memory, spot before on-demand, and series that AKS is
+// known to run before all others (Karpenter for Azure: known_skus.yaml). It is not a real price: it does not know that one series
+// is cheaper than another.
 func RelativePrice(t *launch.InstanceType, _, capacityType string) float64 {
 	price := float64(t.VCPUs) + float64(t.MemoryBytes)/memoryPerCPU
 	if !new(azure.Input).KnownSeries(t.Name) {
@@ -62,14 +63,14 @@ func RelativePrice(t *launch.InstanceType, _, capacityType string) float64 {
 	return price
 }
 
-// exhausted are the offerings that the cloud has refused. Without it, a claim that failed would be tried in the same place.
+// exhausted are the offerings that the cloud has refused. Without it, a failed claim would be tried with the same offering again.
 type exhausted struct {
 	mu      sync.Mutex
 	until   map[azure.Offering]time.Time
 	changes uint64
 }
 
-// add keeps offerings from being offered until a time. One that is to stay away for longer does so.
+// add withholds offerings until a time. An offering that is already withheld for longer stays so.
 func (e *exhausted) add(taken []azure.Offering, until time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -84,7 +85,7 @@ func (e *exhausted) add(taken []azure.Offering, until time.Time) {
 	e.changes++
 }
 
-// state counts the changes until now. What was made of one state is right in it.
+// state counts the changes until now. A result that was computed in one state stays valid in that state.
 func (e *exhausted) state(now time.Time) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -97,7 +98,7 @@ func (e *exhausted) state(now time.Time) uint64 {
 	return e.changes
 }
 
-// has reports whether an offering is exhausted in the state that was looked at last.
+// has reports whether an offering is exhausted in the state that state returned last.
 func (e *exhausted) has(o azure.Offering) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,8 +112,8 @@ type candidate struct {
 	price float64
 }
 
-// candidates are the offerings that a claim allows and that the cloud has room for, the cheapest first. Of the same price a spot machine goes
-// first, and one in a zone (Karpenter for Azure v1.7: compareOfferings).
+// candidates are the offerings that a claim allows and that the cloud has room for, the cheapest first. At the same price, spot
+// machines go first, then offerings in a zone (Karpenter for Azure v1.7: compareOfferings).
 func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhausted func(azure.Offering) bool) []candidate {
 	wanted := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
 	var found []candidate
@@ -137,7 +138,7 @@ func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhauste
 	return found
 }
 
-// regionalLast orders zones before no zone.
+// regionalLast orders offerings in a zone before those in no zone.
 func regionalLast(zone string) int {
 	if azure.IsZone(zone) {
 		return 0

@@ -16,20 +16,20 @@ import (
 	"github.com/slipway-dev/slipway/launch/report"
 )
 
-// ConditionTypeProvisioned is a claim's condition: what the machine itself has said of its provisioning. Its reason is a
-// [report.Reason]. It is beside Karpenter's own conditions, which it does not change.
+// ConditionTypeProvisioned is a claim's condition with the machine's own report of its provisioning. Its reason is a
+// [report.Reason]. Karpenter's own conditions do not change with it.
 const ConditionTypeProvisioned = "Provisioned"
 
-// OutcomeUnreadable is the reason of the condition where the machine has reported something that does not say what came of it.
+// OutcomeUnreadable is the condition's reason if the machine's report has no result.
 const OutcomeUnreadable = "OutcomeUnreadable"
 
-// lookEvery is how often a machine is asked that has something to say.
+// lookEvery is the interval at which a machine's report is read while one is expected.
 const lookEvery = 15 * time.Second
 
-// lookFor is how long a machine is asked for a report, from its claim's beginning: some report nothing.
+// lookFor is how long a report is expected, from the claim's creation: some machines report nothing.
 const lookFor = 2 * bootstraptoken.DefaultDeadline
 
-// observe writes what the machine has reported into the claim's condition. It reports whether there is more to come.
+// observe copies the machine's report to the claim's condition. It reports whether another report is expected.
 func (p *Provider) observe(ctx context.Context, claim *v1.NodeClaim) (more bool, err error) {
 	known := claim.StatusConditions(status.WithObservedOnly()).Get(ConditionTypeProvisioned)
 	if known.IsTrue() {
@@ -38,7 +38,7 @@ func (p *Provider) observe(ctx context.Context, claim *v1.NodeClaim) (more bool,
 	machine, err := p.machines.Get(ctx, claim.Status.ProviderID)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return false, nil // the core finds out
+		return false, nil // the core notices this itself
 	case err != nil:
 		return true, err
 	case len(machine.Report) == 0:
@@ -49,7 +49,7 @@ func (p *Provider) observe(ctx context.Context, claim *v1.NodeClaim) (more bool,
 	if !changed.StatusConditions(status.WithClock(p.clock)).Set(condition) {
 		return condition.Status != "True", nil
 	}
-	// With the lock, because the whole list of conditions is replaced.
+	// With optimistic locking, because the patch replaces the whole list of conditions.
 	if err := p.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})); err != nil {
 		return true, client.IgnoreNotFound(err)
 	}
@@ -57,7 +57,7 @@ func (p *Provider) observe(ctx context.Context, claim *v1.NodeClaim) (more bool,
 	return condition.Status != "True", nil
 }
 
-// tell has an event for what a condition says; none for one that says nothing.
+// tell records an event for a condition that has a message.
 func (p *Provider) tell(about client.Object, c status.Condition) {
 	kind := corev1.EventTypeWarning
 	if c.Status == "True" {
@@ -68,7 +68,7 @@ func (p *Provider) tell(about client.Object, c status.Condition) {
 	}
 }
 
-// conditionOf is what a report says, as a condition.
+// conditionOf converts a report to a condition.
 func conditionOf(data []byte) status.Condition {
 	outcome, err := report.Read(data)
 	if err != nil {
@@ -89,8 +89,8 @@ func conditionOf(data []byte) status.Condition {
 	return c
 }
 
-// RegistrationHook keeps a Node from being registered while its machine reports that it is not well: it gets no pods then. A machine
-// that reports nothing, or that the cloud does not tell of, keeps nobody waiting.
+// RegistrationHook delays a Node's registration while its machine reports a failure: the Node gets no pods until then. A missing
+// report does not delay the Node, whether the machine or the cloud gives none.
 func (p *Provider) RegistrationHook() cloudprovider.NodeLifecycleHook { return hook{p} }
 
 type hook struct{ provider *Provider }
@@ -98,7 +98,7 @@ type hook struct{ provider *Provider }
 // Name is the hook's name.
 func (hook) Name() string { return "slipway.provisioned" }
 
-// Registered asks to be called again while the machine has failed.
+// Registered asks for another call while the machine reports a failure.
 func (h hook) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.NodeLifecycleHookResult, error) {
 	machine, err := h.provider.machines.Get(ctx, claim.Status.ProviderID)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	agentstatus "github.com/slipway-dev/slipway/status"
 )
 
-// look has the provider's own controller look at a claim.
+// look has the provider's own controller reconcile a claim.
 func (f *fixture) look(name string) time.Duration {
 	f.t.Helper()
 	controller := f.provider.Controllers()[0].(reconcile.ObjectReconciler[*v1.NodeClaim])
@@ -28,7 +28,7 @@ func (f *fixture) look(name string) time.Duration {
 	return result.RequeueAfter
 }
 
-// failed is a status.json of a machine that is no node.
+// failed is the status.json of a machine whose provisioning failed.
 func failed(t testing.TB, code int, failure agentstatus.Failure) []byte {
 	t.Helper()
 	s := agentstatus.Status{Outcome: agentstatus.OutcomeFailure, ExitCode: code, Error: &failure}
@@ -39,7 +39,7 @@ func failed(t testing.TB, code int, failure agentstatus.Failure) []byte {
 	return data
 }
 
-// TestOutcome: what the machine reports reaches its claim as a reason and an event, in every form of a report.
+// TestOutcome: the machine's report reaches its claim as a reason and an event, in every form of a report.
 func TestOutcome(t *testing.T) {
 	message, err := os.ReadFile("../../status/testdata/cse-message.txt")
 	if err != nil {
@@ -96,7 +96,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestOutcomeTime: a machine that reports nothing is not asked for ever, nor one whose claim is not launched.
+// TestOutcomeTime: the controller stops asking for a report after a time, and never asks for a claim that is not launched.
 func TestOutcomeTime(t *testing.T) {
 	f := newFixture(t, nil)
 	f.add("general-abcde")

@@ -7,8 +7,8 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// TestPoolThatIsGone: a node whose pool is gone stays as it is: the claim says all that its node is, and the core deletes it. A difference of
-// the class is found all the same.
+// TestPoolThatIsGone: a node whose pool is gone stays as it is: the claim has all properties of its node, and the core deletes it.
+// A difference in the class still counts.
 func TestPoolThatIsGone(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")

@@ -30,49 +30,49 @@ import (
 // DefaultChangeDeadline is how long a change in place may take before the node is replaced.
 const DefaultChangeDeadline = 15 * time.Minute
 
-// Options are what a [Provider] works with.
+// Options configure a [Provider].
 type Options struct {
-	// Client reads from the operator's cache and writes. It is needed.
+	// Client reads from the operator's cache and writes. Required.
 	Client client.Client
-	// Reader reads from the API server itself, for the tokens: the operator's GetAPIReader. It is needed.
+	// Reader reads the tokens from the API server itself: the operator's GetAPIReader. Required.
 	Reader client.Reader
-	// Machines are needed.
+	// Machines starts and stops machines. Required.
 	Machines Machines
-	// Recorder gets the events. It is needed.
+	// Recorder records the events. Required.
 	Recorder events.Recorder
-	// Clock is the time; nil for that of the machine.
+	// Clock is the time. If nil, the machine's clock.
 	Clock clock.Clock
-	// ServerTime asks for the API server's time ([ServerDate]); nil where only the secrets that are created show it.
+	// ServerTime returns the API server's time ([ServerDate]). If nil, only the secrets that the provider creates show it.
 	ServerTime func(context.Context) (time.Time, error)
-	// Inputs are what is known of the cluster and the cloud. [Provider.SetInputs] replaces them, and so does Refresh.
+	// Inputs describe the cluster and the cloud. [Provider.SetInputs] replaces them, and so does Refresh.
 	Inputs Inputs
-	// Refresh keeps the inputs up to date; nil for a program that does that itself, or not at all.
+	// Refresh keeps the inputs up to date. If nil, the program does that itself, or the inputs never change.
 	Refresh *Refresh
-	// Tokens says what the bootstrap tokens are like.
+	// Tokens configures the bootstrap tokens.
 	Tokens bootstraptoken.Policy
 	// Rollout restricts changes in place.
 	Rollout Rollout
-	// SkipCheck launches without asking whether the image can do what the node needs.
+	// SkipCheck launches without a check that the image can do what the node needs.
 	SkipCheck bool
-	// Unapplied are paths of settings that need not be applied ([launch.Launch.Check]).
+	// Unapplied are paths of settings that may remain unapplied ([launch.Launch.Check]).
 	Unapplied []string
 }
 
-// Inputs are what a program knows of its cluster and its cloud. They are not changed once they are given.
+// Inputs describe a program's cluster and cloud. Do not change them after New or SetInputs.
 type Inputs struct {
-	// Settings are needed.
+	// Settings are required.
 	Settings *azure.Settings
-	// Detected is what was found out about the cluster; nil for nothing.
+	// Detected has the facts that were detected in the cluster. If nil, none were.
 	Detected *azure.Detected
 	// Images are those of the region.
 	Images *azure.Images
-	// Types are the instance types, with their zones; nil for those that are built in, of which no zone is known.
+	// Types are the instance types, with their zones. If nil, the built-in ones, whose zones are unknown.
 	Types []launch.InstanceType
 	// Provided are instance types as another provider has them, in place of Types ([InstanceTypeOf]). Their prices are not used.
 	Provided []*cloudprovider.InstanceType
-	// Manifests say what images can do, by the images' IDs.
+	// Manifests describe what images can do, by the images' IDs.
 	Manifests map[string]*components.Manifest
-	// Price is what an instance type costs in an hour, in a zone ("" for none) and as a capacity type; nil for [RelativePrice].
+	// Price returns an instance type's price for an hour, by zone ("" means no zone) and capacity type. If nil, [RelativePrice].
 	Price func(t *launch.InstanceType, zone, capacityType string) float64
 }
 
@@ -91,30 +91,31 @@ type Provider struct {
 
 	inputs  atomic.Pointer[Inputs]
 	refresh *Refresh
-	// shown is what the classes show of the last refresh; nil before the first. refreshes has them looked at.
+	// shown is the condition of the last refresh that all classes show. It is nil before the first. refreshes triggers their
+	// reconciles.
 	shown     atomic.Pointer[status.Condition]
 	refreshes chan event.GenericEvent
 	exhausted exhausted
 
-	// looks locks claims, by their UIDs: Karpenter's controller and the provider's own look at a claim at the same time, and only
-	// one of them may tell its machine to change.
+	// looks locks claims, by their UIDs: Karpenter's controller and the provider's own may reconcile a claim at the same time, and
+	// only one of them may update its machine.
 	looks keymutex.KeyMutex
 
 	mu sync.Mutex
-	// classes are the classes in the generation that was seen last, by name.
+	// classes are the classes in the generation that was read last, by name.
 	classes map[string]*class
-	// changes are the changes in place that this process has begun, by the claims' UIDs: a claim may not show them yet.
+	// changes are the changes in place that this process has begun, by the claims' UIDs: a copy of a claim may not show them yet.
 	changes map[types.UID]change
 	// compared are comparisons of records with launches, by a digest of both.
 	compared map[digest]*launch.Comparison
 }
 
-// locks is how many locks the claims share: so many that two claims that are looked at together seldom have the same.
+// locks is how many locks the claims share. It is large, so two claims that are reconciled together rarely share one.
 const locks = 1024
 
 var _ cloudprovider.CloudProvider = (*Provider)(nil)
 
-// New makes a provider. The error has all that is wrong with the options.
+// New makes a provider. The error has all problems of the options.
 func New(o Options) (*Provider, error) {
 	var wrong []error
 	for _, row := range []struct {
@@ -157,7 +158,8 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// SetInputs replaces what is known of the cluster and the cloud, unless something is wrong with it. The next launch and the next comparison use it.
+// SetInputs replaces the description of the cluster and the cloud, unless it has a problem. The next launch and the next comparison
+// use it.
 func (p *Provider) SetInputs(in Inputs) error {
 	if err := in.complete(); err != nil {
 		return err
@@ -172,7 +174,7 @@ func (p *Provider) Name() string { return "slipway" }
 // GetSupportedNodeClasses returns the class.
 func (p *Provider) GetSupportedNodeClasses() []status.Object { return []status.Object{&NodeClass{}} }
 
-// Reboot is not possible: [Machines] starts and stops machines, and no policy of the provider asks for it.
+// Reboot is not supported: [Machines] only starts and stops machines, and no policy of the provider asks for a reboot.
 func (p *Provider) Reboot(context.Context, *v1.NodeClaim, string) error {
 	return cloudprovider.NewNodeRebootNotImplementedError()
 }
@@ -205,7 +207,7 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// notFound has the core's own type for the error of a machine that is gone.
+// notFound converts the error of a missing machine to the core's own type.
 func notFound(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return cloudprovider.NewNodeClaimNotFoundError(err)
@@ -213,7 +215,7 @@ func notFound(err error) error {
 	return err
 }
 
-// claimOfMachine is what a machine says of its claim.
+// claimOfMachine rebuilds a claim from a machine's properties.
 func (p *Provider) claimOfMachine(m *Machine) *v1.NodeClaim {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name: m.Name, CreationTimestamp: metav1.NewTime(m.Created), Labels: make(map[string]string),
@@ -236,7 +238,7 @@ func (p *Provider) claimOfMachine(m *Machine) *v1.NodeClaim {
 	return claim
 }
 
-// event tells people of something about an object, once in an hour for the same message.
+// event records an event about an object, once in an hour for the same message.
 func (p *Provider) event(about client.Object, kind, reason, message string) {
 	p.recorder.Publish(events.Event{
 		InvolvedObject: about, Type: kind, Reason: reason, Message: short(message),

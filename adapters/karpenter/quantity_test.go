@@ -11,12 +11,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
-// longExponent is of a number that Kubernetes' library computes for minutes.
+// longExponent matches numbers that take Kubernetes' library minutes to compute.
 var longExponent = regexp.MustCompile(`[eE][+-]*[0-9]{3}`)
 
-// What Slipway reads of an amount, without a library of Kubernetes, is what Kubernetes reads. Beyond what an int64 holds, Kubernetes
-// answers with whatever is left of the number, and Slipway with the nearest that it holds: that is not compared.
-// Nor is the rounding of an amount below 0, of which Slipway asks the sign alone.
+// Slipway reads a quantity without a library of Kubernetes, and reads the same as Kubernetes. Two things are not compared: beyond
+// an int64, Kubernetes answers with the remaining bits, and Slipway with the nearest int64; and Slipway reads only the sign of a
+// negative quantity, so its rounding does not matter.
 func TestQuantitiesAreThoseOfKubernetes(t *testing.T) {
 	texts := []string{"200m", "1.5Gi", "-1e3", "+7Ei", ".5", "1.", "Ki", "Pi", "1e-99", "9223372036854775808", "0.0000000001", "1E", "12E2", "m", "-", "00.10u"}
 	parts := []string{"0", "1", "7", "9", "25", "1000000007", ".", "-", "+", "e", "E", "e-", "n", "u", "m", "k", "K", "M", "G", "Ki", "Mi", "Gi", "Ei", " ", "x"}

@@ -14,8 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// TestReaderIsAsTheSchema: launch/azure takes and refuses the same classes as the API server. Where both take one, the class from the
-// cluster, with the server's defaults, is the same node as the class from a file.
+// TestReaderIsAsTheSchema: launch/azure accepts and refuses the same classes as the API server. If both accept one, the class from
+// the cluster, with the server's defaults, gives the same node as the class from a file.
 func TestReaderIsAsTheSchema(t *testing.T) {
 	s := newAPIServer(t)
 	for _, v := range vectors(t, s) {
@@ -55,12 +55,13 @@ func TestReaderIsAsTheSchema(t *testing.T) {
 	}
 }
 
-// kubeletDefaults are the kubelet's own (Kubernetes 1.36: pkg/kubelet/apis/config/v1beta1/defaults.go). To write one out changes no node.
+// kubeletDefaults are the kubelet's own (Kubernetes 1.36: pkg/kubelet/apis/config/v1beta1/defaults.go). To state one explicitly
+// changes no node.
 var kubeletDefaults = map[string]any{
 	"containerLogMaxFiles": 5.0, "cpuCFSQuota": true, "cpuCFSQuotaPeriod": "100ms", "cpuManagerPolicy": "none", "topologyManagerPolicy": "none",
 }
 
-// nodeOf is the node of a class: its contract, without the kubelet's own defaults, its machine, and what keeps it from being one.
+// nodeOf is the node of a class: its contract without the kubelet's defaults, its machine, and the problems that prevent it.
 func nodeOf(t testing.TB, class *azure.NodeClass) string {
 	t.Helper()
 	in := inputs(t, "")

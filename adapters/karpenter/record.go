@@ -15,48 +15,48 @@ import (
 
 // The annotations of a claim. All of them together have less than 9 KB of the 256 KB that an object's annotations may have.
 const (
-	// AnnotationKey has the key of the launch that the node was made from ([launch.Launch.Key]).
+	// AnnotationKey contains the key of the launch that the node was made from ([launch.Launch.Key]).
 	AnnotationKey = "slipway.dev/launch-key"
-	// AnnotationRecord says what it was made from ([launch.Record.Text]).
+	// AnnotationRecord contains the record of that launch ([launch.Record.Text]).
 	AnnotationRecord = "slipway.dev/launch-record"
-	// AnnotationChange says which change in place is under way or has ended without success, in JSON.
+	// AnnotationChange contains the change in place that is under way or has ended without success, in JSON.
 	AnnotationChange = "slipway.dev/change"
 )
 
 // ownAnnotations are all of them.
 var ownAnnotations = []string{AnnotationKey, AnnotationRecord, AnnotationChange}
 
-// recordOf are the annotations that say what a node was made from.
+// recordOf are the annotations that record what a node was made from.
 func recordOf(l *launch.Launch) map[string]string {
 	return map[string]string{AnnotationKey: l.Key(), AnnotationRecord: l.Record().Text()}
 }
 
 // change is a change in place of one node.
 type change struct {
-	// Key is that of the launch that the node changes to.
+	// Key is the key of the launch that the node changes to.
 	Key string `json:"key"`
 	// Since is when it began.
 	Since time.Time `json:"since"`
-	// Told says that the machine may have a contract that is not the one of the claim's record, by this change or by one before.
+	// Told reports whether the machine may have another contract than the claim's record, by this change or by an earlier one.
 	Told bool `json:"told,omitempty"`
-	// Sent says that the machine has accepted this change.
+	// Sent reports whether the cloud has accepted this change.
 	Sent bool `json:"sent,omitempty"`
-	// Ended says why the node cannot change in place; empty while it may.
+	// Ended is why the node cannot change in place. Empty means that it still may.
 	Ended string `json:"ended,omitempty"`
-	// done says that the node has changed, and that the claim may not show it yet. It is kept in memory alone.
+	// done reports whether the node has changed. The claim may not show it yet. It is kept in memory only.
 	done bool
 }
 
 // pending reports whether the change is under way.
 func (c *change) pending() bool { return c.Key != "" && c.Ended == "" && !c.done }
 
-// unsent reports whether the machine may not have the change yet: a process has died, or the cloud has not accepted it.
+// unsent reports whether the machine may not have the change yet: the process has died, or the cloud has not accepted it.
 func (c *change) unsent() bool { return c.pending() && !c.Sent }
 
-// unsettled reports whether the machine may be another one than the claim's record says.
+// unsettled reports whether the machine may differ from the claim's record.
 func (c *change) unsettled() bool { return c.Key != "" && !c.done && (c.Told || c.unsent()) }
 
-// changeOf is the change that a claim's annotation names. One that is damaged is none: the change is then begun again.
+// changeOf reads the change in a claim's annotation. A damaged annotation counts as no change: the change is then begun again.
 func changeOf(claim *v1.NodeClaim) (c change) {
 	if json.Unmarshal([]byte(claim.Annotations[AnnotationChange]), &c) != nil {
 		return change{}
@@ -74,7 +74,7 @@ func (c change) annotated() map[string]string {
 }
 
 // annotate sets and removes annotations of a claim in the cluster. If version is not empty, the API server refuses the write with a
-// conflict unless the claim has this resource version: the caller decided by a copy that may be outdated.
+// conflict unless the claim has this resource version, because the caller decided from a copy that may be outdated.
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, version string, set map[string]string, remove ...string) error {
 	annotations := make(map[string]any, len(set)+len(remove))
 	for name, value := range set {

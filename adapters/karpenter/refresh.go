@@ -21,41 +21,41 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// ConditionTypeInputs is a class's condition: whether the provider uses what its sources say now. A class can be ready without it: the
-// provider then uses what they have said before.
+// ConditionTypeInputs is a class's condition. It is true if the provider uses the present values of its sources. A class can be
+// ready while it is false: the provider then uses the former values.
 const ConditionTypeInputs = "InputsCurrent"
 
 // The reasons of the condition.
 const (
-	// InputsApplied: the provider uses what its sources say. The message names what has changed last.
+	// InputsApplied: the provider uses the present values. The message names the last change.
 	InputsApplied = "InputsApplied"
-	// SettingsRefused: the settings cannot be read, or something is wrong with them. Those from before stay.
+	// SettingsRefused: the settings cannot be read, or have a problem. The former ones stay in use.
 	SettingsRefused = "SettingsRefused"
-	// DetectionFailed: facts of the cluster, or the images, could not be found out. Those from before stay.
+	// DetectionFailed: facts of the cluster, or the images, could not be detected. The former ones stay in use.
 	DetectionFailed = "DetectionFailed"
 )
 
-// DefaultRefreshEvery is how often a [Refresh] asks.
+// DefaultRefreshEvery is the interval of a [Refresh].
 const DefaultRefreshEvery = 5 * time.Minute
 
-// Refresh says where a program's inputs are from, so that a provider can ask again while it runs. What has changed is used by the next
-// launch and the next comparison. What is wrong changes nothing: the last good inputs stay.
+// Refresh has the sources of a program's inputs, so that a provider can read them again while it runs. The next launch and the next
+// comparison use a changed value. A value with a problem changes nothing: the last good inputs stay in use.
 type Refresh struct {
-	// ConfigMap names the one that has settings, as azure.Reload reads them; empty for none. It is watched.
+	// ConfigMap names the ConfigMap with settings, as azure.Reload reads them. It is watched. Empty means none.
 	ConfigMap types.NamespacedName
-	// Settings reads the other settings, such as the environment. Those of the ConfigMap go before them. Nil for none.
+	// Settings reads the other settings, such as the environment. Those of the ConfigMap win. If nil, only those count.
 	Settings func(context.Context) ([]azure.SettingsSource, error)
-	// Detect finds out what there is to know of the cluster, as package adapters/azure/detect does; nil for what the inputs have. With an
-	// error, the facts that it returns count, and the others stay as they were.
+	// Detect detects facts of the cluster, as package adapters/azure/detect does. If nil, the inputs keep theirs. If it returns an
+	// error, the facts that it returns count, and the others keep their former values.
 	Detect func(context.Context) (*azure.Detected, error)
-	// Images lists the images of the region; nil for those that the inputs have. With an error, they stay as they were.
+	// Images lists the images of the region. If nil, or after an error, the inputs keep theirs.
 	Images func(context.Context) (*azure.Images, error)
-	// Every is how often everything is asked; 0 for [DefaultRefreshEvery].
+	// Every is the interval. 0 means [DefaultRefreshEvery].
 	Every time.Duration
 }
 
-// Read asks for the first inputs, before there is a provider. The error says why there are no settings. What could not be found out is not
-// known; the provider asks again, and says in the classes' conditions what is missing.
+// Read reads the first inputs, before there is a provider. The error says why there are no settings. A fact that could not be
+// detected is unknown; the provider tries again, and the classes' conditions say what is missing.
 func (r *Refresh) Read(ctx context.Context, reader client.Reader) (Inputs, error) {
 	found := r.again(ctx, reader, Inputs{})
 	if found.inputs.Settings != nil {
@@ -67,20 +67,20 @@ func (r *Refresh) Read(ctx context.Context, reader client.Reader) (Inputs, error
 	return Inputs{}, errors.New("the inputs have no settings: name a ConfigMap, or where else they are from")
 }
 
-// refreshed is what came of asking again.
+// refreshed is the result of reading the sources again.
 type refreshed struct {
 	inputs Inputs
-	// changed are what has another value now.
+	// changed names the inputs with another value.
 	changed []string
-	// configMap is the one that was read; nil for none.
+	// configMap is the ConfigMap that was read. If nil, none was.
 	configMap *corev1.ConfigMap
-	// refused and failed say what stays as it was, and why.
+	// refused and failed are the reasons why inputs keep their former values.
 	refused, failed error
-	// ignored are settings without effect.
+	// ignored are settings that have no effect.
 	ignored []nodeconfig.Problem
 }
 
-// condition is what the classes' condition says of it.
+// condition converts the result to the classes' condition.
 func (f *refreshed) condition() status.Condition {
 	c := status.Condition{Type: ConditionTypeInputs, Status: "False", Reason: DetectionFailed}
 	if f.refused != nil {
@@ -97,7 +97,7 @@ func (f *refreshed) condition() status.Condition {
 	return c
 }
 
-// again asks for everything.
+// again reads all sources.
 func (r *Refresh) again(ctx context.Context, reader client.Reader, old Inputs) refreshed {
 	found := refreshed{inputs: old}
 	found.settings(ctx, r, reader)
@@ -117,20 +117,20 @@ func (r *Refresh) again(ctx context.Context, reader client.Reader, old Inputs) r
 	return found
 }
 
-// sameImages compares two lists by all that they say but when they were made.
+// sameImages compares all of two lists except their times of creation.
 func sameImages(a, b *azure.Images) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	said := func(i azure.Images) []byte {
 		i.Time = ""
-		data, _ := json.Marshal(i) // of texts and times alone
+		data, _ := json.Marshal(i) // it has only strings and times, so it cannot fail
 		return data
 	}
 	return bytes.Equal(said(*a), said(*b))
 }
 
-// settings reads the settings of all sources. They are taken as a whole or not at all.
+// settings reads the settings of all sources. It takes all of them or none.
 func (f *refreshed) settings(ctx context.Context, r *Refresh, reader client.Reader) {
 	var sources []azure.SettingsSource
 	var err error
@@ -152,7 +152,7 @@ func (f *refreshed) settings(ctx context.Context, r *Refresh, reader client.Read
 		}
 		document, err := json.Marshal(map[string]any{"kind": "ConfigMap", "data": object.Data})
 		if err != nil {
-			f.refused = err // of texts alone
+			f.refused = err // it has only strings
 			return
 		}
 		f.configMap = object
@@ -176,8 +176,8 @@ func (f *refreshed) settings(ctx context.Context, r *Refresh, reader client.Read
 	}
 }
 
-// lost is the error of settings without one that launches have used, and that was not detected. At the program's beginning it is no error:
-// each class may have its own.
+// lost is the error of settings that no longer contain a setting which launches have used and which was not detected. At the
+// program's start that is no error: each class may have its own.
 func (f *refreshed) lost(now *azure.Settings) error {
 	before := f.inputs.Settings
 	if before == nil {
@@ -193,8 +193,8 @@ func (f *refreshed) lost(now *azure.Settings) error {
 	return errors.Join(wrong...)
 }
 
-// changedSettings are the names of the settings that have another value and decide something of a node. The values are not named: one of
-// them is a token.
+// changedSettings names the settings that have another value and affect a node. It does not return the values: one of them is a
+// token.
 func changedSettings(old, now *azure.Settings) []string {
 	if old == nil {
 		return nil
@@ -212,7 +212,8 @@ func changedSettings(old, now *azure.Settings) []string {
 	return changed
 }
 
-// detected takes the facts that were found. A fact that was found before, and not now, stays if something could not be found out.
+// detected takes the facts that were found. If detection was incomplete, a fact that was found before, and not now, keeps its
+// value.
 func (f *refreshed) detected(now *azure.Detected, err error) {
 	if err != nil {
 		f.failed = fmt.Errorf("the cluster: %w", err)
@@ -235,7 +236,7 @@ func (f *refreshed) detected(now *azure.Detected, err error) {
 		}
 	}
 	if len(changed) == 0 && f.inputs.Detected != nil {
-		return // it was only found at another time
+		return // only its time differs
 	}
 	document, marshalErr := json.Marshal(&taken)
 	if marshalErr != nil {

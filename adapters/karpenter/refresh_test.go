@@ -40,15 +40,15 @@ func settingsMap(t testing.TB, over map[string]string) *corev1.ConfigMap {
 	return m
 }
 
-// world is what the sources of a refresh say.
+// world is a fake of a refresh's sources.
 type world struct {
 	detected *azure.Detected
 	images   *azure.Images
-	// failed and imagesFailed are why something could not be found out.
+	// failed and imagesFailed are the errors of the detection and of the image list.
 	failed, imagesFailed error
 }
 
-// refreshing has the provider refresh its inputs by a ConfigMap and a world.
+// refreshing returns a provider that refreshes its inputs from a ConfigMap and a world.
 func refreshing(t testing.TB, w *world, over map[string]string) *fixture {
 	t.Helper()
 	in := inputs(t, "")
@@ -70,7 +70,7 @@ func refreshing(t testing.TB, w *world, over map[string]string) *fixture {
 	return f
 }
 
-// refresh has the provider ask again, and the class shown what has come of it. It returns the class's condition, in short.
+// refresh has the provider refresh its inputs and reconcile the class. It returns the class's condition, in short.
 func (f *fixture) refresh() string {
 	f.t.Helper()
 	controllers := f.provider.Controllers()
@@ -109,8 +109,8 @@ func (f *fixture) launched(name string) *launch.Launch {
 	return f.cloud.started[len(f.cloud.started)-1].Launch
 }
 
-// TestSettingsAreRefreshed: a setting that changes in the ConfigMap is used by the next launch, and the class shows it. What is wrong with
-// the ConfigMap is shown, all at once, and the last good settings stay until it is good again.
+// TestSettingsAreRefreshed: the next launch uses a setting that changes in the ConfigMap, and the class shows the change. The class
+// shows all problems of the ConfigMap at once, and the last good settings stay in use until it is good again.
 func TestSettingsAreRefreshed(t *testing.T) {
 	f := refreshing(t, new(world), nil)
 	user := func(name string) string { return f.launched(name).Document().Machine.AdminUser }
@@ -143,12 +143,12 @@ func TestSettingsAreRefreshed(t *testing.T) {
 	step("mended", "operator", "InputsApplied: ")
 
 	subnet := settingsMap(t, nil).Data["vnet-subnet-id"]
-	f.set(map[string]string{"vnet-subnet-id": "", "linux-admin-username": "other"}) // nothing was detected in its place
+	f.set(map[string]string{"vnet-subnet-id": "", "linux-admin-username": "other"}) // nothing was detected that could replace it
 	step("lost", "operator", "SettingsRefused: what was known before stays in use: vnet-subnet-id")
 	f.set(map[string]string{"vnet-subnet-id": subnet, "linux-admin-username": "operator"})
 	step("found", "operator", "InputsApplied: ")
 
-	f.set(map[string]string{"batch-max-duration": "30s", "team": "blue"}) // of the core, and of another program
+	f.set(map[string]string{"batch-max-duration": "30s", "team": "blue"}) // the first is a setting of the core, the second of another program
 	step("of-others", "operator", "InputsApplied: ")
 	if !f.recorder.said("SettingsIgnored", "team") || f.recorder.said("InputsApplied", "batch-max-duration") {
 		t.Errorf("%v", f.recorder.events)
@@ -165,7 +165,7 @@ func TestSettingsAreRefreshed(t *testing.T) {
 	step("back", "azureuser", "InputsApplied: changed while it runs: linux-admin-username")
 }
 
-// TestTokenIsRefreshed: a new token of the settings is used, and nothing shows either of them.
+// TestTokenIsRefreshed: a new token in the settings is used, and no output shows either token.
 func TestTokenIsRefreshed(t *testing.T) {
 	f := refreshing(t, new(world), map[string]string{"kubelet-bootstrap-token": "abcdef.0123456789canary"})
 	f.secrets = []string{"0123456789canary", "fedcba9876543210"}
@@ -179,8 +179,8 @@ func TestTokenIsRefreshed(t *testing.T) {
 	}
 }
 
-// TestClusterIsDetectedAgain: a fact that has changed is used, one that was found at another time changes nothing, and one that cannot be
-// found out now stays as it was, while the others are used.
+// TestClusterIsDetectedAgain: a changed fact is used; the same fact with another time changes nothing; a fact that cannot be
+// detected now keeps its value while the others are used.
 func TestClusterIsDetectedAgain(t *testing.T) {
 	w := new(world)
 	f := refreshing(t, w, nil)
@@ -222,7 +222,7 @@ func TestClusterIsDetectedAgain(t *testing.T) {
 	}
 }
 
-// TestImagesAreListedAgain: new images are used, and a list that cannot be had changes nothing.
+// TestImagesAreListedAgain: new images are used, and a list that cannot be read changes nothing.
 func TestImagesAreListedAgain(t *testing.T) {
 	w := new(world)
 	f := refreshing(t, w, nil)
@@ -235,7 +235,7 @@ func TestImagesAreListedAgain(t *testing.T) {
 	w.imagesFailed = nil
 	w.images, _ = azure.ReadImages(append(read(t, "images.yaml"), "\ntime: \"2026-11-25T12:05:00Z\"\n"...))
 	if shown := f.refresh(); shown != "InputsApplied: " {
-		t.Error(shown) // they were listed at another time
+		t.Error(shown) // only the time of the list differs
 	}
 	w.images, _ = azure.ReadImages([]byte(strings.ReplaceAll(string(read(t, "images.yaml")), before, "202611.01.0")))
 	f.cloud.machines = nil
@@ -244,8 +244,8 @@ func TestImagesAreListedAgain(t *testing.T) {
 	}
 }
 
-// TestFirstInputs: without settings a program cannot begin. Without facts and images it can: the class says what is missing, and the
-// provider asks again.
+// TestFirstInputs: a program cannot start without settings. It can start without facts and images: the class reports what is
+// missing, and the provider tries again.
 func TestFirstInputs(t *testing.T) {
 	f := newFixture(t, nil, settingsMap(t, nil))
 	at := types.NamespacedName{Namespace: "kube-system", Name: "settings"}

@@ -14,26 +14,26 @@ import (
 
 // The reasons of the claim's condition Launched, beside those of [report.Reason] and [report.ImageIncomplete].
 const (
-	// LaunchRefused: package launch has found a fatal problem.
+	// LaunchRefused: package launch reports a fatal problem.
 	LaunchRefused = "LaunchRefused"
-	// InstanceTypeUnknown: the claim names instance types of which nothing is known.
+	// InstanceTypeUnknown: the claim names unknown instance types.
 	InstanceTypeUnknown = "InstanceTypeUnknown"
 	// RequirementsContradict: no node can fulfil all requirements of the claim.
 	RequirementsContradict = "RequirementsContradict"
-	// NodeClassReadinessUnknown: nobody has said yet whether the class is ready.
+	// NodeClassReadinessUnknown: the class has no condition Ready for this generation yet.
 	NodeClassReadinessUnknown = "NodeClassReadinessUnknown"
 	// UserDataImpossible: no user data can be made, for example because it is larger than the cloud allows.
 	UserDataImpossible = "UserDataImpossible"
 	// MachineNotStarted: the cloud has not started the machine.
 	MachineNotStarted = "MachineNotStarted"
-	// MachineDiffers: there is a machine with the claim's name that was made from something else.
+	// MachineDiffers: a machine with the claim's name exists, but was made from something else.
 	MachineDiffers = "MachineDiffers"
 )
 
-// longestText is how long an event's message may be (Kubernetes: events.k8s.io, note), and what is said in a condition.
+// longestText limits an event's message (Kubernetes: events.k8s.io, note) and a condition's message.
 const longestText = 1024
 
-// short is a text that is not longer than an event may be.
+// short cuts a text to an event's limit.
 func short(text string) string {
 	if len(text) <= longestText {
 		return text
@@ -41,12 +41,12 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:longestText-len("...")], "") + "..."
 }
 
-// refused is the error of a launch, with a reason for the claim's condition.
+// refused returns the error of a launch, with a reason for the claim's condition.
 func refused(reason string, err error) error {
 	return cloudprovider.NewCreateError(err, reason, short(err.Error()))
 }
 
-// problemsError is all that is wrong, on one line.
+// problemsError joins all problems on one line.
 func problemsError(problems []nodeconfig.Problem) error {
 	texts := make([]string, len(problems))
 	for i, p := range problems {
@@ -55,7 +55,7 @@ func problemsError(problems []nodeconfig.Problem) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// refusedFor is the error of a launch that package launch has found fatal problems with.
+// refusedFor is the error of a launch with fatal problems.
 func refusedFor(problems []nodeconfig.Problem) error {
 	reason := LaunchRefused
 	if slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotInstalled }) {
@@ -64,7 +64,7 @@ func refusedFor(problems []nodeconfig.Problem) error {
 	return refused(reason, problemsError(problems))
 }
 
-// without is an error that does not repeat secrets: servers put what they have refused into their answers.
+// without removes secrets from an error: servers repeat refused values in their answers.
 func without(err error, secrets ...string) error {
 	if err == nil || !slices.ContainsFunc(secrets, func(s string) bool { return s != "" && strings.Contains(err.Error(), s) }) {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 )
 
-// placed is where the last machine was started: its zone, and the labels of its node.
+// placed returns where the last machine was started: its zone, and its node's labels.
 func (f *fixture) placed() (zone, label, scope string) {
 	d := f.cloud.started[len(f.cloud.started)-1].Launch.Document()
 	return d.Machine.Zone, d.Node.Kubelet.Labels[corev1.LabelTopologyZone], d.Node.Kubelet.Labels["karpenter.azure.com/placement-scope"]
@@ -26,8 +26,8 @@ func zoneClaim(t testing.TB, zones, more string) *v1.NodeClaim {
 		"{key: topology.kubernetes.io/zone, operator: In, values: ["+zones+"]}, {key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D4ds_v5]}"+more+"]}")
 }
 
-// TestRegional: a claim can ask for a machine in no zone. One that leaves the choice gets a zone, and no zone where no zone has room. What
-// was chosen is no drift.
+// TestRegional: a claim can ask for a machine in no zone. A claim that leaves the choice gets a zone, or no zone if no zone has
+// room. The choice is no drift.
 func TestRegional(t *testing.T) {
 	for name, c := range map[string]struct {
 		zones, more string
@@ -74,7 +74,8 @@ func TestRegional(t *testing.T) {
 	}
 }
 
-// TestPlacements: the scheduler sees what each offering is: a placement of a pod's choice fits, and Ultra SSD fits where the type has it.
+// TestPlacements: the scheduler sees each offering's properties: a placement that a pod requires fits, and Ultra SSD fits if the
+// type has it.
 func TestPlacements(t *testing.T) {
 	in := inputs(t, "")
 	for i := range in.Types {
@@ -116,7 +117,7 @@ func TestPlacements(t *testing.T) {
 	}
 }
 
-// TestSpotCapability: a type that cannot be a spot machine has no such offering; one of which that is not known has.
+// TestSpotCapability: a type that cannot be a spot machine has no spot offering; a type for which that is unknown has one.
 func TestSpotCapability(t *testing.T) {
 	for name, c := range map[string]struct {
 		able *bool

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// TestControllers: each controller has a name of its own, and objects that the manager knows.
+// TestControllers: each controller has a unique name, and the manager knows the kinds of its objects.
 func TestControllers(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.options.Refresh = &karpenter.Refresh{ConfigMap: types.NamespacedName{Namespace: "kube-system", Name: "settings"}}
@@ -41,7 +41,8 @@ func TestControllers(t *testing.T) {
 	}
 }
 
-// TestRegister: the class has its kind, and the scheduler knows the labels of Azure's nodes, but for those of Karpenter's own domain.
+// TestRegister: the class has its kind, and the scheduler knows the labels of Azure's nodes, except those of Karpenter's own
+// domain.
 func TestRegister(t *testing.T) {
 	gvk, err := apiutil.GVKForObject(&karpenter.NodeClass{}, scheme.Scheme)
 	if err != nil || gvk.GroupVersion().String() != azure.ClassVersion || gvk.Kind != azure.ClassKind {
@@ -55,7 +56,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestCRD: the definition of the class that comes with the adapter is for the kind that is registered.
+// TestCRD: the adapter's CRD defines the kind that Register registers.
 func TestCRD(t *testing.T) {
 	data, err := os.ReadFile("aksnodeclass.yaml")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 )
 
-// repairs are the conditions for which a Node is replaced (Karpenter for Azure v1.7: RepairPolicies). The kubelet writes the first, and
-// agents of AKS write the others. A Node is drained for as long as the row says: a kubelet that is not Ready evicts nothing, and a spot
+// repairs are the conditions for which a Node is replaced (Karpenter for Azure v1.7: RepairPolicies). The kubelet writes the first,
+// and agents of AKS write the others. drain limits the time for draining: a kubelet that is not Ready evicts nothing, and a spot
 // machine is gone after its notice (Azure: scheduled events, Preempt). A higher priority is repaired first.
 var repairs = []struct {
 	condition    corev1.NodeConditionType
@@ -22,8 +22,8 @@ var repairs = []struct {
 	{condition: "PreemptionScheduled", status: corev1.ConditionTrue, drain: 30 * time.Second, priority: 2},
 }
 
-// RepairPolicies say which Nodes are replaced because they are not well. The core wants one policy without a reason, which counts where
-// no other has the reason; all others are for any reason.
+// RepairPolicies returns the policies for replacing unhealthy Nodes. The core requires one policy without a reason, which counts if
+// no other has the Node's reason; all others are for any reason.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	policies := make([]cloudprovider.RepairPolicy, len(repairs))
 	for i, r := range repairs {

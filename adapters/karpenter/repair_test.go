@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
-// TestRepair: the core takes the policies, and a Node with one of these conditions is replaced: after ten minutes without a kubelet, and
-// at once where the cloud's agents say that the machine is not well or is about to be taken away.
+// TestRepair: the core accepts the policies, and replaces a Node with one of these conditions: after ten minutes without a kubelet,
+// and at once if the cloud's agents report that the machine is unhealthy or will be taken away.
 func TestRepair(t *testing.T) {
 	f := newFixture(t, nil)
 	ctx := options.ToContext(f.ctx, &options.Options{FeatureGates: options.FeatureGates{NodeRepair: true}})

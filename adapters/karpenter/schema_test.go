@@ -28,14 +28,14 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// apiServer does with a class what an API server does that has the definition (k8s.io/apiextensions-apiserver).
+// apiServer validates a class as an API server with the CRD does (k8s.io/apiextensions-apiserver).
 type apiServer struct {
 	structural *schema.Structural
 	values     validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// newAPIServer refuses a definition that an API server would refuse, for example because its rules may take too long.
+// newAPIServer fails for a CRD that an API server would refuse, for example because its rules may take too long.
 func newAPIServer(t testing.TB) *apiServer {
 	t.Helper()
 	var crd apiextensionsv1.CustomResourceDefinition
@@ -68,7 +68,7 @@ func newAPIServer(t testing.TB) *apiServer {
 	return s
 }
 
-// classObject is a class with a spec, as the API server reads it: whole numbers stay whole.
+// classObject is a class with a spec, as the API server reads it: whole numbers remain integers.
 func classObject(t testing.TB, spec map[string]any) map[string]any {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{
@@ -84,7 +84,7 @@ func classObject(t testing.TB, spec map[string]any) map[string]any {
 	return class
 }
 
-// accept lays the defaults into a class, and returns all that is wrong, a field that is not known included: kubectl asks for that.
+// accept sets the defaults in a class, and returns all problems, including unknown fields, as kubectl asks for.
 func (s *apiServer) accept(class map[string]any) (wrong []string) {
 	defaulting.PruneNonNullableNullsWithoutDefaults(class, s.structural)
 	for _, path := range pruning.PruneWithOptions(class, s.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
@@ -93,7 +93,7 @@ func (s *apiServer) accept(class map[string]any) (wrong []string) {
 	defaulting.Default(class, s.structural)
 	found := validation.ValidateCustomResource(nil, class, s.values)
 	found = append(found, listtype.ValidateListSetsAndMaps(nil, s.structural, class)...)
-	if len(found) == 0 { // as the API server does it
+	if len(found) == 0 { // the API server has the same order
 		more, _ := s.rules.Validate(context.Background(), field.NewPath("root"), s.structural, class, nil, celconfig.RuntimeCELCostBudget)
 		found = append(found, more...)
 	}
@@ -103,16 +103,16 @@ func (s *apiServer) accept(class map[string]any) (wrong []string) {
 	return wrong
 }
 
-// vector is a class with its verdict.
+// vector is a class with its expected result.
 type vector struct {
 	About   string
 	Spec    map[string]any
 	Refused bool
-	// Later says that only launch/azure refuses it, Written that only the API server does: a file may write a number as a text.
+	// Later: only launch/azure refuses it. Written: only the API server refuses it, because a file may write a number as a text.
 	Later, Written bool
 }
 
-// vectors are those of the file, the zones of a DNS cache, and both sides of each bound that the schema has.
+// vectors are those of the file, the zones of a DNS cache, and both sides of each of the schema's bounds.
 func vectors(t testing.TB, s *apiServer) []vector {
 	t.Helper()
 	data, err := os.ReadFile("testdata/classes.yaml")
@@ -139,17 +139,17 @@ func vectors(t testing.TB, s *apiServer) []vector {
 	return all
 }
 
-// verdict is who refuses a value.
+// verdict is which of the two refuses a value.
 type verdict int
 
 const (
 	good verdict = iota
 	bad
-	later   // launch/azure alone
-	written // the API server alone
+	later   // only launch/azure
+	written // only the API server
 )
 
-// value is one at a bound.
+// value is a value at a bound.
 type value struct {
 	value   any
 	refused verdict
@@ -192,7 +192,7 @@ func bounds(path []string, s *schema.Structural) map[string][]value {
 	return all
 }
 
-// at is a spec with a value at a path, and what the value cannot do without.
+// at is a spec with a value at a path, and with the fields that the value depends on.
 func at(path []string, v any) map[string]any {
 	spec := map[string]any{path[len(path)-1]: v}
 	for _, name := range slices.Backward(path[:len(path)-1]) {
@@ -204,7 +204,7 @@ func at(path []string, v any) map[string]any {
 	return spec
 }
 
-// withDNS is a spec with a DNS cache that is changed: its zone of the network's list, and all of it.
+// withDNS is a spec with a changed DNS cache. change gets the zone in the network's list and the whole cache.
 func withDNS(change func(zone, dns map[string]any)) map[string]any {
 	zone := func(name, destination string) map[string]any {
 		return map[string]any{
@@ -222,7 +222,7 @@ func withDNS(change func(zone, dns map[string]any)) map[string]any {
 	return map[string]any{"localDNS": dns}
 }
 
-// zoneVectors are those of the DNS cache: a zone of the network's list with one field that differs, and lists that lack something.
+// zoneVectors are those of the DNS cache: a network zone with one field changed, and lists that lack an entry.
 func zoneVectors() []vector {
 	var all []vector
 	add := func(about string, refused verdict, change func(zone, dns map[string]any)) {
@@ -271,7 +271,7 @@ func zoneVectors() []vector {
 	return all
 }
 
-// TestSchema: an API server takes the definition, and takes and refuses with it what it should.
+// TestSchema: an API server accepts the CRD, and with it accepts and refuses the right classes.
 func TestSchema(t *testing.T) {
 	s := newAPIServer(t)
 	for _, v := range vectors(t, s) {

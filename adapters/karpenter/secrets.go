@@ -49,14 +49,14 @@ func (s *secrets) List(ctx context.Context) ([]bootstraptoken.Token, error) {
 	}
 	tokens := make([]bootstraptoken.Token, 0, len(list.Items))
 	for i := range list.Items {
-		if secret := &list.Items[i]; secret.Name == tokenNamePrefix+string(secret.Data[keyID]) { // Kubernetes finds no other
+		if secret := &list.Items[i]; secret.Name == tokenNamePrefix+string(secret.Data[keyID]) { // Kubernetes ignores tokens under any other name
 			tokens = append(tokens, tokenOf(secret))
 		}
 	}
 	return tokens, nil
 }
 
-// tokenOf is the token that a secret has. An expiration that cannot be read is long ago, as for Kubernetes.
+// tokenOf reads the token in a secret. An unreadable expiration counts as long ago, as in Kubernetes.
 func tokenOf(secret *corev1.Secret) bootstraptoken.Token {
 	data := func(key string) string { return string(secret.Data[key]) }
 	token := bootstraptoken.Token{
@@ -77,7 +77,7 @@ func tokenOf(secret *corev1.Secret) bootstraptoken.Token {
 	return token
 }
 
-// Create makes a token as it is wanted, with a value that is drawn.
+// Create makes the wanted token with a random value.
 func (s *secrets) Create(ctx context.Context, wanted bootstraptoken.Token) (bootstraptoken.Token, error) {
 	id, value := randomText(tokenIDLength), randomText(tokenLength)
 	data := map[string]string{
@@ -97,7 +97,7 @@ func (s *secrets) Create(ctx context.Context, wanted bootstraptoken.Token) (boot
 	for key, text := range data {
 		secret.Data[key] = []byte(text)
 	}
-	sent := secret.DeepCopy() // an answer is written into what is sent
+	sent := secret.DeepCopy() // Create overwrites its argument with the answer
 	if err := s.writer.Create(ctx, sent); err != nil {
 		return bootstraptoken.Token{}, without(err, value)
 	}
@@ -114,10 +114,10 @@ func (s *secrets) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// alphabet are the characters of a token.
+// alphabet contains the characters of a token.
 const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-// randomText is a text that nobody can guess: each character of the alphabet is as likely as the others.
+// randomText returns an unpredictable text: each character of the alphabet is equally likely.
 func randomText(length int) string {
 	text := make([]byte, 0, length)
 	for drawn := make([]byte, 2*length); len(text) < length; {

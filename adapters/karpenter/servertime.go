@@ -12,23 +12,23 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// askEvery is how often the API server is asked for its time.
+// askEvery is the interval at which the API server's time is read.
 const askEvery = 10 * time.Minute
 
-// serverClock knows how far the API server's clock is off, which decides when a token expires.
+// serverClock knows the difference to the API server's clock, which decides when a token expires.
 type serverClock struct {
 	clock clock.Clock
-	// ask asks the server; nil where only what it has created shows the time.
+	// ask returns the server's time. If nil, only the objects that the server creates show it.
 	ask func(context.Context) (time.Time, error)
 
 	mu    sync.Mutex
 	asked time.Time
-	// ahead is how far the server's clock is before the program's; 0 if that is not known.
+	// ahead is how far the server's clock is ahead of the program's. 0 if unknown.
 	ahead time.Duration
 }
 
-// now is the time of the API server, or of the program if the server's is not known, and how far the server's clock is ahead of the
-// program's. A server that does not answer changes nothing of what is known.
+// now is the API server's time, or the program's if the server's is unknown, and how far the server's clock is ahead of the
+// program's. If the server does not answer, the last known difference stays.
 func (s *serverClock) now(ctx context.Context) (now time.Time, ahead time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *serverClock) now(ctx context.Context) (now time.Time, ahead time.Durati
 	return s.clock.Now().Add(s.ahead), s.ahead
 }
 
-// created takes the time at which the server says that it has just created something, where nobody asks it.
+// created learns the server's time from an object that the server has just created. It is used only if ask is nil.
 func (s *serverClock) created(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *serverClock) created(at time.Time) {
 	}
 }
 
-// ServerDate asks an API server for its time: by the Date of an answer (RFC 9110), in whole seconds.
+// ServerDate returns a function that reads an API server's time from the Date of an answer (RFC 9110), in whole seconds.
 func ServerDate(config *rest.Config) (func(context.Context) (time.Time, error), error) {
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -71,7 +71,7 @@ func ServerDate(config *rest.Config) (func(context.Context) (time.Time, error), 
 			return time.Time{}, fmt.Errorf("the time of the API server: %w", err)
 		}
 		defer answer.Body.Close()
-		if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)); err != nil { // so that the connection is kept
+		if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)); err != nil { // read to the end, so that the connection is reused
 			return time.Time{}, fmt.Errorf("the time of the API server: %w", err)
 		}
 		at, err := http.ParseTime(answer.Header.Get("Date"))

@@ -15,12 +15,12 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// LaunchClass says why a cloud starts no machine. It decides which offerings are not offered for a while.
+// LaunchClass is why a cloud starts no machine. It decides which offerings are withheld for a while.
 type LaunchClass string
 
 // The classes, with the codes of Azure's answers (Azure: "Resolve errors in VM allocation", "Resolve quota errors").
 const (
-	// NoCapacity: the cloud has no room for a machine of that instance type, zone and capacity type, and says no more.
+	// NoCapacity: the cloud has no room for a machine of that instance type, zone and capacity type, and gives no details.
 	NoCapacity LaunchClass = "NoCapacity"
 	// ZonalAllocationFailed: the zone has no room for the size. Code ZonalAllocationFailed.
 	ZonalAllocationFailed LaunchClass = "ZonalAllocationFailed"
@@ -34,27 +34,28 @@ const (
 	SKUNotAvailable LaunchClass = "SKUNotAvailable"
 	// SKURestricted: the subscription may not have the size. Code VMSizeNotSupported.
 	SKURestricted LaunchClass = "SKURestricted"
-	// FamilyQuotaReached: what is left of the quota of the size's family is less than the size has. Code OperationNotAllowed, or
-	// QuotaExceeded, with the family's cores in the message.
+	// FamilyQuotaReached: the rest of the family's quota is less than the size needs. Code OperationNotAllowed, or QuotaExceeded,
+	// with the family's cores in the message.
 	FamilyQuotaReached LaunchClass = "FamilyQuotaReached"
-	// FamilyWithoutQuota: the subscription has no quota for the size's family. The same with a current limit of 0.
+	// FamilyWithoutQuota: the subscription has no quota for the size's family. The same codes with a current limit of 0.
 	FamilyWithoutQuota LaunchClass = "FamilyWithoutQuota"
-	// SpotQuotaReached: the quota of spot machines is used up. The same with LowPriorityCores in the message.
+	// SpotQuotaReached: the quota of spot machines is used up. The same codes with LowPriorityCores in the message.
 	SpotQuotaReached LaunchClass = "SpotQuotaReached"
-	// RegionalQuotaReached: what is left of the quota of the region is less than the size has. The same with Total Regional Cores.
+	// RegionalQuotaReached: the rest of the region's quota is less than the size needs. The same codes with Total Regional Cores.
 	RegionalQuotaReached LaunchClass = "RegionalQuotaReached"
-	// Throttled: the cloud takes no more requests now. Status 429, code TooManyRequests. The client waits as long as the cloud asks for.
+	// Throttled: the cloud accepts no more requests now. Status 429, code TooManyRequests. The client waits as long as the cloud
+	// asks for.
 	Throttled LaunchClass = "Throttled"
 )
 
 // LaunchError is the error of [Machines] for a machine that the cloud does not start for one of these reasons.
 type LaunchError struct {
 	Class LaunchClass
-	// Err is what the cloud says; nil for nothing.
+	// Err is the cloud's error. It may be nil.
 	Err error
 }
 
-// Error has the class and what the cloud says.
+// Error returns the class and the cloud's error.
 func (e *LaunchError) Error() string {
 	if e.Err == nil {
 		return string(e.Class)
@@ -62,32 +63,33 @@ func (e *LaunchError) Error() string {
 	return string(e.Class) + ": " + e.Err.Error()
 }
 
-// Unwrap is what the cloud says.
+// Unwrap returns the cloud's error.
 func (e *LaunchError) Unwrap() error { return e.Err }
 
-// shortage is what a class of refusal takes away: the offerings of some sizes, in some zones, as some capacity types.
+// shortage is the offerings that a class of refusal makes unavailable: of some sizes, in some zones, as some capacity types.
 type shortage struct {
 	class LaunchClass
 	sizes func(refused, other *size) bool
 	zones func(refused, other string) bool
 	kinds func(refused, other string) bool
-	// lasts is for how long; as on-demand where that is longer.
+	// lasts is for how long. If onDemand is longer, it counts for on-demand offerings.
 	lasts, onDemand time.Duration
-	// deletes says that the claim's other offerings would fail as well: the core deletes the claim, and its pods get another one.
-	// Else the claim stays, and its next offering is tried.
+	// deletes reports whether the claim's other offerings would fail as well: the core then deletes the claim, and its pods get
+	// another one. Otherwise the claim stays, and its next offering is tried.
 	deletes bool
 }
 
-// How long an offering is not offered (Karpenter for Azure v1.7: pkg/providers/instance/offerings, pkg/cache).
+// How long an offering is withheld (Karpenter for Azure v1.7: pkg/providers/instance/offerings, pkg/cache).
 const (
-	soon      = 3 * time.Minute  // nothing says how long it lasts
+	soon      = 3 * time.Minute  // the cloud does not say how long it lasts
 	someQuota = 10 * time.Minute // long enough to try the smaller sizes of a family
 	longer    = time.Hour
-	aDay      = 23 * time.Hour // a region gets no new sizes meanwhile
+	aDay      = 23 * time.Hour // a region gets no new sizes within a day
 )
 
-// shortages are all classes. A size that is as large or larger than one that is refused would be refused as well. Karpenter for Azure
-// takes nothing away where the quota of a region is reached, so its core asks for the same at once; here the sizes that are as large wait.
+// shortages are all classes. If a size is refused, all sizes that are as large or larger would be refused as well. Karpenter for
+// Azure withholds nothing if a region's quota is reached, so its core asks for the same size at once; here sizes that are as large
+// wait.
 var shortages = []shortage{
 	{class: NoCapacity, sizes: thisSize, zones: same, kinds: same, lasts: soon, deletes: true},
 	{class: ZonalAllocationFailed, sizes: asLargeOfFamily, zones: same, kinds: every, lasts: longer},
@@ -116,14 +118,14 @@ func every(_, _ string) bool          { return true }
 func same(refused, other string) bool { return refused == other }
 func ofSpot(_, other string) bool     { return other == v1.CapacityTypeSpot }
 
-// placement is the same where both are zones, or neither is.
+// placement reports whether both are zones, or neither is.
 func placement(refused, other string) bool { return azure.IsZone(refused) == azure.IsZone(other) }
 
-// labelSeries is a node's label of its size's series.
+// labelSeries is a node's label with the series of its size.
 const labelSeries = "karpenter.azure.com/sku-series"
 
-// ofFamily reports whether a size is of the same family, which shares a quota and hardware. If a list does not say the families, the sizes of
-// a series are one. A size of which neither is known is of no other's.
+// ofFamily reports whether a size belongs to the same family, which shares a quota and hardware. If a list does not name the
+// families, the sizes of one series are one family. A size with neither belongs to no other size's family.
 func ofFamily(refused, other *size) bool {
 	if a, b := refused.machine.Family, other.machine.Family; a != "" && b != "" {
 		return strings.EqualFold(a, b)
@@ -132,8 +134,8 @@ func ofFamily(refused, other *size) bool {
 	return thisSize(refused, other) || len(series) > 0 && slices.Equal(series, other.labels[labelSeries])
 }
 
-// refusal is the error of a launch that the cloud has refused; nil for an error of another kind. The offerings that the class takes away
-// are not offered for a while.
+// refusal is the error of a launch that the cloud has refused. It is nil for an error of another kind. The class's offerings are
+// withheld for a while.
 func (p *Provider) refusal(ctx context.Context, chosen *choice, err error, secrets ...string) error {
 	refusal, is := errors.AsType[*LaunchError](err)
 	if !is {
@@ -163,7 +165,7 @@ func (p *Provider) refusal(ctx context.Context, chosen *choice, err error, secre
 	return refused(string(row.class), err)
 }
 
-// offerings are those that a refusal takes away.
+// offerings are those that a refusal withholds.
 func (s *shortage) offerings(refused azure.Offering, sizes []*size) []azure.Offering {
 	i := slices.IndexFunc(sizes, func(one *size) bool { return one.machine.Name == refused.Type })
 	var taken []azure.Offering

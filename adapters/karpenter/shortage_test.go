@@ -34,7 +34,7 @@ func shortageTypes(t testing.TB) []launch.InstanceType {
 	return types
 }
 
-// missing are the offerings that are not offered, in short: "D4 1 on-demand".
+// missing are the withheld offerings, in short: "D4 1 on-demand".
 func (f *fixture) missing() []string {
 	f.t.Helper()
 	short := strings.NewReplacer("Standard_", "", "s_v5", "", "eastus-", "")
@@ -49,7 +49,7 @@ func (f *fixture) missing() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// product are all offerings of sizes, zones and capacity types, as missing has them.
+// product is every combination of sizes, zones and capacity types, in the form of missing.
 func product(sizes, zones, kinds string) []string {
 	var all []string
 	for size := range strings.SplitSeq(sizes, " ") {
@@ -63,7 +63,7 @@ func product(sizes, zones, kinds string) []string {
 	return all
 }
 
-// TestShortages: each class of refusal takes away its offerings, for its time, and has its error of the core.
+// TestShortages: each class of refusal withholds its offerings, for its time, and has its error of the core.
 func TestShortages(t *testing.T) {
 	const every, both, all, kinds = "D2 D4 D8 E2 E4", "1 2", "0 1 2", "on-demand spot"
 	for class, c := range map[karpenter.LaunchClass]struct {
@@ -117,7 +117,7 @@ func TestShortages(t *testing.T) {
 	}
 }
 
-// TestShortagesOfFamilies: the family is the cloud's own if the list of sizes says it, whatever the series of the names are.
+// TestShortagesOfFamilies: if the list of sizes names families, these count, whatever the names' series are.
 func TestShortagesOfFamilies(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		types := shortageTypes(t)
@@ -133,7 +133,7 @@ func TestShortagesOfFamilies(t *testing.T) {
 	if _, err := f.provider.Create(f.ctx, shortageClaim(t, "on-demand")); err == nil {
 		t.Error("it is launched")
 	}
-	// Of D2 the list says no family, so its series counts; D8 has another family, and E4 the same one.
+	// The list names no family for D2, so its series counts; D8 has another family, and E4 the same one.
 	if got, want := f.missing(), product("D2 D4 E4", "0 1 2", "on-demand"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -146,7 +146,7 @@ func shortageClaim(t testing.TB, kind string) *v1.NodeClaim {
 		"{key: topology.kubernetes.io/zone, operator: In, values: [eastus-1]}, {key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D4s_v5]}]}")
 }
 
-// TestShortagesAddUp: a refusal of a longer time is not shortened by one of a shorter time, and a class that is not known takes nothing away.
+// TestShortagesAddUp: a later, shorter refusal does not shorten a longer one, and an unknown class withholds nothing.
 func TestShortagesAddUp(t *testing.T) {
 	var class karpenter.LaunchClass
 	f := newFixture(t, func(f *fixture) {

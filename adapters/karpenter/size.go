@@ -17,10 +17,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// size is an instance type with what nodes of a class have on it.
+// size is an instance type with the resources of a class's nodes on it.
 type size struct {
 	machine *launch.InstanceType
-	// problems are all that is wrong with a node of the class on it. A fatal one means that there can be none.
+	// problems are all problems of the class's node on this type. If one is fatal, no such node is possible.
 	problems []nodeconfig.Problem
 	// labels are the values that the labels of such nodes can have.
 	labels   map[string][]string
@@ -28,18 +28,18 @@ type size struct {
 	overhead *cloudprovider.InstanceTypeOverhead
 }
 
-// GetInstanceTypes returns the instance types with what nodes of the pool's class have on them. One on which there can be no such
-// node has no offering that is available; one of which processors and memory are not known is left out.
+// GetInstanceTypes returns the instance types with the resources of the pool class's nodes on them. A type on which no such node is
+// possible has no available offering. A type of unknown processors or memory is left out.
 func (p *Provider) GetInstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	c, err := p.readyClass(ctx, pool.Spec.Template.Spec.NodeClassRef)
 	if err != nil {
 		return nil, err
 	}
 	offered, err := p.offer(c)
-	return slices.Clone(offered), err // the core sorts what it gets
+	return slices.Clone(offered), err // the core sorts this slice
 }
 
-// offer are the instance types of a class for the scheduler. The result is not to be changed.
+// offer returns a class's instance types for the scheduler. Do not modify the result.
 func (p *Provider) offer(c *class) ([]*cloudprovider.InstanceType, error) {
 	sizes, err := c.measure()
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *Provider) offer(c *class) ([]*cloudprovider.InstanceType, error) {
 	return c.offered, nil
 }
 
-// measure finds out what nodes of the class have on each instance type, once.
+// measure computes the resources of the class's nodes on each instance type, once.
 func (c *class) measure() ([]*size, error) {
 	c.mu.Lock()
 	sizes := c.sizes
@@ -82,17 +82,17 @@ func (c *class) measure() ([]*size, error) {
 	return sizes, nil
 }
 
-// size is what nodes have on an instance type: what is rendered for claims that want nothing else.
+// size computes the resources on one instance type, from what is rendered for claims without further requirements.
 func (c *class) size(t *launch.InstanceType) (*size, error) {
 	s := &size{machine: t, labels: make(map[string][]string)}
 	offerings := azure.Offerings(t)
 	for i, o := range offerings {
 		if o.Zone != offerings[0].Zone {
-			break // the same problems and labels, but for those of the zone
+			break // except for the zone's labels, the other offerings have the same problems and labels
 		}
 		made := c.render(t, requestOf(new(launch.NodeClaim), nil, labelsOf(o)))
 		if i == 0 {
-			s.problems = made.Problems() // they are the same for the others
+			s.problems = made.Problems() // the other offerings have the same problems
 		}
 		document := made.Document()
 		for label, value := range document.Node.Kubelet.Labels {
@@ -102,7 +102,7 @@ func (c *class) size(t *launch.InstanceType) (*size, error) {
 		}
 		machine := &document.Machine
 		if len(machine.Capacity) == 0 {
-			return s, nil // the problems say what is not known
+			return s, nil // the problems name what is unknown
 		}
 		if err := s.reserve(machine, document.Node.Kubelet.Config); err != nil {
 			return nil, fmt.Errorf("the instance type %s: %w", t.Name, err)
@@ -111,7 +111,7 @@ func (c *class) size(t *launch.InstanceType) (*size, error) {
 	return s, nil
 }
 
-// reserve takes what a scheduler is told of a node. What pods cannot have are the thresholds of eviction, and else the kubelet's.
+// reserve computes what the scheduler needs of a node. Pods cannot use the eviction thresholds and the kubelet's reservations.
 func (s *size) reserve(m *launch.Machine, kubelet map[string]any) error {
 	var err error
 	if s.capacity, err = quantities(m.Capacity); err != nil {
@@ -141,7 +141,7 @@ func (s *size) reserve(m *launch.Machine, kubelet map[string]any) error {
 	return nil
 }
 
-// quantities are amounts as Kubernetes has them.
+// quantities parses amounts as Kubernetes' quantities.
 func quantities(texts map[string]string) (corev1.ResourceList, error) {
 	list := make(corev1.ResourceList, len(texts))
 	for name, text := range texts {
@@ -154,7 +154,7 @@ func quantities(texts map[string]string) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-// instanceType is the size for the scheduler.
+// instanceType converts the size for the scheduler.
 func (s *size) instanceType(in *Inputs, exhausted func(azure.Offering) bool) *cloudprovider.InstanceType {
 	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead}
 	possible := len(nodeconfig.Fatal(s.problems)) == 0
@@ -167,16 +167,16 @@ func (s *size) instanceType(in *Inputs, exhausted func(azure.Offering) bool) *cl
 	return it
 }
 
-// requirements are the labels of the size's nodes, for each label that Karpenter knows: a pod that asks for one that the nodes do
-// not have does not fit.
+// requirements has each label of the size's nodes that Karpenter knows: a pod that asks for a label that the nodes lack does not
+// fit.
 func (s *size) requirements(offerings cloudprovider.Offerings) scheduling.Requirements {
 	requirements := scheduling.NewRequirements()
 	for label := range v1.WellKnownLabels {
-		if label == v1.NodePoolLabelKey { // the pool's own
+		if label == v1.NodePoolLabelKey { // the pool sets it
 			continue
 		}
 		values := s.labels[label]
-		if offerings[0].Requirements.Has(label) { // it follows from the offering
+		if offerings[0].Requirements.Has(label) { // the offering sets it
 			values = nil
 			for _, o := range offerings {
 				values = append(values, o.Requirements.Get(label).Values()...)

@@ -32,8 +32,7 @@ func (f *fixture) offered() map[string]*cloudprovider.InstanceType {
 // available counts the offerings that are available.
 func available(it *cloudprovider.InstanceType) int { return len(it.Offerings.Available()) }
 
-// TestSizes: the scheduler is told what a node has and keeps back, to the last byte, for every instance type: of the list, and of
-// those that are built in.
+// TestSizes: the scheduler gets the node's exact capacity and reservations for every instance type, of a list and built in.
 func TestSizes(t *testing.T) {
 	for name, builtIn := range map[string]bool{"of a list": false, "built in": true} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +64,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// compare compares an instance type with a template for it.
+// compare compares an instance type with the template of a launch on it.
 func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Launch, possible bool) {
 	t.Helper()
 	machine := &template.Document().Machine
@@ -99,7 +98,7 @@ func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Laun
 	if (available(it) > 0) != possible {
 		t.Errorf("%s: %d offerings are available, and a node is possible: %t", it.Name, available(it), possible)
 	}
-	zones, kinds := len(machine.Type.Zones)+1, 2 // and in no zone
+	zones, kinds := len(machine.Type.Zones)+1, 2 // one more for no zone
 	if able := machine.Type.Spot; able != nil && !*able {
 		kinds = 1
 	}
@@ -108,7 +107,7 @@ func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Laun
 	}
 }
 
-// TestRequirements: a pod that asks for a label fits where nodes have it. Each label that Karpenter knows has a requirement.
+// TestRequirements: a pod that asks for a label fits if nodes have it. Each label that Karpenter knows has a requirement.
 func TestRequirements(t *testing.T) {
 	f := newFixture(t, nil)
 	offered := f.offered()
@@ -146,7 +145,7 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// TestPrices: the inputs' prices are taken, and else a cheaper offering is a smaller one, and a spot one.
+// TestPrices: the inputs' prices count; without them a smaller offering is cheaper, and spot is cheaper.
 func TestPrices(t *testing.T) {
 	f := newFixture(t, nil)
 	offered := f.offered()
@@ -172,7 +171,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// TestUnknownCapability: an instance type of which memory and processors are not known is not offered, and stops no other one.
+// TestUnknownCapability: an instance type of unknown memory and processors is not offered, and does not stop the others.
 func TestUnknownCapability(t *testing.T) {
 	in := inputs(t, "")
 	in.Types = append(in.Types, launch.InstanceType{Name: "Standard_X1"})

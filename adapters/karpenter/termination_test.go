@@ -14,17 +14,17 @@ import (
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 )
 
-// finalizer is the one that Karpenter's provider for Azure has on a class.
+// finalizer is the one that Karpenter's provider for Azure sets on a class.
 const finalizer = "karpenter.azure.com/termination"
 
-// gone reports whether the cluster does not have the class any more.
+// gone reports whether the cluster no longer has the class.
 func (f *fixture) gone() bool {
 	err := f.client.Get(f.ctx, client.ObjectKey{Name: "default"}, new(karpenter.NodeClass))
 	return apierrors.IsNotFound(err)
 }
 
-// TestClassIsHeld: a class stays until its last claim is gone, and an event names the claims that it waits for. Nothing is launched with it
-// meanwhile, and a node of it does not drift.
+// TestClassIsHeld: a class stays until its last claim is gone, and an event names the claims that it waits for. Until then, no
+// claim launches with it, and its nodes do not drift.
 func TestClassIsHeld(t *testing.T) {
 	f := newFixture(t, nil)
 	f.judge()
@@ -63,8 +63,8 @@ func TestClassIsHeld(t *testing.T) {
 	}
 }
 
-// TestClassIsHeldByItsOwnClaims: claims of other classes hold nothing, and neither does a class that has no claims. One whose claims cannot
-// be listed stays. A finalizer of others is theirs.
+// TestClassIsHeldByItsOwnClaims: claims of other classes do not hold a class, and a class without claims is released. A class whose
+// claims cannot be listed stays. Finalizers of other programs stay.
 func TestClassIsHeldByItsOwnClaims(t *testing.T) {
 	class := classOf(t, "")
 	class.Finalizers = []string{finalizer, "example.com/other"}
@@ -88,7 +88,8 @@ func TestClassIsHeldByItsOwnClaims(t *testing.T) {
 	}
 }
 
-// TestFinalizerBeforeReady: a class is held before it is ready, so no claim can be launched with one that is not held.
+// TestFinalizerBeforeReady: a class gets the finalizer before it is ready, so no claim can be launched with a class that is not
+// held.
 func TestFinalizerBeforeReady(t *testing.T) {
 	class := classOf(t, "")
 	class.Status.Conditions = nil

@@ -42,7 +42,7 @@ func tokenOf(t testing.TB, l karpenter.Launch) string {
 	return found[1]
 }
 
-// TestTokenSecret: the secret is as Kubernetes wants it.
+// TestTokenSecret: the secret has the form that Kubernetes requires.
 func TestTokenSecret(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.options.Tokens = bootstraptoken.Policy{PerNode: true, Lifetime: 2 * time.Hour, Groups: []string{"system:bootstrappers:a", "system:bootstrappers:b"}}
@@ -69,7 +69,7 @@ func TestTokenSecret(t *testing.T) {
 	}
 }
 
-// TestTokenAtOnce: 20 launches at once make one token, and others' tokens are not used.
+// TestTokenAtOnce: 20 concurrent launches make one token, and tokens of other programs are not used.
 func TestTokenAtOnce(t *testing.T) {
 	f := newFixture(t, nil, tokenSecret(""))
 	var group sync.WaitGroup
@@ -88,8 +88,8 @@ func TestTokenAtOnce(t *testing.T) {
 	}
 }
 
-// TestTokenExpires: a token is used as long as it lasts for a launch, and then there is another one. When the right to make one is
-// taken away, no machine is started, and the claim says why.
+// TestTokenExpires: a token is used as long as it lasts for a launch; then a new one is made. If the program loses the right to
+// make tokens, no machine starts, and the claim has the reason.
 func TestTokenExpires(t *testing.T) {
 	taken := false
 	f := newFixture(t, func(f *fixture) {
@@ -122,7 +122,7 @@ func TestTokenExpires(t *testing.T) {
 	}
 }
 
-// TestServerTime: the API server's clock decides, and people are told of a difference.
+// TestServerTime: the API server's clock decides, and an event reports a difference.
 func TestServerTime(t *testing.T) {
 	asked := 0
 	f := newFixture(t, func(f *fixture) {
@@ -149,8 +149,8 @@ func TestServerTime(t *testing.T) {
 	}
 }
 
-// TestServerTimeUnknown: without an answer to the question for the time, a new token's own tells it: the first launch fails, because
-// its token would expire at once, and the second one knows better.
+// TestServerTimeUnknown: if the server does not answer the question for its time, a new token shows it. The first launch fails,
+// because its token would expire at once; the second one uses the learned time.
 func TestServerTimeUnknown(t *testing.T) {
 	f := newFixture(t, func(f *fixture) {
 		f.funcs.Create = func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
@@ -168,7 +168,7 @@ func TestServerTimeUnknown(t *testing.T) {
 	}
 }
 
-// TestServerDate asks a server for its time.
+// TestServerDate: the server's time comes from the Date of an answer.
 func TestServerDate(t *testing.T) {
 	date := "Wed, 25 Nov 2026 12:00:00 GMT"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,17 +19,17 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// mostKept is how many launches of a class, and how many comparisons, are kept. Claims of a pool have few different ones.
+// mostKept is how many launches, and how many comparisons, a class keeps. The claims of a pool have few different ones.
 const mostKept = 4096
 
-// rendered is a launch with what keeps a node from being made of it: fatal problems, and what its image lacks.
+// rendered is a launch with what prevents its node: fatal problems, and what its image lacks.
 type rendered struct {
 	launch  *launch.Launch
 	fatal   []nodeconfig.Problem
 	lacking func() []nodeconfig.Problem
 }
 
-// wanted is what the claim's node would be made from now; nil, with or without an error, where that is not known.
+// wanted is what the claim's node would be made from now. It is nil if that is unknown, with or without an error.
 func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*rendered, error) {
 	c, err := p.readyClass(ctx, claim.Spec.NodeClassRef)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*rendered, 
 	}
 	t := c.inputs.instanceType(claim.Labels[corev1.LabelInstanceTypeStable])
 	if t == nil {
-		return nil, nil // the core has its own reason for this
+		return nil, nil // the core has its own drift reason for this
 	}
 	key := requestKey(claim, pool)
 	r := c.kept(key)
@@ -59,14 +59,14 @@ func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*rendered, 
 	return r, nil
 }
 
-// wanted renders what a claim's node would be made from.
+// wanted renders what a claim's node would be made from now.
 func (c *class) wanted(claim *v1.NodeClaim, pool *v1.NodePool, t *launch.InstanceType) (*rendered, error) {
 	object, poolObject, err := objectsOf(claim, pool)
 	if err != nil {
 		return nil, err
 	}
 	for _, label := range new(azure.Input).Labels() {
-		if label != v1.CapacityTypeLabelKey && label != corev1.LabelTopologyZone { // these two say what was chosen; the others follow
+		if label != v1.CapacityTypeLabelKey && label != corev1.LabelTopologyZone { // these two labels record the choice; the others follow from it
 			delete(object.Metadata.Labels, label)
 		}
 	}
@@ -74,10 +74,10 @@ func (c *class) wanted(claim *v1.NodeClaim, pool *v1.NodePool, t *launch.Instanc
 	return &rendered{launch: made, fatal: nodeconfig.Fatal(made.Problems())}, nil
 }
 
-// digest names what a launch or a comparison was made of.
+// digest identifies the inputs of a launch or a comparison.
 type digest [sha256.Size]byte
 
-// requestKey names all of a claim and its pool that a launch depends on. The API server takes no zero byte in any of it.
+// requestKey hashes all of a claim and its pool that a launch depends on. The API server accepts no zero byte in any of it.
 func requestKey(claim *v1.NodeClaim, pool *v1.NodePool) digest {
 	var room [4 << 10]byte
 	key := room[:0]
@@ -117,14 +117,14 @@ func requestKey(claim *v1.NodeClaim, pool *v1.NodePool) digest {
 	return sha256.Sum256(key)
 }
 
-// kept is what was rendered for a key; nil for nothing.
+// kept returns the cached launch of a key, or nil.
 func (c *class) kept(key digest) *rendered {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.launches[key]
 }
 
-// keep keeps what was rendered for a key.
+// keep caches the launch of a key.
 func (c *class) keep(key digest, r *rendered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *class) keep(key digest, r *rendered) {
 	c.launches[key] = r
 }
 
-// compare compares the record of a claim with a launch. Most claims of a pool have the same record.
+// compare compares a claim's record with a launch. Most claims of a pool have the same record.
 func (p *Provider) compare(text string, wanted *launch.Launch) (*launch.Comparison, error) {
 	key := digest(sha256.Sum256([]byte(wanted.Key() + " " + text)))
 	p.mu.Lock()
@@ -160,8 +160,8 @@ func (p *Provider) compare(text string, wanted *launch.Launch) (*launch.Comparis
 	return compared, nil
 }
 
-// pool is the claim's pool; nil for a claim without one, and for a pool that is gone: the claim says all that its node is, and the core
-// knows what becomes of it.
+// pool returns the claim's pool. It is nil for a claim without one, and for a pool that is gone: the claim has all properties of
+// its node, and the core handles a missing pool.
 func (p *Provider) pool(ctx context.Context, claim *v1.NodeClaim) (*v1.NodePool, error) {
 	name := claim.Labels[v1.NodePoolLabelKey]
 	if name == "" {
@@ -177,10 +177,10 @@ func (p *Provider) pool(ctx context.Context, claim *v1.NodeClaim) (*v1.NodePool,
 	return pool, nil
 }
 
-// objectsOf are a claim and its pool as package launch has them.
+// objectsOf converts a claim and its pool for package launch.
 func objectsOf(claim *v1.NodeClaim, pool *v1.NodePool) (*launch.NodeClaim, *launch.NodePool, error) {
 	object, problems := claimOf(claim)
-	for _, name := range ownAnnotations { // they are not the node's
+	for _, name := range ownAnnotations { // these annotations do not belong to the node
 		delete(object.Metadata.Annotations, name)
 	}
 	var poolObject *launch.NodePool
