@@ -21,7 +21,7 @@ import (
 // placements are the SDK's.
 func placements() []armcompute.DiffDiskPlacement { return armcompute.PossibleDiffDiskPlacementValues() }
 
-// scaleSet is the model that a program for AKS makes of its own configuration: custom data, and the extension that waits.
+// scaleSet is the model that a program for AKS makes from its own configuration: custom data, and the extension that waits.
 func scaleSet() (*armcompute.VirtualMachineScaleSet, error) {
 	config, err := nodeconfigutils.UnmarshalConfigurationV1(exampleContracts.Contract("aks"))
 	if err != nil {
@@ -87,7 +87,7 @@ func ExampleScaleSetExtension() {
 	// true
 }
 
-// What a program writes out is what the package makes.
+// The example's model has the values that the package makes.
 func TestScaleSetExtension(t *testing.T) {
 	model, err := scaleSet()
 	if err != nil {
@@ -108,8 +108,8 @@ func exampleFile(name string) []byte {
 	return data
 }
 
-// A claim becomes a template, and the template what the SDK's clients send: the interface first, then the machine, then its
-// extension.
+// A claim becomes a template, and the template becomes the models that the SDK's clients send: the interface first, then the
+// machine, then its extension.
 func ExampleMachine() {
 	var in azure.Input
 	in.Settings, _ = azure.Reload(nil, azure.SettingsSource{Name: "settings.yaml", Document: exampleFile("settings.yaml")})

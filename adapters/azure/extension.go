@@ -4,7 +4,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
 )
 
-// The extension that waits for the node, and returns its result, as AKS's nodes have it (aks-node-controller: README, Usage).
+// The extension that waits for the node and returns its result, as on AKS's nodes (aks-node-controller: README, Usage).
 const (
 	ExtensionName      = "vmssCSE"
 	extensionPublisher = "Microsoft.Azure.Extensions"
@@ -13,11 +13,11 @@ const (
 	commandToExecute   = "commandToExecute"
 )
 
-// protected are the settings that Azure shows to nobody.
+// protected are the settings that Azure never shows.
 func protected(command string) map[string]any { return map[string]any{commandToExecute: command} }
 
-// Extension is the machine's extension, which is created after the machine, with the name [ExtensionName]. It is nil for a machine
-// that has none, see [Machine.Script].
+// Extension returns the machine's extension, which is created after the machine, with the name [ExtensionName]. It is nil for a
+// machine without one, see [Machine.Script].
 func (m *Machine) Extension() (*armcompute.VirtualMachineExtension, error) {
 	c, err := m.check(mostName)
 	if err != nil || c.command == "" {
@@ -36,8 +36,8 @@ func (m *Machine) Extension() (*armcompute.VirtualMachineExtension, error) {
 	}, nil
 }
 
-// ScaleSetExtension is the same for a scale set, with a command: that of [github.com/slipway-dev/slipway/userdata.Contract.CSE].
-// For programs that make the rest of the model themselves.
+// ScaleSetExtension returns the extension of a scale set for a command: that of
+// [github.com/slipway-dev/slipway/userdata.Contract.CSE]. It is for programs that make the rest of the model themselves.
 func ScaleSetExtension(command string) *armcompute.VirtualMachineScaleSetExtension {
 	return &armcompute.VirtualMachineScaleSetExtension{
 		Name: new(ExtensionName),

@@ -15,13 +15,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The inputs are those of package launch's own golden templates: its examples, and what each of its cases lays over them.
+// The inputs are those of package launch's own golden templates: its examples, with the changes of each case.
 const (
 	examples = "../../examples/launch"
 	cases    = "../../launch/testdata"
 )
 
-// token and sshKey must be found in the fields where Azure wants them, and nowhere else.
+// token and sshKey must be in their fields of the model, and nowhere else.
 const (
 	token  = "canary.0123456789abcdef"
 	sshKey = "ssh-ed25519 AAAACANARYOFTHEKEY admin@example"
@@ -45,7 +45,7 @@ func parse(t testing.TB, data []byte) *document.Node {
 	return n
 }
 
-// input is a document of the examples with what a case lays over it; nil where the case takes it away.
+// input is a document of the examples with a case's changes. It is nil if the case removes it.
 func input(t testing.TB, name string, c *document.Node) []byte {
 	t.Helper()
 	data := read(t, filepath.Join(examples, name+".yaml"))
@@ -59,7 +59,7 @@ func input(t testing.TB, name string, c *document.Node) []byte {
 	return data
 }
 
-// altered is a cloud with one more decision.
+// altered is a cloud with additional decisions.
 type altered struct {
 	launch.Cloud
 	alter func(*launch.Document)
@@ -69,7 +69,7 @@ func (a altered) Rules() []launch.Rule {
 	return append(slices.Clip(a.Cloud.Rules()), launch.Rule{Run: func(d *launch.Document) []nodeconfig.Problem { a.alter(d); return nil }})
 }
 
-// template renders a case of package launch, with more decisions.
+// template renders a case of package launch, with additional decisions.
 func template(t testing.TB, name string, alter ...func(*launch.Document)) *launch.Launch {
 	t.Helper()
 	c := parse(t, read(t, filepath.Join(cases, name+".yaml")))
@@ -117,7 +117,7 @@ func template(t testing.TB, name string, alter ...func(*launch.Document)) *launc
 	return tpl
 }
 
-// machineOf is a machine of a case.
+// machineOf returns the machine of a case.
 func machineOf(t testing.TB, name string, alter ...func(*launch.Document)) *sdk.Machine {
 	t.Helper()
 	return &sdk.Machine{
@@ -131,7 +131,7 @@ func pool(name string) string {
 	return "/subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/MC_example_example_eastus/providers/Microsoft.Network/loadBalancers/kubernetes/backendAddressPools/" + name
 }
 
-// models are all that is made of a machine.
+// models are all models of a machine.
 type models struct {
 	Interface      any `json:"interface"`
 	VirtualMachine any `json:"virtualMachine"`

@@ -19,7 +19,7 @@ var goldens = []string{
 	"node-subnet", "class-subnet", "managed-network", "pool-alone", "attested", "regional", "ultra-ssd",
 }
 
-// The models of whole machines. Package launch has tests of the user data; here it is only to be in its field.
+// The models of whole machines. Package launch tests the content of the user data; this test only checks that it is in its field.
 func TestGolden(t *testing.T) {
 	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The same template has the same bytes, whichever order maps and lists have.
+// The same template gives the same bytes, in any order of maps and lists.
 func TestSameBytes(t *testing.T) {
 	want := marshal(t, modelsOf(t, machineOf(t, "linux")))
 	for range 5 {
@@ -61,7 +61,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// A model is its caller's: whoever changes one changes neither the template nor the next model.
+// A model belongs to its caller: a change of it changes neither the template nor the next model.
 func TestNothingIsShared(t *testing.T) {
 	m := machineOf(t, "linux")
 	key, want := m.Launch.Key(), marshal(t, modelsOf(t, m))
@@ -82,7 +82,7 @@ func TestNothingIsShared(t *testing.T) {
 	}
 }
 
-// The attested node has no token, and none is needed for it.
+// An attested node has no token and needs none.
 func TestWithoutToken(t *testing.T) {
 	m := machineOf(t, "attested")
 	with := marshal(t, modelsOf(t, m))

@@ -7,20 +7,20 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
 )
 
-// imageRow says which field an image's ID goes into.
+// imageRow is the field for an image's ID, by the ID's prefix.
 type imageRow struct {
 	prefix string
 	field  func(*armcompute.ImageReference) **string
 }
 
-// imageRows decide, by the beginning of the ID (Azure: Virtual Machines, ImageReference).
+// imageRows choose the field (Azure: Virtual Machines, ImageReference).
 var imageRows = []imageRow{
 	{"/communitygalleries/", func(r *armcompute.ImageReference) **string { return &r.CommunityGalleryImageID }},
 	{"/sharedgalleries/", func(r *armcompute.ImageReference) **string { return &r.SharedGalleryImageID }},
 	{"/subscriptions/", func(r *armcompute.ImageReference) **string { return &r.ID }},
 }
 
-// imageReference is an image by its ID.
+// imageReference returns the reference to an image by its ID.
 func imageReference(id string) (*armcompute.ImageReference, error) {
 	for _, row := range imageRows {
 		if strings.HasPrefix(strings.ToLower(id), row.prefix) {

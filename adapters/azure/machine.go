@@ -15,46 +15,47 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Machine is one machine of a launch, or the machines of a scale set. Each method checks it first, and the error names all that
-// is wrong.
+// Machine is one machine of a launch, or the machines of a scale set. Each method validates it first, and the error has all
+// problems.
 type Machine struct {
-	// Launch is what package launch has decided, without a fatal problem.
+	// Launch is the launch that package launch has rendered, without a fatal problem.
 	Launch *launch.Launch
-	// Token is what the node joins with; none is needed where [launch.Launch.NeedsToken] says so.
+	// Token is what the node joins with. It may be empty if [launch.Launch.NeedsToken] returns false.
 	Token nodeconfig.Secret
-	// Name is that of the machine, its interface and its disk, and of the node: "aks-general-abcde". Of a scale set it is the
-	// beginning of its machines' names.
+	// Name is the name of the machine, its interface, its disk and its node: "aks-general-abcde". For a scale set it is the prefix
+	// of its machines' names.
 	Name string
-	// BackendPools are the load balancers' pools, by their IDs, that the machine is a member of. Their order does not matter.
+	// BackendPools are the IDs of the load balancers' pools that the machine joins, in any order.
 	BackendPools []string
-	// Script is for an image of AKS's without Slipway: the user data is the script of variables ([azure.Script]), and there is no
+	// Script is for an image of AKS without Slipway: the user data is the script of variables ([azure.Script]), and there is no
 	// extension.
 	Script bool
 }
 
-// mostName and mostPrefix are the lengths of names on Linux: of a machine, and of what a scale set adds six digits to (Azure:
+// mostName and mostPrefix limit the lengths of names on Linux: of a machine, and of a scale set, which appends six digits (Azure:
 // naming rules, Microsoft.Compute).
 const (
 	mostName   = 64
 	mostPrefix = mostName - 6
 )
 
-// nodeName is what Azure and Kubernetes both take: the node has the machine's name (Kubernetes: object names, RFC 1123).
+// nodeName matches names that both Azure and Kubernetes accept: the node has the machine's name (Kubernetes: object names, RFC
+// 1123).
 var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// checked is a machine that can be written: what its models need and the launch has.
+// checked is a validated machine, with the values that its models need.
 type checked struct {
 	*Machine
 	document *launch.Document
 	image    *armcompute.ImageReference
 	zone     string
-	// userData is base64, and holds the token.
+	// userData is base64, and contains the token.
 	userData string
-	// command is the extension's; empty for no extension.
+	// command is the extension's. Empty means no extension.
 	command string
 }
 
-// needs are the values of a launch that every machine on Azure has.
+// needs are the values of a launch that every machine on Azure must have.
 var needs = []struct {
 	path  string
 	value func(*launch.Document) string
@@ -67,12 +68,12 @@ var needs = []struct {
 	{"$.node.cloud.azure.resourceGroup", func(d *launch.Document) string { return cloud(d).ResourceGroup }},
 }
 
-// cloud is what the launch says of Azure.
+// cloud returns the launch's settings for Azure.
 func cloud(d *launch.Document) *nodeconfig.Azure {
 	return cmp.Or(d.Node.Cloud.Azure, new(nodeconfig.Azure))
 }
 
-// check returns the machine as it can be written, with a name of at most so many characters.
+// check validates the machine, with a limit for its name's length.
 func (m *Machine) check(longest int) (*checked, error) {
 	if m.Launch == nil {
 		return nil, errors.New("there is no launch; launch.Render returns one")
@@ -112,7 +113,7 @@ func (m *Machine) check(longest int) (*checked, error) {
 	return c, nil
 }
 
-// render makes the user data and the extension's command. No error of it has the token.
+// render makes the user data and the extension's command. No error contains the token.
 func (c *checked) render() error {
 	if c.Script {
 		data, _, err := azure.Script(c.Launch, c.Token)
@@ -130,7 +131,7 @@ func (c *checked) render() error {
 	return nil
 }
 
-// zoneOf is the number of the zone: the launch has it as nodes are labelled, with the region before it.
+// zoneOf returns the number of the zone. The launch has it in the form of the node's label, with the region before it.
 func zoneOf(d *launch.Document) (string, error) {
 	if d.Machine.Zone == "" {
 		return "", nil
@@ -161,13 +162,13 @@ func (c *checked) zones() []*string {
 	return []*string{new(c.zone)}
 }
 
-// id is that of a resource beside the machine: all are in the node resource group.
+// id is the ID of a resource beside the machine: all are in the node resource group.
 func (c *checked) id(kind, name string) *string {
 	a := cloud(c.document)
 	return new("/subscriptions/" + a.SubscriptionID + "/resourceGroups/" + a.ResourceGroup + "/providers/" + kind + "/" + name)
 }
 
-// copied is a value of the launch for a model: a change of the model does not change the launch.
+// copied copies a value of the launch for a model, so that a change of the model does not change the launch.
 func copied[T any](p *T) *T {
 	if p == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// Each row spoils a machine that is good otherwise. The error names all that is wrong at once.
+// Each row adds a defect to a valid machine. The error has all problems at once.
 func TestBadMachines(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -75,7 +75,7 @@ func TestBadScaleSets(t *testing.T) {
 	if _, err := m.ScaleSet(-1); err == nil || !strings.Contains(err.Error(), "-1 machines") {
 		t.Errorf("-1 machines: %v", err)
 	}
-	m.Name = strings.Repeat("a", 59) // a machine may be called so; Azure adds six digits to a prefix
+	m.Name = strings.Repeat("a", 59) // valid as a machine's name; for a scale set Azure appends six digits
 	if _, err := m.VirtualMachine(); err != nil {
 		t.Error(err)
 	}
@@ -97,7 +97,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// An image without Slipway gets the script of variables, and no extension would find a program there.
+// An image without Slipway gets the script of variables and no extension, because the extension's program is not on it.
 func TestScript(t *testing.T) {
 	m := machineOf(t, "linux")
 	m.Script = true
@@ -118,7 +118,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// An image's ID decides in which field it is.
+// The prefix of an image's ID decides its field.
 func TestImageReference(t *testing.T) {
 	for id, want := range map[string]string{
 		"/CommunityGalleries/g/images/i/versions/1.0.0":                                                     "communityGalleryImageId",
@@ -139,7 +139,7 @@ func TestImageReference(t *testing.T) {
 	}
 }
 
-// A disk that is encrypted with one's own keys is so in both models; a machine without identities has none.
+// A disk that is encrypted with the user's own keys is so in both models; a machine without identities has none.
 func TestEncryptionSet(t *testing.T) {
 	const set = "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/diskEncryptionSets/keys"
 	m := machineOf(t, "linux", func(d *launch.Document) { d.Machine.Disk.EncryptionSet, d.Machine.Identities = set, nil })
@@ -153,7 +153,7 @@ func TestEncryptionSet(t *testing.T) {
 	}
 }
 
-// What the host keeps of the disks is encrypted also where the launch is not a trusted one.
+// Encryption at the host is set also for a launch that is not a trusted one.
 func TestEncryptionAtHost(t *testing.T) {
 	m := machineOf(t, "linux", func(d *launch.Document) { d.Machine.Security = launch.Security{EncryptionAtHost: new(true)} })
 	machine, err := m.VirtualMachine()
@@ -166,7 +166,7 @@ func TestEncryptionAtHost(t *testing.T) {
 	}
 }
 
-// secretPlaces are the fields that hold a secret: the user data with the token, and the command that Azure protects.
+// secretPlaces are the fields that contain a secret: the user data with the token, and the command that Azure protects.
 var secretPlaces = map[string]string{
 	"$.virtualMachine.properties.osProfile.customData":                                                                         "user data",
 	"$.scaleSet.properties.virtualMachineProfile.osProfile.customData":                                                         "user data",
@@ -176,7 +176,7 @@ var secretPlaces = map[string]string{
 	"$.scaleSet.properties.virtualMachineProfile.extensionProfile.extensions[0].properties.protectedSettings.commandToExecute": "command",
 }
 
-// Token, key and command are where Azure wants them, and nowhere else.
+// Token, key and command are in their fields, and nowhere else.
 func TestSecretsHaveTheirPlaces(t *testing.T) {
 	m := machineOf(t, "linux")
 	userData, err := m.Launch.UserData(m.Token)
@@ -216,7 +216,7 @@ func TestSecretsHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-// walk visits all texts of a document.
+// walk visits all strings of a document.
 func walk(path string, n *document.Node, visit func(path, value string)) {
 	if n.Kind == document.String {
 		visit(path, n.Text)
@@ -230,7 +230,7 @@ func walk(path string, n *document.Node, visit func(path, value string)) {
 	}
 }
 
-// The places where a disk can be are the SDK's, whatever launch/azure calls them.
+// launch/azure's placements of a disk are all placements of the SDK.
 func TestPlacements(t *testing.T) {
 	for name, want := range map[string]string{"linux": "CacheDisk", "nvme": "NvmeDisk"} {
 		machine, err := machineOf(t, name).VirtualMachine()

@@ -13,7 +13,7 @@ const (
 	kindSecurityGroup = "Microsoft.Network/networkSecurityGroups"
 )
 
-// Interface is the network interface of the machine. It is made before the machine, with the machine's name.
+// Interface returns the network interface of the machine. Create it before the machine, with the machine's name.
 func (m *Machine) Interface() (*armnetwork.Interface, error) {
 	c, err := m.check(mostName)
 	if err != nil {
@@ -41,10 +41,10 @@ func (m *Machine) Interface() (*armnetwork.Interface, error) {
 	return &armnetwork.Interface{Location: c.location(), Tags: c.tags(), Properties: properties}, nil
 }
 
-// addresses is how many the interface has: the machine's own, and in a network without an overlay those of its pods.
+// addresses is the number of the interface's addresses: the machine's own, and in a network without an overlay those of its pods.
 func (c *checked) addresses() int { return int(max(c.document.Machine.Network.Addresses, 1)) }
 
-// addressName is what AKS calls the addresses of its nodes' interfaces.
+// addressName is AKS's name for an address of a node's interface.
 func addressName(i int) *string { return new("ipconfig" + strconv.Itoa(i+1)) }
 
 // scaleSetInterface is the interface of each machine of a scale set.

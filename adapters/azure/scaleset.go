@@ -6,9 +6,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
 )
 
-// ScaleSet is a scale set of so many machines of the launch. All have the same user data, and so the same token: with one that
-// expires the scale set cannot grow later. Its machines are made as they are wanted, not more of them first, and keep their
-// model until somebody upgrades them, as with AKS's own scale sets.
+// ScaleSet returns a scale set of capacity machines of the launch. All have the same user data, and so the same token: once it has
+// expired, the scale set cannot grow. Azure makes exactly as many machines as wanted, without overprovisioning, and they keep their
+// model until the user upgrades them, as in AKS's own scale sets.
 func (m *Machine) ScaleSet(capacity int64) (*armcompute.VirtualMachineScaleSet, error) {
 	c, err := m.check(mostPrefix)
 	if err != nil {
@@ -51,7 +51,7 @@ func (m *Machine) ScaleSet(capacity int64) (*armcompute.VirtualMachineScaleSet, 
 	return set, nil
 }
 
-// scaleSetDisk is [checked.disk] of each machine. Azure names it, and removes it with its machine.
+// scaleSetDisk is [checked.disk] of each machine. Azure names it, and deletes it with its machine.
 func (c *checked) scaleSetDisk() *armcompute.VirtualMachineScaleSetOSDisk {
 	one := c.disk()
 	disk := &armcompute.VirtualMachineScaleSetOSDisk{

@@ -4,7 +4,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
 )
 
-// VirtualMachine is the machine, with the interface of [Machine.Interface]. Disk and interface go when the machine goes.
+// VirtualMachine returns the machine, with the interface of [Machine.Interface]. Azure deletes disk and interface with the machine.
 func (m *Machine) VirtualMachine() (*armcompute.VirtualMachine, error) {
 	c, err := m.check(mostName)
 	if err != nil {
@@ -38,7 +38,7 @@ func (m *Machine) VirtualMachine() (*armcompute.VirtualMachine, error) {
 	return machine, nil
 }
 
-// disk is the machine's own disk. One on the host is cached there, and Azure wants that to be said (Azure: Ephemeral OS disks).
+// disk is the OS disk. A disk on the host is cached there, and Azure requires the model to state that (Azure: Ephemeral OS disks).
 func (c *checked) disk() *armcompute.OSDisk {
 	wanted := &c.document.Machine.Disk
 	disk := &armcompute.OSDisk{
@@ -54,7 +54,7 @@ func (c *checked) disk() *armcompute.OSDisk {
 	return disk
 }
 
-// onHost is where on the host the disk is; nil for a managed disk.
+// onHost is where on the host the disk is. It is nil for a managed disk.
 func (c *checked) onHost() *armcompute.DiffDiskSettings {
 	disk := &c.document.Machine.Disk
 	if disk.Ephemeral == nil || !*disk.Ephemeral {
@@ -63,7 +63,7 @@ func (c *checked) onHost() *armcompute.DiffDiskSettings {
 	return &armcompute.DiffDiskSettings{Option: new(armcompute.DiffDiskOptionsLocal), Placement: new(armcompute.DiffDiskPlacement(disk.Placement))}
 }
 
-// linux is who may log in, and with which key: nobody with a password.
+// linux has the user who may log in and the user's SSH key. A password is never accepted.
 func (c *checked) linux() *armcompute.LinuxConfiguration {
 	m := &c.document.Machine
 	return &armcompute.LinuxConfiguration{
@@ -74,7 +74,7 @@ func (c *checked) linux() *armcompute.LinuxConfiguration {
 	}
 }
 
-// security is what protects the machine; nil where nothing is said.
+// security is the machine's protection. It is nil if the launch states none.
 func (c *checked) security() *armcompute.SecurityProfile {
 	wanted := c.document.Machine.Security
 	if !wanted.Trusted() && wanted.EncryptionAtHost == nil {
@@ -88,7 +88,7 @@ func (c *checked) security() *armcompute.SecurityProfile {
 	return profile
 }
 
-// additional is what the machine can have beside its type's usual disks; nil for nothing.
+// additional are the machine's capabilities beyond its type's usual disks, or nil.
 func (c *checked) additional() *armcompute.AdditionalCapabilities {
 	if ultra := c.document.Machine.UltraSSD; ultra == nil || !*ultra {
 		return nil
@@ -96,14 +96,14 @@ func (c *checked) additional() *armcompute.AdditionalCapabilities {
 	return &armcompute.AdditionalCapabilities{UltraSSDEnabled: new(true)}
 }
 
-// pricing is what the machine costs, and what becomes of it when Azure wants it back.
+// pricing is the machine's price, and what happens when Azure evicts it.
 type pricing struct {
 	priority *armcompute.VirtualMachinePriorityTypes
 	eviction *armcompute.VirtualMachineEvictionPolicyTypes
 	billing  *armcompute.BillingProfile
 }
 
-// anyPrice is that of a spot machine which is not evicted because of its price (Azure: Spot Virtual Machines).
+// anyPrice is the maximum price of a spot machine that is never evicted because of its price (Azure: Spot Virtual Machines).
 const anyPrice = -1
 
 func (c *checked) price() pricing {
@@ -116,7 +116,7 @@ func (c *checked) price() pricing {
 	}
 }
 
-// identities are those of the machine, by their IDs; nil for none.
+// identities are those of the machine, by their IDs, or nil.
 func (c *checked) identities() map[string]*armcompute.UserAssignedIdentitiesValue {
 	if len(c.document.Machine.Identities) == 0 {
 		return nil

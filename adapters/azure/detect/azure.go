@@ -9,20 +9,20 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// Azure asks Azure's resource manager.
+// Azure reads from Azure's resource manager.
 type Azure struct {
-	// Credential signs in.
+	// Credential signs in to Azure.
 	Credential azcore.TokenCredential
-	// Options are those of the SDK's clients: cloud, transport, retries; nil for the public cloud and the SDK's defaults.
+	// Options configure the SDK's clients: cloud, transport, retries. If nil, the public cloud and the SDK's defaults.
 	Options *arm.ClientOptions
-	// Now is the time of the facts; nil for the machine's clock.
+	// Now returns the time for the facts. If nil, the machine's clock.
 	Now func() time.Time
-	// Definitions are those of images of one's own, which are listed like AKS's.
+	// Definitions are the caller's own image definitions, which are listed like AKS's.
 	Definitions []azure.OwnDefinition
 }
 
-// options are those for all clients. To detect something changes nothing: a resource provider that the subscription has not
-// registered stays so.
+// options are those of all clients. Detection must change nothing, so a resource provider that the subscription has not registered
+// stays unregistered.
 func (a *Azure) options() *arm.ClientOptions {
 	options := a.Options.Clone()
 	if options == nil {
@@ -32,7 +32,7 @@ func (a *Azure) options() *arm.ClientOptions {
 	return options
 }
 
-// clock is the time of a document, as facts have it.
+// clock returns the time in the form of facts.
 func clock(now func() time.Time) string {
 	if now == nil {
 		now = time.Now

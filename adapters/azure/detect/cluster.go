@@ -15,24 +15,24 @@ import (
 type Cluster struct {
 	// Subscription is the ID of its subscription.
 	Subscription string
-	// ResourceGroup is the one that the cluster is in, and not that of its nodes.
+	// ResourceGroup is the cluster's own, not the one of its nodes.
 	ResourceGroup string
 	// Name is the cluster's.
 	Name string
 }
 
-// id is the cluster's in Azure's resource manager.
+// id is the cluster's ID in Azure's resource manager.
 func (c Cluster) id() string {
 	return "/subscriptions/" + c.Subscription + "/resourceGroups/" + c.ResourceGroup + "/providers/Microsoft.ContainerService/managedClusters/" + c.Name
 }
 
-// source is who is asked, for people.
+// source describes the facts' source for people.
 func (c Cluster) source() string {
 	return "managed cluster " + c.Name + " of the resource group " + c.ResourceGroup
 }
 
-// Cluster finds out what Azure knows of a managed cluster. There is always a document, with the facts that are known; the error
-// has a [*FactError] for each that is not. If the cluster itself cannot be read, no fact is known.
+// Cluster reads the facts of a managed cluster from Azure. It always returns a document, with the facts that are known. The error
+// has a [*FactError] for each other fact. If the cluster itself cannot be read, no fact is known.
 func (a *Azure) Cluster(ctx context.Context, c Cluster) (*azure.Detected, error) {
 	f := newFinding(clock(a.Now))
 	managed, err := a.managed(ctx, c)
@@ -46,7 +46,7 @@ func (a *Azure) Cluster(ctx context.Context, c Cluster) (*azure.Detected, error)
 	return f.result()
 }
 
-// clusters is the client for managed clusters.
+// clusters returns the client for managed clusters.
 func (a *Azure) clusters(c Cluster) (*armcontainerservice.ManagedClustersClient, error) {
 	clients, err := armcontainerservice.NewClientFactory(c.Subscription, a.Credential, a.options())
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *Azure) clusters(c Cluster) (*armcontainerservice.ManagedClustersClient,
 	return clients.NewManagedClustersClient(), nil
 }
 
-// managed is the cluster as Azure has it. It has properties.
+// managed reads the cluster from Azure. It has properties.
 func (a *Azure) managed(ctx context.Context, c Cluster) (*armcontainerservice.ManagedCluster, error) {
 	client, err := a.clusters(c)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *Azure) managed(ctx context.Context, c Cluster) (*armcontainerservice.Ma
 	return &answer.ManagedCluster, nil
 }
 
-// text is a value of an answer; empty where it says nothing.
+// text is a value of an answer. It is empty if the answer has none.
 func text[T ~string](p *T) string {
 	if p == nil {
 		return ""
@@ -79,13 +79,13 @@ func text[T ~string](p *T) string {
 	return string(*p)
 }
 
-// cluster takes the facts that are in the managed cluster itself.
+// cluster takes the facts in the managed cluster itself.
 func (f *finding) cluster(c Cluster, p *armcontainerservice.ManagedClusterProperties) {
 	d, source := f.document, c.source()
 	switch current, wanted := text(p.CurrentKubernetesVersion), text(p.KubernetesVersion); {
 	case current != "":
 		d.KubernetesVersion = f.fact(current, source)
-	case wanted != "": // it may be a minor alone, and the cluster not be there yet
+	case wanted != "": // it may be only a minor version, and the cluster may not run it yet
 		d.KubernetesVersion = f.fact(wanted, source)
 		d.KubernetesVersion.Confidence = likely
 	default:
@@ -104,7 +104,7 @@ func (f *finding) cluster(c Cluster, p *armcontainerservice.ManagedClusterProper
 	f.networkProfile(source, p.NetworkProfile)
 }
 
-// networkProfile takes the facts of the cluster's network. What it leaves out is a fact: launches have other defaults than AKS.
+// networkProfile takes the facts of the cluster's network. An omitted value is a fact, too: launches have other defaults than AKS.
 func (f *finding) networkProfile(source string, p *armcontainerservice.NetworkProfile) {
 	if p == nil {
 		f.fail("networkPlugin", errors.New("the managed cluster says nothing of its network"))
@@ -138,8 +138,8 @@ func (f *finding) networkProfile(source string, p *armcontainerservice.NetworkPr
 	}
 }
 
-// authority takes the cluster's CA from the kubeconfig that Azure has for its users. Nothing else of it is kept: it may hold
-// credentials.
+// authority takes the cluster's CA from the kubeconfig that Azure has for its users. It keeps nothing else of it, because the rest
+// may contain credentials.
 func (f *finding) authority(ctx context.Context, c Cluster, a *Azure) {
 	const fact = "certificateAuthority"
 	client, err := a.clusters(c)

@@ -35,7 +35,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// managed is the network that AKS makes, if nobody brings one.
+// managed makes the cluster use the network that AKS makes if the user has none.
 func managed(c *fakeazure.Cloud, subnets ...string) {
 	for _, pool := range c.Cluster.Properties.AgentPoolProfiles {
 		pool.VnetSubnetID = nil
@@ -69,7 +69,7 @@ func TestManagedNetwork(t *testing.T) {
 	}
 }
 
-// A network of one's own can be in another subscription.
+// The user's own network can be in another subscription.
 func TestNetworkOfAnotherSubscription(t *testing.T) {
 	c := cloud(t)
 	const other = "66666666-6666-6666-6666-666666666666"
@@ -91,19 +91,19 @@ func TestNetworkOfAnotherSubscription(t *testing.T) {
 
 type properties = armcontainerservice.ManagedClusterProperties
 
-// spoiled is a cluster that has everything, but for one thing.
+// spoiled is a cluster with one defect.
 type spoiled struct {
 	name  string
 	spoil func(*fakeazure.Cloud, *properties)
-	// fact is the one that something is wrong with, and left says that it is there all the same.
+	// fact is the fact with the defect. left reports whether the fact is in the document all the same.
 	fact string
 	left bool
 	want []string
-	// also are facts that cannot be known either.
+	// also are other facts that are unknown because of it.
 	also []string
 }
 
-// spoiledClusters take something away from a cluster, or add to it.
+// spoiledClusters each remove something from a cluster, or add to it.
 var spoiledClusters = []spoiled{
 	{"no security group", func(c *fakeazure.Cloud, _ *properties) { c.SecurityGroups = nil },
 		"securityGroups", true, []string{"no security group of the node resource group is called aks-agentpool-DIGITS-nsg", "give cluster-id"}, nil},
@@ -163,7 +163,7 @@ var spoiledClusters = []spoiled{
 		"nodeResourceGroup", false, []string{"does not say it"}, []string{"securityGroups", "routeTables"}},
 }
 
-// What is wrong is said of one fact, with what to do, and all others are there: other launches are not stopped.
+// A defect is reported for one fact, with what to do. All other facts are in the document, so it does not stop other launches.
 func TestMissingFacts(t *testing.T) {
 	for _, c := range spoiledClusters {
 		t.Run(c.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestMissingFacts(t *testing.T) {
 	}
 }
 
-// others wants all facts but some.
+// others checks that all facts but some are there.
 func others(t *testing.T, found *azure.Detected, gone []string) {
 	t.Helper()
 	missing := make(map[string]bool)
@@ -225,7 +225,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// A version that is only wanted is likely; one that is there is certain.
+// A version that is only requested is likely; one that runs is certain.
 func TestWantedVersion(t *testing.T) {
 	c := cloud(t)
 	c.Cluster.Properties.CurrentKubernetesVersion = nil
@@ -238,7 +238,7 @@ func TestWantedVersion(t *testing.T) {
 	}
 }
 
-// What a cluster leaves out is not what launches take by default.
+// A value that a cluster omits is not the default of launches.
 func TestUnsaidNetwork(t *testing.T) {
 	c := cloud(t)
 	p := c.Cluster.Properties.NetworkProfile
@@ -257,7 +257,7 @@ func TestUnsaidNetwork(t *testing.T) {
 	}
 }
 
-// Without the cluster nothing is known, and the error says why.
+// Without the cluster no fact is known, and the error has the reason.
 func TestNoCluster(t *testing.T) {
 	c := cloud(t)
 	c.Cluster = nil

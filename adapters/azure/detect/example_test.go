@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/adapters/azure/internal/fakeazure"
 )
 
-// An autoscaler detects its cluster when it begins, and from time to time. What cannot be found out is an error for each fact; the other
-// facts are there. Here a fake of Azure answers, so the credential and the transport are those of a test.
+// An autoscaler detects its cluster's facts at its start and at intervals. Each fact that cannot be found is an error; the other
+// facts are returned. Here a fake of Azure answers, so the credential and the transport are a test's.
 func Example() {
 	transport := fakeazure.Example(fakeazure.Kubeconfig("https://api.example.com:443", "no certificate", "token"))
 	azure := &detect.Azure{

@@ -12,9 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// FactError says why a fact is not known, or cannot be used.
+// FactError is why a fact is unknown or cannot be used.
 type FactError struct {
-	// Fact is its name in the document: "securityGroups".
+	// Fact is the fact's name in the document: "securityGroups".
 	Fact string
 	Err  error
 }
@@ -22,29 +22,29 @@ type FactError struct {
 // Error names the fact.
 func (e *FactError) Error() string { return e.Fact + ": " + e.Err.Error() }
 
-// Unwrap is why.
+// Unwrap returns the reason.
 func (e *FactError) Unwrap() error { return e.Err }
 
-// AmbiguousError says that there are several, and nothing says which one is meant.
+// AmbiguousError lists several candidates of which none is clearly the right one.
 type AmbiguousError struct {
-	// Why says what there are several of, and what to give.
+	// Why names the kind of the candidates, and what the user must give.
 	Why string
-	// Candidates are they, sorted.
+	// Candidates are sorted.
 	Candidates []string
 }
 
 // Error lists the candidates.
 func (e *AmbiguousError) Error() string { return e.Why + ": " + strings.Join(e.Candidates, ", ") }
 
-// likely is the confidence of a fact that follows from something else.
+// likely is the confidence of a fact that is derived from something else.
 const likely = "likely"
 
-// finding is a document of facts while it is being made.
+// finding is a document of facts under construction.
 type finding struct {
 	document *azure.Detected
 	time     string
 	wrong    []error
-	// stopped is why not everything was asked: time is up, or somebody has interrupted.
+	// stopped is why detection ended early: the time is up, or the user has interrupted it.
 	stopped error
 }
 
@@ -52,24 +52,24 @@ func newFinding(time string) *finding {
 	return &finding{document: &azure.Detected{APIVersion: nodeconfig.APIVersion, Kind: azure.DetectedKind}, time: time}
 }
 
-// fact is a value with where and when it was found.
+// fact makes a fact of a value, with its source and time.
 func (f *finding) fact(value, source string) *azure.Fact {
 	return &azure.Fact{Value: value, Source: source, Time: f.time}
 }
 
-// fail says why a fact is not known. A nil error is none.
+// fail records why a fact is unknown. If err is nil, it does nothing.
 func (f *finding) fail(fact string, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		f.stopped = err // once, and not for each fact
+		f.stopped = err // recorded once, not for each fact
 	default:
 		f.wrong = append(f.wrong, &FactError{fact, err})
 	}
 }
 
-// result is the document, and all that is wrong. A fact that a launch would refuse is taken out of it, with the reason of
-// launch/azure's own check, so that the document can always be read.
+// result returns the document and all errors. It removes a fact that a launch would refuse, and reports the reason of
+// launch/azure's own check, so that a launch can always read the document.
 func (f *finding) result() (*azure.Detected, error) {
 	data, err := json.Marshal(f.document)
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *finding) result() (*azure.Detected, error) {
 	return f.document, errors.Join(f.wrong...)
 }
 
-// shown is a fact's value for people.
+// shown formats a fact's value for people.
 func shown(f *azure.Fact) string {
 	if f.Values != nil {
 		return fmt.Sprintf("%q", f.Values)
@@ -99,8 +99,8 @@ func shown(f *azure.Fact) string {
 	return fmt.Sprintf("%q", f.Value)
 }
 
-// Merge takes the facts of two documents together. Those of the first go before those of the second: give what the API server
-// says itself first. Two that differ are an error each, because the documents may be of two clusters.
+// Merge merges two documents. The first one's facts win: give the API server's own answers first. Two facts that differ are an
+// error each, because the documents may describe two clusters.
 func Merge(first, second *azure.Detected) (*azure.Detected, error) {
 	merged := *first
 	others := make(map[string]*azure.Fact)
@@ -121,7 +121,7 @@ func Merge(first, second *azure.Detected) (*azure.Detected, error) {
 	return &merged, errors.Join(wrong...)
 }
 
-// same compares two facts of one name.
+// same compares two facts with the same name.
 func same(name string, a, b *azure.Fact) bool {
 	value := func(f *azure.Fact) string { return f.Value }
 	switch name {

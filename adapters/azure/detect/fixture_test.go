@@ -31,7 +31,7 @@ const (
 
 var example = detect.Cluster{Subscription: subscription, ResourceGroup: "example-rg", Name: "example"}
 
-// secret is in every credential, and nowhere else.
+// secret is in every credential of the tests, and must be in no output.
 const secret = "canary-of-a-credential"
 
 // authority is the CA of package launch's own examples.
@@ -48,7 +48,7 @@ func authority(t testing.TB) string {
 	return d.CertificateAuthority.Value
 }
 
-// withAuthority is a kubeconfig with a CA, and a token that nobody may see.
+// withAuthority is a kubeconfig with a CA, and a token that must be in no output.
 func withAuthority(pem string) []byte {
 	return fakeazure.Kubeconfig("https://api.example.com:443", pem, secret)
 }
@@ -59,7 +59,7 @@ func cloud(t testing.TB) *fakeazure.Cloud {
 	return fakeazure.Example(withAuthority(authority(t)))
 }
 
-// ask is who asks a cloud.
+// ask is a client of the fake cloud.
 func ask(c *fakeazure.Cloud) *detect.Azure {
 	return &detect.Azure{
 		Credential: new(azfake.TokenCredential), Now: fakeazure.Noon,
@@ -67,7 +67,7 @@ func ask(c *fakeazure.Cloud) *detect.Azure {
 	}
 }
 
-// flat are the errors that were joined.
+// flat splits a joined error.
 func flat(err error) []error {
 	if err == nil {
 		return nil
@@ -78,7 +78,7 @@ func flat(err error) []error {
 	return []error{err}
 }
 
-// factError is what is wrong with a fact.
+// factError returns the error of a fact.
 func factError(t testing.TB, err error, fact string) error {
 	t.Helper()
 	for _, one := range flat(err) {
@@ -115,7 +115,7 @@ func golden(t testing.TB, name string, document any) {
 	}
 }
 
-// readable wants that a launch reads a document without a problem.
+// readable checks that a launch reads a document without a problem.
 func readable(t testing.TB, document any, read func([]byte) []nodeconfig.Problem) {
 	t.Helper()
 	data, err := json.Marshal(document)

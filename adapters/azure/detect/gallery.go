@@ -12,13 +12,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
 )
 
-// Gallery is one that images are in. [ParseGallery] makes it.
+// Gallery is a gallery of images. [ParseGallery] makes it.
 type Gallery struct {
-	// id is its own, with which the IDs of its images begin.
+	// id is the gallery's ID, the prefix of its images' IDs.
 	id string
-	// subscription is where it is asked; empty for the asker's own.
+	// subscription is where the gallery is read. Empty means the caller's own.
 	subscription string
-	// group is its resource group; empty for one that everybody, or a tenant, may use.
+	// group is its resource group. Empty for a community gallery and for one that a tenant shares.
 	group, name string
 	kind        *galleryKind
 }
@@ -26,7 +26,7 @@ type Gallery struct {
 // String is the gallery's ID.
 func (g Gallery) String() string { return g.id }
 
-// AKSGalleries are those that have the images of AKS, for everybody (Karpenter for Azure: imagefamily, community galleries).
+// AKSGalleries are the community galleries with AKS's images (Karpenter for Azure: imagefamily, community galleries).
 func AKSGalleries() []Gallery {
 	var all []Gallery
 	for _, name := range []string{"AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2", "AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b"} {
@@ -35,11 +35,11 @@ func AKSGalleries() []Gallery {
 	return all
 }
 
-// errGallery says what a gallery's ID is.
+// errGallery names the forms of a gallery's ID.
 var errGallery = errors.New("is not the ID of a gallery; want /CommunityGalleries/NAME, /SharedGalleries/NAME or " +
 	"/subscriptions/ID/resourceGroups/NAME/providers/Microsoft.Compute/galleries/NAME")
 
-// ParseGallery reads a gallery's ID: of a community gallery, of one that is shared with a subscription or tenant, or of one's own.
+// ParseGallery parses the ID of a community gallery, of one that is shared with a subscription or tenant, or of the user's own.
 func ParseGallery(id string) (Gallery, error) {
 	parts := strings.Split(id, "/")
 	for _, form := range []struct {
@@ -56,7 +56,7 @@ func ParseGallery(id string) (Gallery, error) {
 		}) {
 			for i, word := range form.words {
 				if word != "*" {
-					parts[i] = word // as Azure spells it: the same image has the same ID, however a person writes it
+					parts[i] = word // Azure's spelling: an image has one ID, however the user spells it
 				}
 			}
 			return Gallery{strings.Join(parts, "/"), parts[form.subscription], parts[form.group], parts[form.name], form.kind}, nil
@@ -65,14 +65,14 @@ func ParseGallery(id string) (Gallery, error) {
 	return Gallery{}, fmt.Errorf("%q %w", id, errGallery)
 }
 
-// version is one of an image, in the region that was asked.
+// version is an image version in the region of the request.
 type version struct {
 	name      string
 	published time.Time
 }
 
-// galleryKind is how a kind of gallery is asked. What has been taken out of "latest" is not listed: its owner does not want that
-// anybody takes it (Azure: Compute Gallery, excludeFromLatest).
+// galleryKind is how a kind of gallery is read. Versions that are excluded from "latest" are not listed: their owner does not want
+// them used (Azure: Compute Gallery, excludeFromLatest).
 type galleryKind struct {
 	definitions     func(ctx context.Context, f *armcompute.ClientFactory, location string, g Gallery) ([]string, error)
 	versions        func(ctx context.Context, f *armcompute.ClientFactory, location string, g Gallery, definition string) ([]version, error)
@@ -141,7 +141,8 @@ var own = galleryKind{
 	readVersions:    call{&azureItself, "Microsoft.Compute/galleries/images/versions/read", "Reader"},
 }
 
-// ownVersion is a version of one's own gallery, which lists them for all regions. It can be taken where it has been copied to.
+// ownVersion is a version of the user's own gallery, which lists versions for all regions. It is usable in the regions it is
+// replicated to.
 func ownVersion(v *armcompute.GalleryImageVersion, location string) (version, bool) {
 	p := v.Properties
 	if p == nil || p.PublishingProfile == nil || p.ProvisioningState == nil || *p.ProvisioningState != armcompute.GalleryProvisioningStateSucceeded {
@@ -156,7 +157,7 @@ func ownVersion(v *armcompute.GalleryImageVersion, location string) (version, bo
 	return version{}, false
 }
 
-// versionsOf takes the versions of all pages that can be taken.
+// versionsOf collects the usable versions of all pages.
 func versionsOf[Page, Item any](ctx context.Context, pager *runtime.Pager[Page], items func(Page) []*Item, take func(*Item) (version, bool)) ([]version, error) {
 	var all []version
 	for pager.More() {

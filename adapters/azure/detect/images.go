@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// RegionError says that a region has none of a gallery's images that a node can have.
+// RegionError: a region has no image of a gallery that a node can use.
 type RegionError struct{ Gallery, Location string }
 
 // Error names both.
@@ -22,9 +22,9 @@ func (e *RegionError) Error() string {
 	return fmt.Sprintf("the region %s has no image of the gallery %s that a node can have; name another gallery, or have its owner copy images to the region", e.Location, e.Gallery)
 }
 
-// Images lists what a region has of some galleries: the versions of all definitions that a launch can choose. There is always a
-// list, of those that were found; the error has one for each gallery that could not be read, or has nothing for the region. The
-// order is that of the galleries, of [azure.Images.DefinitionNames], and of the versions, the oldest first.
+// Images lists a region's images in some galleries: the versions of all definitions that a launch can choose. It always returns a
+// list of those that were found. The error has one error for each gallery that could not be read, or that has nothing for the
+// region. The order is that of the galleries, of [azure.Images.DefinitionNames], and of the versions, the oldest first.
 func (a *Azure) Images(ctx context.Context, subscription, location string, galleries ...Gallery) (*azure.Images, error) {
 	list := &azure.Images{APIVersion: nodeconfig.APIVersion, Kind: azure.ImagesKind, Images: []azure.ImageVersion{}, Definitions: a.Definitions, Time: clock(a.Now)}
 	var wrong []error
@@ -35,13 +35,13 @@ func (a *Azure) Images(ctx context.Context, subscription, location string, galle
 			wrong = append(wrong, fmt.Errorf("gallery %s: %w", g, err))
 		}
 		if _, throttled := errors.AsType[*ThrottledError](err); throttled || ctx.Err() != nil {
-			break // the others would be refused as well
+			break // the other galleries would be refused as well
 		}
 	}
 	return list, errors.Join(wrong...)
 }
 
-// gallery lists the wanted definitions of one gallery. What was found before an error is there.
+// gallery lists the wanted definitions of one gallery. If it fails, it returns what it had found until then.
 func (a *Azure) gallery(ctx context.Context, subscription, location string, g Gallery, wanted []string) ([]azure.ImageVersion, error) {
 	if g.subscription != "" {
 		subscription = g.subscription
@@ -61,7 +61,7 @@ func (a *Azure) gallery(ctx context.Context, subscription, location string, g Ga
 	for _, name := range usable(definitions, wanted) {
 		versions, err := g.kind.versions(ctx, clients, location, g, name)
 		if isMissing(err) {
-			continue // this one is not in the region
+			continue // this definition is not in the region
 		}
 		if err != nil {
 			return found, g.kind.readVersions.explain(err, g.id+"/images/"+name)
@@ -77,7 +77,7 @@ func (a *Azure) gallery(ctx context.Context, subscription, location string, g Ga
 	return found, nil
 }
 
-// usable are the definitions of a gallery that a launch can choose, in the order in which they are wanted.
+// usable are the definitions of a gallery that a launch can choose, in the order of wanted.
 func usable(definitions, wanted []string) []string {
 	var names []string
 	for _, known := range wanted {
@@ -88,7 +88,7 @@ func usable(definitions, wanted []string) []string {
 	return names
 }
 
-// stamp is a time as the list has it; empty where it is not known.
+// stamp formats a time for the list. It is empty if the time is unknown.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -29,7 +29,7 @@ const (
 	ownID  = "/subscriptions/77777777-7777-7777-7777-777777777777/resourceGroups/images-rg/providers/Microsoft.Compute/galleries/nodes"
 )
 
-// region is one that has images of all kinds of galleries.
+// region is a cloud with images in all kinds of galleries.
 func region(t testing.TB) *fakeazure.Cloud {
 	t.Helper()
 	c := cloud(t)
@@ -47,7 +47,7 @@ func region(t testing.TB) *fakeazure.Cloud {
 	return c
 }
 
-// galleries are several, by their IDs.
+// galleries parses several IDs.
 func galleries(t testing.TB, ids ...string) []detect.Gallery {
 	t.Helper()
 	var all []detect.Gallery
@@ -81,7 +81,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// What a launch chooses is in the list.
+// A launch chooses from the list.
 func TestImagesAreChosen(t *testing.T) {
 	list, err := ask(region(t)).Images(t.Context(), subscription, "eastus", detect.AKSGalleries()...)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestRegionWithoutImages(t *testing.T) {
 		without  []string
 		images   int
 	}{
-		{"westus", []string{"/CommunityGalleries/" + ubuntu, "/CommunityGalleries/" + linux}, []string{ubuntu, linux}, 0}, // not there, and there without versions
+		{"westus", []string{"/CommunityGalleries/" + ubuntu, "/CommunityGalleries/" + linux}, []string{ubuntu, linux}, 0}, // missing, and without versions
 		{"eastus", []string{"/CommunityGalleries/" + linux, "/SharedGalleries/none"}, []string{"/SharedGalleries/none"}, 2},
 		{"northeurope", []string{ownID}, []string{ownID}, 0},
 	} {
@@ -124,7 +124,7 @@ func TestRegionWithoutImages(t *testing.T) {
 	}
 }
 
-// A right that is missing for one gallery does not hide what the others have.
+// A missing right for one gallery does not hide the images of the others.
 func TestGalleryIsRefused(t *testing.T) {
 	for call, action := range map[string]string{
 		"CommunityGalleryImagesClient.NewListPager":             "Microsoft.Compute/locations/communityGalleries/images/read",
@@ -147,7 +147,8 @@ func TestGalleryIsRefused(t *testing.T) {
 	}
 }
 
-// A page in the middle that comes late comes after as long as Azure says. In the end it is one error: nobody else is asked then.
+// A page in the middle that is throttled is read again after the time that Azure asks for. If Azure never answers, there is one
+// error, and no other gallery is read.
 func TestGalleryIsThrottled(t *testing.T) {
 	const call = "CommunityGalleryImageVersionsClient.NewListPager"
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +177,7 @@ func TestGalleryIsThrottled(t *testing.T) {
 	}
 }
 
-// The IDs of galleries, however a person writes them.
+// Galleries' IDs are accepted in any spelling.
 func TestParseGallery(t *testing.T) {
 	for id, want := range map[string]string{
 		"/communitygalleries/X": "/CommunityGalleries/X",
@@ -207,7 +208,7 @@ func TestParseGallery(t *testing.T) {
 	}
 }
 
-// An empty list is one, too.
+// An empty list is valid.
 func TestNoGalleries(t *testing.T) {
 	list, err := ask(region(t)).Images(t.Context(), subscription, "eastus")
 	if err != nil || list.Images == nil || list.Time != "2026-11-25T12:00:00Z" || list.Kind != azure.ImagesKind {

@@ -17,7 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kubeconfig is what is read of a kubeconfig (k8s.io/client-go, tools/clientcmd/api/v1). Fields for kubectl alone are not here.
+// kubeconfig has the fields of a kubeconfig that this package reads (k8s.io/client-go, tools/clientcmd/api/v1), without kubectl's
+// own.
 type kubeconfig struct {
 	CurrentContext string         `json:"current-context"`
 	Contexts       []namedContext `json:"contexts"`
@@ -43,7 +44,7 @@ type namedUser struct {
 	User user   `json:"user"`
 }
 
-// server is how an API server is reached.
+// server is the way to an API server.
 type server struct {
 	Server        string `json:"server"`
 	Authority     string `json:"certificate-authority-data"`
@@ -53,7 +54,7 @@ type server struct {
 	Insecure      bool   `json:"insecure-skip-tls-verify"`
 }
 
-// user is who asks.
+// user is the credential.
 type user struct {
 	Token           nodeconfig.Secret `json:"token"`
 	TokenFile       string            `json:"tokenFile"`
@@ -62,7 +63,7 @@ type user struct {
 	Key             nodeconfig.Secret `json:"client-key-data"`
 	KeyFile         string            `json:"client-key"`
 	Exec            *plugin           `json:"exec"`
-	// What follows is refused.
+	// The fields below are refused.
 	Provider any               `json:"auth-provider"`
 	Name     string            `json:"username"`
 	Password nodeconfig.Secret `json:"password"`
@@ -71,14 +72,13 @@ type user struct {
 
 // settings are one context of a kubeconfig.
 type settings struct {
-	// context is its name, directory where relative paths begin.
+	// context is its name, directory the base of relative paths.
 	context, directory string
 	server             server
 	user               user
 }
 
-// readKubeconfig takes a context out of a kubeconfig; an empty name is the current one. No error repeats a value that may be
-// secret.
+// readKubeconfig reads a context of a kubeconfig. Empty means the current one. No error repeats a value that may be secret.
 func readKubeconfig(data []byte, directory, context string) (*settings, error) {
 	tree, err := document.Parse(data)
 	if err != nil {
@@ -108,14 +108,14 @@ func readKubeconfig(data []byte, directory, context string) (*settings, error) {
 		return nil, fmt.Errorf("the context %q names the cluster %q, which is not in the kubeconfig", s.context, pair.Cluster)
 	}
 	s.server = config.Clusters[i].Cluster
-	// Without a user somebody asks who may read the version at least.
+	// Without a user the request is anonymous, which may at least read the version.
 	if i = slices.IndexFunc(config.Users, func(u namedUser) bool { return u.Name == pair.User }); i >= 0 {
 		s.user = config.Users[i].User
 	}
 	return s, nil
 }
 
-// authority is the PEM of the cluster's CA.
+// authority returns the cluster's CA as PEM.
 func (s *settings) authority() ([]byte, error) {
 	if s.server.Insecure {
 		return nil, errors.New("insecure-skip-tls-verify: takes any server for the cluster's; give the cluster's CA instead")
@@ -133,7 +133,7 @@ func (s *settings) authority() ([]byte, error) {
 	return data, nil
 }
 
-// content is a value that is in the kubeconfig in base64, or in a file.
+// content returns a value that is in the kubeconfig in base64, or in a file.
 func (s *settings) content(field, inline, file string) ([]byte, error) {
 	switch {
 	case inline != "":
@@ -160,7 +160,7 @@ func (s *settings) file(field, name string) ([]byte, error) {
 	return data, nil
 }
 
-// refused are fields that a client of today's Kubernetes does not have, or that would ask as somebody else.
+// refused rejects fields that today's Kubernetes clients do not have, and fields for impersonation.
 func (s *settings) refused() error {
 	var wrong []error
 	for _, row := range []struct {
@@ -187,7 +187,7 @@ func (s *settings) endpoint() (string, error) {
 	return strings.TrimSuffix(s.server.Server, "/"), nil
 }
 
-// certificate is the client's; nil for none.
+// certificate returns the client certificate, or nil.
 func (s *settings) certificate() (*tls.Certificate, error) {
 	certificate, err := s.content("client-certificate", s.user.Certificate, s.user.CertificateFile)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *settings) certificate() (*tls.Certificate, error) {
 	return pair(certificate, key)
 }
 
-// pair is a certificate with its key.
+// pair parses a certificate with its key.
 func pair(certificate, key []byte) (*tls.Certificate, error) {
 	c, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
@@ -212,7 +212,7 @@ func pair(certificate, key []byte) (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// token is the client's; empty for none.
+// token returns the client's token, or an empty one.
 func (s *settings) token() (nodeconfig.Secret, error) {
 	if !s.user.Token.IsZero() || s.user.TokenFile == "" {
 		return s.user.Token, nil

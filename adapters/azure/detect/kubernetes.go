@@ -21,17 +21,17 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Kubernetes asks the API server of a kubeconfig. [ReadKubeconfig] makes it.
+// Kubernetes reads from the API server of a kubeconfig. [ReadKubeconfig] makes it.
 type Kubernetes struct {
-	// Now is the time of the facts; nil for the machine's clock.
+	// Now returns the time for the facts. If nil, the machine's clock.
 	Now func() time.Time
-	// Messages is where a plug-in that signs in writes to people; nil for nowhere.
+	// Messages receives the messages of a plug-in that signs in. If nil, they are discarded.
 	Messages io.Writer
 
 	settings *settings
 }
 
-// ReadKubeconfig reads a kubeconfig. Its relative paths begin at a directory. An empty context is the current one.
+// ReadKubeconfig reads a kubeconfig. Relative paths start at directory. An empty context means the current one.
 func ReadKubeconfig(data []byte, directory, context string) (*Kubernetes, error) {
 	s, err := readKubeconfig(data, directory, context)
 	if err != nil {
@@ -40,7 +40,7 @@ func ReadKubeconfig(data []byte, directory, context string) (*Kubernetes, error)
 	return &Kubernetes{settings: s}, nil
 }
 
-// question is a fact, where the API server has it, and what there is in the answer; empty for nothing.
+// question is a fact, its path on the API server, and how to read the answer. An empty value means that the answer has none.
 type question struct {
 	fact, path, source string
 	call               call
@@ -48,7 +48,7 @@ type question struct {
 	value              func(*object) string
 }
 
-// object is what is read of the answers.
+// object has the fields of the answers that this package reads.
 type object struct {
 	GitVersion string `json:"gitVersion"`
 	Spec       struct {
@@ -57,8 +57,8 @@ type object struct {
 	} `json:"spec"`
 }
 
-// questions are all that is asked. AKS, kubeadm and others call the service of the cluster's DNS kube-dns, whatever answers there.
-// ServiceCIDR is served since Kubernetes 1.33.
+// questions are all requests. AKS, kubeadm and other installers name the service of the cluster's DNS kube-dns, whichever program
+// answers there. API servers serve ServiceCIDR since Kubernetes 1.33.
 var questions = []question{
 	{
 		"kubernetesVersion", "/version", "GET /version of the API server", call{&apiServer, "get /version", "the ClusterRole system:public-info-viewer"},
@@ -77,9 +77,9 @@ var questions = []question{
 	},
 }
 
-// Detect finds out what the API server knows: version, CA, address of the DNS service, range of services. There is always a
-// document, with the facts that are known; the error has a [*FactError] for each that is not. The CA is certain if the API server
-// has shown a certificate of it.
+// Detect reads the facts that the API server knows: version, CA, address of the DNS service, range of services. It always returns a
+// document, with the facts that are known. The error has a [*FactError] for each other fact. The CA is certain if the API server
+// has shown a certificate that it has signed.
 func (k *Kubernetes) Detect(ctx context.Context) (*azure.Detected, error) {
 	f := newFinding(clock(k.Now))
 	const fact = "certificateAuthority"
@@ -101,7 +101,7 @@ func (k *Kubernetes) Detect(ctx context.Context) (*azure.Detected, error) {
 			f.document.CertificateAuthority = nil
 			f.fail(fact, errors.New("the API server's certificate is not of the CA of the kubeconfig"))
 			return f.result()
-		case err != nil && !isAnswer(err): // the other questions would wait as long
+		case err != nil && !isAnswer(err): // the other questions would time out as well
 			f.wrong = append(f.wrong, fmt.Errorf("API server: %w", err))
 			return f.result()
 		}
@@ -110,12 +110,12 @@ func (k *Kubernetes) Detect(ctx context.Context) (*azure.Detected, error) {
 	return f.result()
 }
 
-// answer takes the answer to a question.
+// answer processes the answer to a question.
 func (f *finding) answer(q *question, answer *object, err error, endpoint string) {
 	f.document.CertificateAuthority.Confidence = ""
 	switch {
 	case isMissing(err) && q.fact == "serviceCIDR" && f.document.DNSServiceIP != nil:
-		// Before 1.33 nobody says the range. Launches need it for the DNS service's address alone.
+		// API servers before 1.33 do not serve the range. Launches need it only for the DNS service's address.
 	case err != nil:
 		f.fail(q.fact, q.call.explain(err, endpoint))
 	default:
@@ -128,13 +128,13 @@ func (f *finding) answer(q *question, answer *object, err error, endpoint string
 	}
 }
 
-// apiClient asks one API server.
+// apiClient sends requests to one API server.
 type apiClient struct {
 	endpoint string
 	pipeline runtime.Pipeline
 }
 
-// client signs in.
+// client signs in to the API server.
 func (k *Kubernetes) client(ctx context.Context, authority []byte) (*apiClient, error) {
 	s := k.settings
 	endpoint, err := s.endpoint()
@@ -144,7 +144,7 @@ func (k *Kubernetes) client(ctx context.Context, authority []byte) (*apiClient, 
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, Protocols: new(http.Protocols),
 		TLSClientConfig: &tls.Config{RootCAs: x509.NewCertPool(), ServerName: s.server.ServerName, MinVersion: tls.VersionTLS12},
-		// All requests share a connection of HTTP/2. If the server is gone, only a ping finds that out (client-go: 30 and 15 s).
+		// All requests share an HTTP/2 connection. If the server is gone, only a ping detects that (client-go: 30 and 15 s).
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 	transport.Protocols.SetHTTP1(true)
@@ -183,8 +183,8 @@ func (k *Kubernetes) client(ctx context.Context, authority []byte) (*apiClient, 
 	return &apiClient{endpoint, newPipeline(transport, token)}, nil
 }
 
-// newPipeline is the SDK's, because it waits as long as a busy server asks for. A server that is not reached is not asked again:
-// it is a person who waits.
+// newPipeline uses the SDK's pipeline, because it waits as long as a busy server asks for. It does not retry if it cannot reach the
+// server, because a person waits for the result.
 func newPipeline(transport *http.Transport, token nodeconfig.Secret) runtime.Pipeline {
 	busy := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 	return runtime.NewPipeline("slipway", "", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer{token}}}, &policy.ClientOptions{
@@ -195,7 +195,7 @@ func newPipeline(transport *http.Transport, token nodeconfig.Secret) runtime.Pip
 	})
 }
 
-// bearer puts the token into each request.
+// bearer adds the token to each request.
 type bearer struct{ token nodeconfig.Secret }
 
 // Do implements policy.Policy.
@@ -206,7 +206,7 @@ func (b bearer) Do(r *policy.Request) (*http.Response, error) {
 	return r.Next()
 }
 
-// get asks for an object.
+// get reads an object.
 func (c *apiClient) get(ctx context.Context, path string) (*object, error) {
 	r, err := runtime.NewRequest(ctx, http.MethodGet, c.endpoint+path)
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *apiClient) get(ctx context.Context, path string) (*object, error) {
 	return o, nil
 }
 
-// isForeign reports whether a server has shown a certificate of another CA.
+// isForeign reports whether a server has shown a certificate that another CA has signed.
 func isForeign(err error) bool {
 	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
 	return ok

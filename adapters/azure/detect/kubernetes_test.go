@@ -25,7 +25,7 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// plugged says that this program is a plug-in of a kubeconfig, and how it behaves.
+// plugged is the variable that makes this program a kubeconfig's plug-in. Its value is how the plug-in behaves.
 const plugged = "SLIPWAY_TEST_PLUGIN"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// plugin answers as a plug-in. It gives a token only to whoever says what a client of Kubernetes says.
+// plugin acts as a plug-in. It gives a token only if its input is that of a Kubernetes client.
 func plugin(behaviour string) int {
 	var in struct {
 		APIVersion, Kind string
@@ -70,11 +70,11 @@ type zeroes struct{}
 
 func (zeroes) Read(p []byte) (int, error) { return len(p), nil }
 
-// api is an API server. Its answers are by path; what is not there is not found.
+// api is a fake API server. It answers by path; all other paths are not found.
 type api struct {
 	*httptest.Server
 	answers map[string]string
-	// codes are answers that are none, by path.
+	// codes are failing answers, by path.
 	codes map[string]int
 }
 
@@ -88,7 +88,7 @@ func newAPI(t *testing.T) *api {
 		rangePath:  `{"kind": "ServiceCIDR", "spec": {"cidrs": ["10.0.0.0/16", "fd12:3456:789a::/108"]}}`,
 	}, codes: make(map[string]int)}
 	a.Server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
-	a.Config.ErrorLog = log.New(io.Discard, "", 0) // a client that does not trust the server is a test
+	a.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests use a client that does not trust the server
 	a.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12}
 	a.StartTLS()
 	t.Cleanup(a.Close)
@@ -111,12 +111,12 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// pem is the server's CA: its certificate is its own.
+// pem is the server's CA: its certificate is self-signed.
 func (a *api) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate().Raw}))
 }
 
-// config is a kubeconfig for the server, with something laid over its cluster and its user. A value of nil takes a field away.
+// config is a kubeconfig for the server, with fields of its cluster and its user replaced. nil removes a field.
 func (a *api) config(t *testing.T, cluster, user map[string]any) []byte {
 	t.Helper()
 	of := map[string]any{"server": a.URL, "certificate-authority-data": []byte(a.pem())}
@@ -144,7 +144,7 @@ func (a *api) config(t *testing.T, cluster, user map[string]any) []byte {
 	return data
 }
 
-// detectBy asks the server of a kubeconfig.
+// detectBy detects the facts by a kubeconfig.
 func detectBy(t *testing.T, config []byte, context string) (*azure.Detected, string, error) {
 	t.Helper()
 	k, err := detect.ReadKubeconfig(config, t.TempDir(), context)
@@ -161,7 +161,7 @@ func detectBy(t *testing.T, config []byte, context string) (*azure.Detected, str
 	return found, messages.String(), err
 }
 
-// A kubeconfig alone gives four facts.
+// A kubeconfig is enough for four facts.
 func TestKubernetes(t *testing.T) {
 	a := newAPI(t)
 	found, _, err := detectBy(t, a.config(t, nil, nil), "")
@@ -171,11 +171,11 @@ func TestKubernetes(t *testing.T) {
 	if found.CertificateAuthority.Value != a.pem() {
 		t.Error("the CA is not the kubeconfig's")
 	}
-	found.CertificateAuthority.Value = "..." // another one in each test
+	found.CertificateAuthority.Value = "..." // it differs in each test
 	golden(t, "kubernetes.json", found)
 }
 
-// What one question does not answer costs one fact.
+// A question without an answer costs one fact.
 func TestKubernetesAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -213,7 +213,7 @@ func TestKubernetesAnswers(t *testing.T) {
 	}
 }
 
-// Before 1.33 the range is not served. With the address of the DNS service nothing is missing.
+// API servers before 1.33 do not serve the range. If the DNS service's address is known, no error reports that.
 func TestKubernetesWithoutRange(t *testing.T) {
 	a := newAPI(t)
 	delete(a.answers, rangePath)
@@ -223,7 +223,7 @@ func TestKubernetesWithoutRange(t *testing.T) {
 	}
 }
 
-// A server that has another CA is another cluster's: nothing of the CA is taken, and nothing else is asked.
+// A server that another CA has signed is another cluster's: the CA is not used, and no other request is sent.
 func TestForeignServer(t *testing.T) {
 	a := newAPI(t)
 	found, _, err := detectBy(t, a.config(t, map[string]any{"certificate-authority-data": []byte(authority(t))}, nil), "")
@@ -235,7 +235,7 @@ func TestForeignServer(t *testing.T) {
 	}
 }
 
-// A server that is away leaves the CA, which is then only likely, and one error.
+// If the server is unreachable, the CA remains, which is then only likely, and there is one error.
 func TestServerIsAway(t *testing.T) {
 	a := newAPI(t)
 	config := a.config(t, nil, nil)
@@ -249,7 +249,7 @@ func TestServerIsAway(t *testing.T) {
 	}
 }
 
-// The server's certificate must have the name that the kubeconfig says.
+// The server's certificate must contain the name in the kubeconfig.
 func TestServerName(t *testing.T) {
 	a := newAPI(t)
 	if _, _, err := detectBy(t, a.config(t, map[string]any{"tls-server-name": "example.com"}, nil), ""); err != nil {
@@ -261,8 +261,8 @@ func TestServerName(t *testing.T) {
 	}
 }
 
-// A credential that is not valid is said so, three times no fact.
-func TestNobody(t *testing.T) {
+// For an invalid credential, each of the three facts has an error that says so.
+func TestInvalidCredential(t *testing.T) {
 	a := newAPI(t)
 	_, _, err := detectBy(t, a.config(t, nil, nil), "nobody")
 	if len(flat(err)) != 3 || strings.Count(err.Error(), "the credential of the kubeconfig is not valid") != 3 {
@@ -270,7 +270,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// Files of a kubeconfig are beside it, or named from the root.
+// A kubeconfig names files by absolute paths, or relative to itself.
 func TestFiles(t *testing.T) {
 	a := newAPI(t)
 	dir := t.TempDir()
@@ -349,7 +349,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// Each row is a kubeconfig that cannot be used, with the reason. None repeats a credential.
+// Each row is a kubeconfig that cannot be used, with the reason. No reason repeats a credential.
 func TestBadKubeconfigs(t *testing.T) {
 	a := newAPI(t)
 	for _, c := range []struct {
@@ -384,7 +384,7 @@ func TestBadKubeconfigs(t *testing.T) {
 	}
 }
 
-// The API server's own answers go before Azure's. Two that differ may be of two clusters.
+// The API server's own answers win over Azure's. Two that differ may belong to two clusters.
 func TestMerge(t *testing.T) {
 	fact := func(value, source string) *azure.Fact { return &azure.Fact{Value: value, Source: source} }
 	first := &azure.Detected{KubernetesVersion: fact("v1.34.2", "server"), DNSServiceIP: fact("10.0.0.10", "server"), CertificateAuthority: fact("CA\n", "server")}

@@ -15,14 +15,14 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// network finds the facts of a cluster's network: what is in its node resource group, and where its nodes are attached.
+// network finds the facts of a cluster's network: the resources in its node resource group, and its nodes' subnet.
 type network struct {
 	*finding
 	azure   *Azure
 	cluster Cluster
 }
 
-// find finds them all. One that is not found does not keep the others from being found.
+// find finds all of them. A failure for one does not stop the others.
 func (n *network) find(ctx context.Context, p *armcontainerservice.ManagedClusterProperties) {
 	if group := text(p.NodeResourceGroup); group != "" {
 		n.groups(ctx, group)
@@ -31,17 +31,17 @@ func (n *network) find(ctx context.Context, p *armcontainerservice.ManagedCluste
 	n.subnet(ctx, p)
 }
 
-// clients are those of a subscription: a network of one's own may be in another one than the cluster.
+// clients are those of a subscription: the user's own network may be in another one than the cluster.
 func (n *network) clients(subscription string) (*armnetwork.ClientFactory, error) {
 	return armnetwork.NewClientFactory(subscription, n.azure.Credential, n.azure.options())
 }
 
-// groupID is the resource group of the nodes.
+// groupID is the ID of the nodes' resource group.
 func (n *network) groupID(group string) string {
 	return "/subscriptions/" + n.cluster.Subscription + "/resourceGroups/" + group
 }
 
-// groups finds the security groups. One of them should be the cluster's: if none or several could be, the fact is there all the
+// groups finds the security groups. One of them should be the cluster's. If none or several could be, the fact is recorded all the
 // same, because a launch can have its cluster ID from elsewhere.
 func (n *network) groups(ctx context.Context, group string) {
 	const fact = "securityGroups"
@@ -80,13 +80,13 @@ func (n *network) tables(ctx context.Context, group string) {
 	n.document.RouteTables = n.names(names, "route tables of the node resource group "+group)
 }
 
-// names is a fact of several values, in one order.
+// names is a fact with several sorted values.
 func (n *network) names(names []string, source string) *azure.Fact {
 	slices.Sort(names)
 	return &azure.Fact{Values: names, Source: source, Time: n.time}
 }
 
-// collect takes a value of each item of all pages.
+// collect collects a value of each item of all pages.
 func collect[Page, Item any](ctx context.Context, pager *runtime.Pager[Page], items func(Page) []*Item, value func(*Item) string) ([]string, error) {
 	values := []string{}
 	for pager.More() {
@@ -103,7 +103,7 @@ func collect[Page, Item any](ctx context.Context, pager *runtime.Pager[Page], it
 	return values, nil
 }
 
-// subnet finds the subnet of the nodes, and its network's own identifier.
+// subnet finds the nodes' subnet, and the identifier of its network.
 func (n *network) subnet(ctx context.Context, p *armcontainerservice.ManagedClusterProperties) {
 	const fact = "subnetID"
 	found, source, confidence, err := n.subnets(ctx, p)
@@ -121,7 +121,7 @@ func (n *network) subnet(ctx context.Context, p *armcontainerservice.ManagedClus
 	n.identifier(ctx, found, source)
 }
 
-// subnets are those that nodes could be in: those of the agent pools, or else all of the networks that AKS has made.
+// subnets are those that nodes may be in: those of the agent pools, or else all subnets of the networks that AKS has made.
 func (n *network) subnets(ctx context.Context, p *armcontainerservice.ManagedClusterProperties) (found []string, source, confidence string, err error) {
 	for _, pool := range p.AgentPoolProfiles {
 		if pool == nil || text(pool.VnetSubnetID) == "" {
@@ -159,7 +159,7 @@ func (n *network) subnets(ctx context.Context, p *armcontainerservice.ManagedClu
 	return distinct(found), "virtual networks of the node resource group " + group, likely, nil
 }
 
-// distinct are IDs sorted, each once: the case of their letters does not matter.
+// distinct returns the IDs sorted, without duplicates that differ only in case.
 func distinct(ids []string) []string {
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
@@ -167,7 +167,7 @@ func distinct(ids []string) []string {
 	return slices.CompactFunc(ids, strings.EqualFold)
 }
 
-// identifier finds the network's own identifier, if all subnets are of one network.
+// identifier finds the network's identifier, if all subnets are in one network.
 func (n *network) identifier(ctx context.Context, subnets []string, source string) {
 	const fact = "vnetGUID"
 	var of *azure.Subnet
@@ -184,7 +184,7 @@ func (n *network) identifier(ctx context.Context, subnets []string, source strin
 		of = &s
 	}
 	if of == nil {
-		return // said of the subnet
+		return // the subnet has an error already
 	}
 	clients, err := n.clients(of.Subscription)
 	if err != nil {
@@ -202,7 +202,7 @@ func (n *network) identifier(ctx context.Context, subnets []string, source strin
 	}
 }
 
-// networkID is the ID of a subnet's network.
+// networkID returns the ID of a subnet's network.
 func networkID(s azure.Subnet) string {
 	return "/subscriptions/" + s.Subscription + "/resourceGroups/" + s.ResourceGroup + "/providers/Microsoft.Network/virtualNetworks/" + s.VNet
 }

@@ -27,10 +27,10 @@ type plugin struct {
 	InstallHint        string              `json:"installHint"`
 }
 
-// pluginVersion is that of a plug-in's answer, where the kubeconfig does not say one.
+// pluginVersion is the default if the kubeconfig names no version.
 const pluginVersion = "client.authentication.k8s.io/v1"
 
-// pluginInput is what a plug-in is told (client.authentication.k8s.io, ExecCredential).
+// pluginInput is a plug-in's input (client.authentication.k8s.io, ExecCredential).
 type pluginInput struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -45,7 +45,7 @@ type pluginCluster struct {
 	Authority string `json:"certificate-authority-data,omitempty"`
 }
 
-// pluginOutput is what a plug-in answers.
+// pluginOutput is a plug-in's output.
 type pluginOutput struct {
 	Kind   string `json:"kind"`
 	Status struct {
@@ -55,10 +55,10 @@ type pluginOutput struct {
 	} `json:"status"`
 }
 
-// mostOutput bounds what a plug-in answers.
+// mostOutput limits a plug-in's output.
 const mostOutput = 1 << 20
 
-// run asks the plug-in for a credential. What it says to people goes to messages. Nothing of its output is in an error.
+// run runs the plug-in for a credential. The plug-in's messages for people go to messages. No error contains its output.
 func (p *plugin) run(ctx context.Context, s *settings, authority []byte, messages io.Writer) (*pluginOutput, error) {
 	in := pluginInput{APIVersion: cmp.Or(p.APIVersion, pluginVersion), Kind: "ExecCredential"}
 	if p.ProvideClusterInfo {
@@ -70,7 +70,7 @@ func (p *plugin) run(ctx context.Context, s *settings, authority []byte, message
 	}
 	program := p.Command
 	if strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		program = filepath.Join(s.directory, program) // relative to the kubeconfig, as kubectl has it
+		program = filepath.Join(s.directory, program) // relative to the kubeconfig, as in kubectl
 	}
 	var args []string
 	for _, arg := range p.Args {
@@ -104,7 +104,7 @@ func (p *plugin) run(ctx context.Context, s *settings, authority []byte, message
 	return out, nil
 }
 
-// limited takes so many bytes, and refuses more.
+// limited accepts a number of bytes, and fails on more.
 type limited struct {
 	data bytes.Buffer
 	left int

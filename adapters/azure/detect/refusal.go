@@ -17,9 +17,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/redact"
 )
 
-// RightError says that a right is missing.
+// RightError: the caller lacks a right.
 type RightError struct {
-	// Action is the one that is not allowed, Scope where; Role is one that has it.
+	// Action is the denied action, Scope its resource, and Role a role that allows it.
 	Action, Scope, Role string
 	Err                 error
 }
@@ -29,19 +29,19 @@ func (e *RightError) Error() string {
 	return fmt.Sprintf("the right to %s on %s is missing; assign a role that has it, such as %s", e.Action, e.Scope, e.Role)
 }
 
-// Unwrap is what was answered.
+// Unwrap returns the answer.
 func (e *RightError) Unwrap() error { return e.Err }
 
-// ThrottledError says that too much was asked, also after the SDK's retries.
+// ThrottledError: the other side still refuses requests because of their number, after the SDK's retries.
 type ThrottledError struct {
-	// By is who does not answer: "Azure".
+	// By is the side that throttles: "Azure".
 	By string
-	// After is how long to wait; 0 where that is not said.
+	// After is how long to wait. 0 means unknown.
 	After time.Duration
 	Err   error
 }
 
-// Error says how long to wait.
+// Error includes how long to wait.
 func (e *ThrottledError) Error() string {
 	if e.After == 0 {
 		return e.By + " takes no more requests now; try again later"
@@ -49,10 +49,10 @@ func (e *ThrottledError) Error() string {
 	return fmt.Sprintf("%s takes no more requests now; try again in %s", e.By, e.After)
 }
 
-// Unwrap is what was answered.
+// Unwrap returns the answer.
 func (e *ThrottledError) Unwrap() error { return e.Err }
 
-// respondent is who answers, and what to do where it does not know who asks.
+// respondent is the other side, and what to do if it does not accept the caller's identity.
 type respondent struct{ name, unknown string }
 
 var (
@@ -60,7 +60,7 @@ var (
 	apiServer   = respondent{"the API server", "the credential of the kubeconfig is not valid, or not any more"}
 )
 
-// call is something that somebody is asked, and who may ask it.
+// call is a kind of request, and the right that it needs.
 type call struct {
 	of           *respondent
 	action, role string
@@ -75,10 +75,10 @@ var (
 	readNetworks    = call{&azureItself, "Microsoft.Network/virtualNetworks/read", "Reader"}
 )
 
-// denied is how Azure names what is not allowed, in the message of a refusal. It knows the action better than a table.
+// denied finds the denied action in Azure's message. Azure knows the action better than the table.
 var denied = regexp.MustCompile(`perform action '([^']+)' over scope '([^']+)'`)
 
-// explain makes of the SDK's error what a person can act on. Scope is what the call is about.
+// explain converts the SDK's error to one that a person can act on. Scope is the resource of the call.
 func (c call) explain(err error, scope string) error {
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok {
@@ -104,7 +104,7 @@ func (c call) explain(err error, scope string) error {
 	return &answered{fmt.Sprintf("%s answers with %d for %s: %s", c.of.name, answer.StatusCode, scope, about), err}
 }
 
-// answered is an answer in one line: the SDK's own error has the whole of it, in many.
+// answered is an answer on one line. The SDK's own error has all of it, on many lines.
 type answered struct {
 	words string
 	err   error
@@ -116,8 +116,8 @@ func (e *answered) Unwrap() error { return e.err }
 // mostWords is how much of a message is shown.
 const mostWords = 400
 
-// said is the message in an answer, of Azure ({"error": {"message": ...}}) or of an API server ({"message": ...}), as it is. It is
-// shown by [redact.Line] alone, which also takes "authorization to perform" for a header.
+// said returns the message in an answer of Azure ({"error": {"message": ...}}) or of an API server ({"message": ...}), unchanged.
+// Only [redact.Line] shows it, which also takes "authorization to perform" for a header.
 func said(answer *azcore.ResponseError) string {
 	if answer.RawResponse == nil {
 		return ""
@@ -138,7 +138,7 @@ func said(answer *azcore.ResponseError) string {
 	return cmp.Or(text.Error.Message, text.Message)
 }
 
-// retryAfter is how long an answer asks to wait, in seconds (RFC 9110, 10.2.3). Azure gives no date.
+// retryAfter returns how long an answer asks to wait, in seconds (RFC 9110, 10.2.3). Azure sends no date.
 func retryAfter(r *http.Response) time.Duration {
 	if r == nil {
 		return 0
@@ -150,7 +150,7 @@ func retryAfter(r *http.Response) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// isMissing reports whether something is not there.
+// isMissing reports whether the resource does not exist.
 func isMissing(err error) bool {
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	return ok && answer.StatusCode == http.StatusNotFound

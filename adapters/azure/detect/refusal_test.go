@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/adapters/azure/internal/fakeazure"
 )
 
-// Each right that is missing costs one fact, and the error has the action and a role, also where Azure does not name the action.
+// Each missing right costs one fact. The error has the action and a role, also if Azure does not name the action.
 func TestMissingRights(t *testing.T) {
 	for _, c := range []struct {
 		call, fact, action, role string
@@ -57,7 +57,7 @@ func TestMissingRights(t *testing.T) {
 	}
 }
 
-// Without the right to read the cluster nothing is known.
+// Without the right to read the cluster no fact is known.
 func TestClusterIsRefused(t *testing.T) {
 	c := cloud(t)
 	c.Answers["ManagedClustersClient.Get"] = []fakeazure.Answer{{Status: http.StatusForbidden, Code: "AuthorizationFailed"}}
@@ -71,12 +71,12 @@ func TestClusterIsRefused(t *testing.T) {
 	}
 }
 
-// busy is Azure's answer to somebody who asks too much.
+// busy is Azure's answer to a client with too many requests.
 func busy(seconds int) fakeazure.Answer {
 	return fakeazure.Answer{Status: http.StatusTooManyRequests, Code: "TooManyRequests", Message: "Too many requests.", RetryAfter: seconds}
 }
 
-// A request is repeated after as long as Azure says, whichever call and whichever page it is.
+// A request is repeated after the time that Azure asks for, for every call and every page.
 func TestThrottling(t *testing.T) {
 	for _, call := range []string{"ManagedClustersClient.Get", "SecurityGroupsClient.NewListPager", "VirtualNetworksClient.Get"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,8 @@ func TestThrottling(t *testing.T) {
 	}
 }
 
-// What Azure does not answer in the end is one fact, with how long to wait. A wait of minutes is left to the caller.
+// If Azure throttles until the end, one fact is unknown, and its error has the time to wait. Waits of minutes are left to the
+// caller.
 func TestThrottledForGood(t *testing.T) {
 	for _, c := range []struct {
 		answers []fakeazure.Answer
@@ -122,7 +123,7 @@ func TestThrottledForGood(t *testing.T) {
 	}
 }
 
-// A message of Azure's is one line, cut, and without what looks like a secret.
+// Azure's message is shown on one line, cut, and without parts that look like a secret.
 func TestMessages(t *testing.T) {
 	c := cloud(t)
 	c.Answers["RouteTablesClient.NewListPager"] = []fakeazure.Answer{{
@@ -135,7 +136,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Whoever interrupts gets an answer at once.
+// A cancelled call returns at once.
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cloud(t)

@@ -16,15 +16,15 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Cloud is one of Azure's.
+// Cloud is one of Azure's clouds.
 type Cloud struct {
-	// Name is what launch/azure's setting "cloud" has.
+	// Name is the value of launch/azure's setting "cloud".
 	Name string
-	// Config is what the SDK's clients take.
+	// Config configures the SDK's clients.
 	Config azcloud.Configuration
 }
 
-// Clouds are all that are supported, the public one first.
+// Clouds are the supported clouds, the public one first.
 func Clouds() []Cloud {
 	return []Cloud{
 		{"AzurePublicCloud", azcloud.AzurePublic},
@@ -33,7 +33,7 @@ func Clouds() []Cloud {
 	}
 }
 
-// ConfigMap is one of Kubernetes', with settings as azure.Reload reads them. Nothing in it is secret.
+// ConfigMap is a Kubernetes ConfigMap with settings as azure.Reload reads them. It contains no secret.
 type ConfigMap struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -47,23 +47,23 @@ type ConfigMapMeta struct {
 	Name      string `json:"name"`
 }
 
-// answer is the managed cluster as Azure has it, and where it is.
+// answer is the managed cluster as Azure returns it, and its cloud.
 type answer struct {
 	cluster Cluster
 	cloud   string
 	managed *armcontainerservice.ManagedCluster
 }
 
-// settingRow is a setting, and where its value is; an empty one is not known.
+// settingRow is a setting and how to read its value. An empty value is unknown.
 type settingRow struct {
 	name  string
 	value func(*answer) string
-	// why says what it means that there is no value; empty where a setting needs none.
+	// why explains what a missing value means. It is empty for a setting that may be missing.
 	why string
 }
 
-// settingRows are the settings that Azure says of a managed cluster itself (Karpenter for Azure v1.7: hack/deploy/configure-values.sh). A bootstrap
-// token is not among them: a program makes its own, or is given one.
+// settingRows are the settings that the managed cluster itself has (Karpenter for Azure v1.7: hack/deploy/configure-values.sh). A
+// bootstrap token is not among them: a program makes its own, or its user sets one.
 var settingRows = []settingRow{
 	{"cluster-name", func(a *answer) string { return a.cluster.Name }, ""},
 	{"cluster-resource-group", func(a *answer) string { return a.cluster.ResourceGroup }, ""},
@@ -92,7 +92,7 @@ var settingRows = []settingRow{
 	}, ""},
 }
 
-// factRows are the settings that facts have. Those of the network mean something when they are empty: without them, a program would take
+// factRows are the settings that come from facts. An empty network setting has a meaning: without it, a program would take
 // Karpenter's default.
 var factRows = []struct {
 	name string
@@ -122,7 +122,7 @@ func endpoint(a *answer) string {
 	return "https://" + name + ":443"
 }
 
-// sshKey is the first key that logs in to the cluster's nodes.
+// sshKey is the first key that may log in to the cluster's nodes.
 func sshKey(a *answer) string {
 	p := a.managed.Properties.LinuxProfile
 	if p == nil || p.SSH == nil {
@@ -136,9 +136,9 @@ func sshKey(a *answer) string {
 	return ""
 }
 
-// Settings makes the settings of a program that launches nodes for a managed cluster: of what Azure says of the cluster, and of the facts
-// that were found ([Azure.Cluster], [Merge]). There is always a document, with the settings that are known; the error has a [*FactError] for
-// each that is missing, and for each that a launch would refuse, which is then left out.
+// Settings returns the settings of a program that launches nodes for a managed cluster. They come from the managed cluster itself
+// and from the detected facts ([Azure.Cluster], [Merge]). It always returns a document, with the settings that are known. The error
+// has a [*FactError] for each missing setting, and for each that a launch would refuse, which is then left out.
 func (a *Azure) Settings(ctx context.Context, c Cluster, found *azure.Detected) (*ConfigMap, error) {
 	m := &ConfigMap{
 		APIVersion: "v1", Kind: "ConfigMap", Data: make(map[string]string),
@@ -179,7 +179,7 @@ func (a *Azure) Settings(ctx context.Context, c Cluster, found *azure.Detected) 
 	return m, errors.Join(wrong...)
 }
 
-// cloud is the name of the cloud that is asked.
+// cloud is the name of the cloud that the client uses.
 func (a *Azure) cloud() string {
 	all := Clouds()
 	for _, c := range all {

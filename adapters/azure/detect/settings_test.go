@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// settingsOf detects a cluster, and makes its settings.
+// settingsOf detects a cluster, and returns its settings.
 func settingsOf(t testing.TB, c *fakeazure.Cloud) (*detect.ConfigMap, error) {
 	t.Helper()
 	a := ask(c)
@@ -25,7 +25,7 @@ func settingsOf(t testing.TB, c *fakeazure.Cloud) (*detect.ConfigMap, error) {
 	return a.Settings(t.Context(), example, found)
 }
 
-// TestSettings: a launch takes the settings as they are written. No credential is among them.
+// TestSettings: a launch accepts the settings as they are written. They contain no credential.
 func TestSettings(t *testing.T) {
 	m, err := settingsOf(t, cloud(t))
 	if err != nil {
@@ -41,8 +41,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsOfClusters: what differs among clusters. A setting that means something when it is empty is written so, one that is not known
-// is not written, and one that a launch needs, or would refuse, is an error.
+// TestSettingsOfClusters: the differences among clusters. An empty setting that has a meaning is written, an unknown one is not,
+// and one that a launch needs, or would refuse, is an error.
 func TestSettingsOfClusters(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*fakeazure.Cloud)
@@ -89,7 +89,7 @@ func TestSettingsOfClusters(t *testing.T) {
 		},
 		"several subnets": {
 			change: func(c *fakeazure.Cloud) { managed(c, "aks-subnet", "other-subnet") },
-			absent: []string{"vnet-subnet-id"}, // the facts say why
+			absent: []string{"vnet-subnet-id"}, // the facts' errors have the reason
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func reload(t testing.TB, m *detect.ConfigMap) (*azure.Settings, []nodeconfig.Pr
 	return azure.Reload(nil, azure.SettingsSource{Name: "settings.json", Document: data})
 }
 
-// TestSettingsOfClouds: the cloud that is asked is among the settings, by the name that a launch knows.
+// TestSettingsOfClouds: the settings contain the client's cloud, by the name that a launch knows.
 func TestSettingsOfClouds(t *testing.T) {
 	for _, c := range detect.Clouds() {
 		a := ask(cloud(t))

@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// clusterFlags are what the flags of cluster say.
+// clusterFlags are the flags of cluster.
 type clusterFlags struct {
 	asking
 	output
@@ -108,7 +108,7 @@ func isEmpty(d *azure.Detected) bool {
 	return *d == azure.Detected{APIVersion: d.APIVersion, Kind: d.Kind}
 }
 
-// askKubernetes asks the API server. Without a document the kubeconfig cannot be used.
+// askKubernetes reads from the API server. It returns no document if the kubeconfig cannot be used.
 func (f *clusterFlags) askKubernetes(ctx context.Context, s cli.Streams, w world) (*azure.Detected, error) {
 	data, err := os.ReadFile(f.kubeconfig)
 	if err != nil {

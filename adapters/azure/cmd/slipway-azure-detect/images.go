@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/launch/azure"
 )
 
-// imagesFlags are what the flags of images say.
+// imagesFlags are the flags of images.
 type imagesFlags struct {
 	asking
 	output
@@ -83,7 +83,8 @@ func (f *imagesFlags) run(cmd *cobra.Command, s cli.Streams, w world) error {
 	return f.write(s, list, len(list.Images) == 0, err)
 }
 
-// former is the list that the file has; an empty one where there is no file. What is no list is not replaced.
+// former is the list in the output file. It is empty if there is no file. A file that is not a list is an error, so it is not
+// replaced.
 func (f *imagesFlags) former() (*azure.Images, error) {
 	if f.file == standardOutput {
 		return new(azure.Images), nil

@@ -1,9 +1,9 @@
-// Command slipway-azure-detect writes what slipway launch needs to know of a cluster and a region: the file for its --cluster, the
+// Command slipway-azure-detect writes the inputs of slipway launch for a cluster and a region: the file for its --cluster, the
 // settings for its --settings, and the list for its --images.
 //
-// It asks Azure and the API server of a kubeconfig, and changes nothing there. It writes nothing but the file that it is told to
-// write, as a whole or not at all. Documents go to standard output, what is said about them to standard error. The exit code is 0
-// for success, 1 where something could not be found out, and 64 where the command line is wrong.
+// It reads from Azure and from the API server of a kubeconfig, and changes nothing there. It writes only the output file,
+// completely or not at all. Documents go to standard output, messages to standard error. The exit code is 0 for success, 1 if a
+// fact is missing, and 64 if the command line is wrong.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 
 func main() { os.Exit(interruptible()) }
 
-// interruptible runs the program until somebody interrupts it.
+// interruptible runs the program until the user interrupts it.
 func interruptible() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

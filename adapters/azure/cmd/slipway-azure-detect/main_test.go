@@ -26,9 +26,9 @@ import (
 const (
 	// examples are package launch's.
 	examples = "../../../../examples/launch"
-	// goldens are those of package detect: the program writes what it finds.
+	// goldens are those of package detect: the program writes the same documents.
 	goldens = "../../detect/testdata"
-	// secret is in every credential, and nowhere else.
+	// secret is in every credential of the tests, and must be in no output.
 	secret = "canary-of-a-credential"
 )
 
@@ -51,7 +51,7 @@ func authority(t testing.TB) string {
 	return d.CertificateAuthority.Value
 }
 
-// kubeconfig is one for a server, with a token that nobody may see.
+// kubeconfig is a kubeconfig for a server, with a token that must be in no output.
 func kubeconfig(server, authority string) []byte {
 	return fakeazure.Kubeconfig(server, authority, secret)
 }
@@ -62,7 +62,7 @@ func cloud(t testing.TB) *fakeazure.Cloud {
 	return fakeazure.Example(kubeconfig("https://api.example.com:443", authority(t)))
 }
 
-// result is what a run has said.
+// result is the output of a run.
 type result struct {
 	code     int
 	out, err string
@@ -86,7 +86,7 @@ func start(t testing.TB, c *fakeazure.Cloud, args ...string) result {
 	return r
 }
 
-// want checks a run, and what it says to people.
+// want checks a run's exit code and messages.
 func (r result) want(t testing.TB, code int, words ...string) {
 	t.Helper()
 	if r.code != code {
@@ -101,7 +101,7 @@ func (r result) want(t testing.TB, code int, words ...string) {
 
 var cluster = []string{"cluster", "--resource-group", "example-rg", "--name", "example"}
 
-// A file is written as a whole, for everybody to read; - is standard output.
+// A file is written completely, readable for all users; - is standard output.
 func TestCluster(t *testing.T) {
 	want := string(read(t, filepath.Join(goldens, "cluster.json")))
 	r := start(t, cloud(t), append(cluster, "-o", "-")...)
@@ -127,7 +127,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// With an error nothing is written; with --partial what was found. What is empty replaces nothing in either case.
+// After an error no file is written, unless --partial is given. An empty document replaces no file in either case.
 func TestPartial(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "detected.json")
 	if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
@@ -179,7 +179,7 @@ func server(t testing.TB, version string) (url, authority string) {
 	return s.URL, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
-// A kubeconfig alone is enough for some facts, and then Azure is not asked. With both, what the server says itself is taken.
+// A kubeconfig is enough for some facts, and then the program does not ask Azure. With both, the server's own answers win.
 func TestKubeconfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	use := func(version string) string {
@@ -215,7 +215,7 @@ func TestKubeconfig(t *testing.T) {
 	start(t, cloud(t), "cluster", "--kubeconfig", filepath.Join(filepath.Dir(file), "none")).want(t, exitcode.Invalid, "kubeconfig ", "no such file")
 }
 
-// With --settings, the document is a ConfigMap, and a launch takes it. With a kubeconfig, the server's own answers are in it.
+// With --settings, the document is a ConfigMap that a launch accepts. With a kubeconfig, it contains the server's own answers.
 func TestSettings(t *testing.T) {
 	r := start(t, cloud(t), append(cluster, "--settings")...)
 	r.want(t, exitcode.Success)
@@ -234,7 +234,7 @@ func TestSettings(t *testing.T) {
 	start(t, c, append(cluster, "--settings", "--partial")...).want(t, exitcode.Invalid, "404", "nothing is written: 1 error")
 }
 
-// A list keeps what people have written into it, and replaces nothing else.
+// A list keeps the fields that people have written into it, and replaces no other file.
 func TestImages(t *testing.T) {
 	args := []string{"images", "--location", "eastus"}
 	want := string(read(t, filepath.Join(goldens, "images-aks.json")))
@@ -279,7 +279,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// A launch takes what the program has written, and nothing else of Azure.
+// A launch accepts the program's output, and needs nothing else from Azure.
 func TestLaunchTakesThem(t *testing.T) {
 	var in azure.Input
 	var problems, found []nodeconfig.Problem
@@ -310,7 +310,7 @@ func TestLaunchTakesThem(t *testing.T) {
 	}
 }
 
-// A command line that is wrong asks nobody.
+// A wrong command line sends no request.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		args string
@@ -339,7 +339,7 @@ func TestUsage(t *testing.T) {
 	result{code, "", messages.String()}.want(t, exitcode.Usage, "--subscription")
 }
 
-// Who cannot sign in is told so once, with what to do, and nothing is asked.
+// If the sign-in fails, one message says so and what to do, and no request is sent.
 func TestNotSignedIn(t *testing.T) {
 	for _, args := range [][]string{cluster, {"images", "--location", "eastus"}} {
 		credential := new(azfake.TokenCredential)
@@ -355,7 +355,7 @@ func TestNotSignedIn(t *testing.T) {
 	}
 }
 
-// Each command's help has an example that is one.
+// Each command's help has a valid example.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"cluster", "--help"}, {"images", "--help"}} {
 		r := start(t, cloud(t), args...)
@@ -371,7 +371,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// checkExample wants that a command takes an example's flags.
+// checkExample checks that a command accepts an example's flags.
 func checkExample(t *testing.T, args []string) {
 	t.Helper()
 	root := newRoot(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, world{})
@@ -380,7 +380,7 @@ func checkExample(t *testing.T, args []string) {
 		t.Errorf("%q: %v", args, err)
 		return
 	}
-	if slices.Contains(rest, "FILE") { // the line of usage
+	if slices.Contains(rest, "FILE") { // this is the usage line
 		return
 	}
 	if err := cmd.ParseFlags(rest); err != nil {

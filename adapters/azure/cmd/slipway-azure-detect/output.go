@@ -14,7 +14,7 @@ import (
 // standardOutput is the name of standard output.
 const standardOutput = "-"
 
-// output is where a document goes, and whether it has to be whole.
+// output is where a document goes, and whether it must be complete.
 type output struct {
 	file    string
 	partial bool
@@ -27,8 +27,8 @@ func (o *output) add(cmd *cobra.Command) {
 	command.Must(cmd.MarkFlagFilename("output", "json"))
 }
 
-// write writes a document. With an error, which may be several, it writes nothing, unless a part is enough and the document is not
-// empty: it would replace one that is not. Nothing in it is secret, so everybody may read the file.
+// write writes a document. After an error, which may be several, it writes nothing, unless a partial document is enough and is not
+// empty: an empty one would replace a good one. The document contains no secret, so all users may read the file.
 func (o *output) write(s cli.Streams, document any, empty bool, err error) error {
 	wrong := flat(err)
 	style, severity := cli.StyleOf(s.Err), "error"
@@ -60,7 +60,7 @@ func (o *output) write(s cli.Streams, document any, empty bool, err error) error
 	return nil
 }
 
-// flat are the errors that were joined, also those of joined ones.
+// flat splits a joined error, recursively.
 func flat(err error) []error {
 	if err == nil {
 		return nil

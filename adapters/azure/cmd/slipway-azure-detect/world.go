@@ -21,22 +21,22 @@ import (
 	"github.com/slipway-dev/slipway/internal/redact"
 )
 
-// world is what the program has of the world around it.
+// world is what the program uses of its environment.
 type world struct {
-	// environment is the value of an environment variable; empty for none.
+	// environment returns the value of an environment variable, or "".
 	environment func(string) string
-	// credential signs in; nil for the one that is found.
+	// credential signs in. If nil, the default credential of the SDK.
 	credential azcore.TokenCredential
-	// transport sends requests; nil for the SDK's.
+	// transport sends requests. If nil, the SDK's.
 	transport policy.Transporter
-	// now is the time of what is found; nil for the machine's clock.
+	// now returns the time for the facts. If nil, the machine's clock.
 	now func() time.Time
 }
 
 // clouds are Azure's.
 var clouds = detect.Clouds()
 
-// asking is what both commands say of Azure.
+// asking are the flags for Azure that both commands have.
 type asking struct {
 	subscription string
 	cloud        command.Choice
@@ -54,12 +54,12 @@ func (a *asking) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&a.timeout, "timeout", 5*time.Minute, "give up after `TIME`; Azure may ask to wait")
 }
 
-// as is the subscription that asks.
+// as is the caller's subscription.
 func (a *asking) as(w world) string {
 	return cmp.Or(a.subscription, w.environment("AZURE_SUBSCRIPTION_ID"))
 }
 
-// open signs in to Azure, so that a failure is said once, and not for each request.
+// open signs in to Azure first, so that a failed sign-in is reported once and not for each request.
 func (w *world) open(ctx context.Context, a *asking) (*detect.Azure, error) {
 	config := clouds[slices.Index(a.cloud.Allowed, a.cloud.Value)].Config
 	options := policy.ClientOptions{Cloud: config, Transport: w.transport, Telemetry: policy.TelemetryOptions{ApplicationID: program}}
@@ -78,10 +78,10 @@ func (w *world) open(ctx context.Context, a *asking) (*detect.Azure, error) {
 	return &detect.Azure{Credential: credential, Options: &arm.ClientOptions{ClientOptions: options}, Now: w.now}, nil
 }
 
-// mostWords is how much of the SDK's own words is shown: it has tried each way to sign in, and quotes all answers.
+// mostWords limits the SDK's message: it has tried each way to sign in, and quotes all answers.
 const mostWords = 600
 
-// notSignedIn says why nobody is signed in, on one line.
+// notSignedIn is the error of a failed sign-in, on one line.
 func notSignedIn(err error) error {
 	return &cli.Error{
 		Code: exitcode.Invalid, Err: fmt.Errorf("sign in to Azure: %s", redact.Line(err.Error(), mostWords)),

@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v8"
 )
 
-// What [Example] has.
+// The content of [Example].
 const (
 	Subscription = "22222222-2222-2222-2222-222222222222"
 	NodeGroup    = "MC_example_example_eastus"
@@ -19,22 +19,22 @@ const (
 	Linux  = "AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b"
 )
 
-// What its nodes are made with.
+// The nodes' settings.
 const (
 	tenant   = "11111111-1111-1111-1111-111111111111"
 	identity = "/subscriptions/" + Subscription + "/resourceGroups/" + NodeGroup + "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/example-agentpool"
 	sshKey   = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExample ops@example.com"
 )
 
-// Noon is the time of what is found.
+// Noon is the time of all facts.
 func Noon() time.Time { return time.Date(2026, 11, 25, 13, 0, 0, 0, time.FixedZone("CET", 3600)) }
 
-// Day is the beginning of a day of 2026.
+// Day is the start of a day of 2026.
 func Day(month time.Month, day int) time.Time {
 	return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// Example is the cluster of package launch's own examples, in a network of its owner's, in a region with some of AKS's images.
+// Example is the cluster of package launch's own examples, in the user's own network, in a region with some of AKS's images.
 func Example(kubeconfig []byte) *Cloud {
 	return &Cloud{
 		Cluster: &armcontainerservice.ManagedCluster{Location: new("eastus"), Identity: &armcontainerservice.ManagedClusterIdentity{TenantID: new(tenant)}, Properties: &armcontainerservice.ManagedClusterProperties{
@@ -83,7 +83,7 @@ func Example(kubeconfig []byte) *Cloud {
 	}
 }
 
-// Kubeconfig is one for a server, with its CA and a token.
+// Kubeconfig is a kubeconfig for a server, with its CA and a token.
 func Kubeconfig(server, authority, token string) []byte {
 	data, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "example",

@@ -1,5 +1,5 @@
-// Package fakeazure is a part of Azure in a test: a transport for the SDK's clients with the SDK's own fake servers behind it,
-// and answers that go before theirs. No credential is looked at. The tests of package detect and of its program use it.
+// Package fakeazure is a partial fake of Azure: a transport for the SDK's clients that forwards to the SDK's own fake servers, with
+// prepared answers that win over theirs. It does not check credentials. The tests of package detect and of its program use it.
 package fakeazure
 
 import (
@@ -23,12 +23,12 @@ import (
 	network "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v8/fake"
 )
 
-// Answer is given instead of that of a fake server.
+// Answer replaces an answer of a fake server.
 type Answer struct {
 	Status  int
 	Code    string
 	Message string
-	// RetryAfter is in seconds; 0 is not said.
+	// RetryAfter is in seconds. 0 means that the answer has none.
 	RetryAfter int
 }
 
@@ -37,28 +37,28 @@ type Version struct {
 	Name      string
 	Published time.Time
 	Excluded  bool
-	// Regions and State are of one's own gallery alone, where a version is listed for all regions.
+	// Regions and State belong only to the user's own gallery, where a version is listed for all regions.
 	Regions []string
 	State   armcompute.GalleryProvisioningState
 }
 
-// Gallery are the versions of its images by their definitions.
+// Gallery has the versions of its images by their definitions.
 type Gallery map[string][]Version
 
 // Cloud is a [policy.Transporter] of azcore.
 type Cloud struct {
-	// Cluster is the only one, whatever its name; nil for none.
+	// Cluster is the only cluster; its name does not matter. If nil, there is no cluster.
 	Cluster *armcontainerservice.ManagedCluster
-	// Kubeconfig is what its users have.
+	// Kubeconfig is the one for the cluster's users.
 	Kubeconfig []byte
 	// SecurityGroups, RouteTables and Networks are those of every resource group, page by page.
 	SecurityGroups, RouteTables [][]string
 	Networks                    [][]*armnetwork.VirtualNetwork
-	// Galleries are by region and name ("eastus/NAME"), and one's own by resource group and name.
+	// Galleries are by region and name ("eastus/NAME"); the user's own by resource group and name.
 	Galleries map[string]Gallery
-	// PageSize is how many versions of an image are on a page; 0 for all.
+	// PageSize is how many versions of an image are on a page. 0 means all.
 	PageSize int
-	// Answers are given first, in their order, for a call by the SDK's name of it: "ManagedClustersClient.Get".
+	// Answers are used up first, in their order, for a call by the SDK's name for it: "ManagedClustersClient.Get".
 	Answers map[string][]Answer
 
 	mu    sync.Mutex
@@ -69,7 +69,7 @@ type Cloud struct {
 	}
 }
 
-// Asked are the paths that were asked for, in their order.
+// Asked returns the requested paths, in their order.
 func (c *Cloud) Asked() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Cloud) Asked() []string {
 // Do implements policy.Transporter.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
-		return nil, err // the fake servers would answer to nobody, which ends the process
+		return nil, err // the fake servers would panic because the client is gone
 	}
 	c.once.Do(c.start)
 	name, _ := r.Context().Value(runtime.CtxAPINameKey{}).(string)
@@ -101,7 +101,7 @@ func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("nobody answers to %s", r.URL.Path)
 }
 
-// response is the answer as Azure's resource manager writes it.
+// response writes the answer as Azure's resource manager does.
 func (a *Answer) response(r *http.Request) *http.Response {
 	body, err := json.Marshal(map[string]any{"error": map[string]string{"code": a.Code, "message": a.Message}})
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Cloud) clusters() container.ManagedClustersServer {
 	}
 }
 
-// pages are at least one.
+// pages returns at least one page.
 func pages[T any](all [][]T) [][]T {
 	if len(all) == 0 {
 		return [][]T{nil}

@@ -10,13 +10,13 @@ import (
 	compute "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7/fake"
 )
 
-// notFound is Azure's answer for what a region does not have.
+// notFound is Azure's error code if a region lacks a resource.
 const notFound = "ResourceNotFound"
 
-// definitions are the names of a gallery's definitions, in one order.
+// definitions are the names of a gallery's definitions, sorted.
 func definitions(g Gallery) []string { return slices.Sorted(maps.Keys(g)) }
 
-// paged are versions page by page.
+// paged splits versions into pages.
 func (c *Cloud) paged(all []Version) [][]Version {
 	size := c.PageSize
 	if size == 0 {
