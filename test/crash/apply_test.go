@@ -21,18 +21,17 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// application is a node that is given another contract while it runs: base is the node, and want the machine after a change
-// that nothing came between.
+// application is a running node that gets another contract. base is the node, and want the machine after an uninterrupted change.
 type application struct {
 	*scenario
 	contract source.Contract
-	// other is the machine as the other contract says.
+	// other is the machine after the other contract.
 	other tree
-	// fails says that the kubelet does not start again with it: then the change goes back.
+	// fails reports whether the kubelet does not start again after the change: then the change is rolled back.
 	fails bool
 }
 
-// applied is a change that goes well, or, where fails, one whose kubelet does not start again: then the node goes back.
+// applied returns a change that succeeds or, if fails, one whose kubelet does not start again, so that the node rolls back.
 func applied(t *testing.T, fails bool) *application {
 	t.Helper()
 	c := &application{scenario: &scenario{name: "apply", facts: ubuntu(t), base: tree{}}}
@@ -60,7 +59,7 @@ func applied(t *testing.T, fails bool) *application {
 	return c
 }
 
-// learn makes the change with nothing in between, for what is wanted and what can be interrupted.
+// learn makes the change without interruption, to record its result and the points where it can be interrupted.
 func (c *application) learn(t *testing.T) {
 	t.Helper()
 	n, err := c.node()
@@ -81,7 +80,7 @@ func (c *application) learn(t *testing.T) {
 	}
 }
 
-// apply makes the change, as the session lets it.
+// apply makes the change under a session.
 func (c *application) apply(n *node, run *session) (got *status.Status) {
 	if c.fails {
 		wrong, failed := run.fault, false
@@ -107,9 +106,8 @@ func (c *application) apply(n *node, run *session) (got *status.Status) {
 	return got
 }
 
-// A change that goes well, and one that goes back, die at any point, or the disk fails there, or the power goes. The
-// next boot leaves the machine as one of the two contracts says, in every file and unit, and one that is told of as a
-// success is there.
+// A change that succeeds, and one that rolls back, dies at any point, or the disk fails there, or the power goes. After the next
+// boot every file and unit of the machine is as one of the two contracts requires, and a reported success is true.
 func TestApplyInterrupted(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		s := applied(t, fails)
@@ -117,7 +115,7 @@ func TestApplyInterrupted(t *testing.T) {
 	}
 }
 
-// settles wants a boot that follows an interrupted change to leave the machine as one of the contracts says.
+// settles checks that the boot after an interrupted change leaves the machine as one of the contracts requires.
 func (c *application) settles(left tree, interrupted *session) error {
 	n, err := c.nodeOf(left)
 	if err != nil {
@@ -155,7 +153,7 @@ func (c *application) settles(left tree, interrupted *session) error {
 	return nil
 }
 
-// settled wants the machine to be as one of the contracts says, the first where the change fails.
+// settled checks that the machine is as one of the contracts requires; if the change fails, as the first.
 func (c *application) settled(now tree) error {
 	for _, want := range []tree{c.other, c.base} {
 		if now.hasFiles(want) && (!c.fails || !c.other.hasFiles(want)) {
@@ -176,12 +174,12 @@ func (c *application) settled(now tree) error {
 	return errors.Join(errs...)
 }
 
-// lasting reports whether what is at a path is of a contract, and of no run.
+// lasting reports whether a path belongs to a contract and not to a single run.
 func lasting(path string) bool {
 	return !isRecord(path) && !isEvent(path) && !volatile(path) && !strings.HasPrefix(path, ownDir)
 }
 
-// hasFiles reports whether every lasting file is as in another tree.
+// hasFiles reports whether every lasting file is as in want.
 func (t tree) hasFiles(want tree) bool {
 	for path := range union(t, want) {
 		if lasting(path) && t[path] != want[path] {
@@ -191,7 +189,7 @@ func (t tree) hasFiles(want tree) bool {
 	return true
 }
 
-// true wants a status of a success with the other contract to be one.
+// true checks that a reported success with the other contract is true.
 func (c *application) true(now tree) error {
 	last, err := status.Parse([]byte(now[statusPath].content))
 	if err == nil && last.Outcome == status.OutcomeSuccess && last.Config.Digest == c.plan.Config && !now.hasFiles(c.other) {

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// choose decides one thing that a power cut leaves open: which of so many ways it goes. Way 0 is that
-// nothing is kept that was not synced, the last is that everything is.
+// choose decides one thing that a power cut leaves open, out of a number of ways. Way 0 keeps nothing that was not synced; the last
+// way keeps everything.
 type choose func(ways int) int
 
-// cut is what is on the disk after a power cut, by the choices.
+// cut is the disk's content after a power cut, for these choices.
 func (d *disk) cut(pick choose) tree {
 	t := make(tree)
 	d.root.cut("", t, pick)
@@ -48,7 +48,7 @@ func (i *inode) cut(at string, t tree, pick choose) {
 	}
 }
 
-// survivor is what is left of an inode: its content and its mode are kept by turns.
+// survivor is the rest of an inode: content and mode survive independently.
 func (i *inode) survivor(pick choose) entry {
 	e := i.kept
 	if !i.dirty {
@@ -59,7 +59,7 @@ func (i *inode) survivor(pick choose) entry {
 		case 1:
 			e.content = i.content[:len(i.content)/2]
 		case 2:
-			e.content = strings.Repeat("\x00", len(i.content)) // blocks that were given to it and not written
+			e.content = strings.Repeat("\x00", len(i.content)) // allocated blocks that were not written
 		case 3:
 			e.content = i.content
 		}
@@ -73,7 +73,7 @@ func (i *inode) survivor(pick choose) entry {
 	return e
 }
 
-// choices counts what is left open, and in how many ways that can go together, as far as 1 << 20.
+// choices counts the open decisions, and their combinations up to 1 << 20.
 func (d *disk) choices() (count, ways int) {
 	ways = 1
 	d.cut(func(n int) int {
@@ -84,9 +84,9 @@ func (d *disk) choices() (count, ways int) {
 	return count, ways
 }
 
-// cuts yields states of the disk after a power cut now, at most limit of them that were not seen before: all
-// where they are few; else the extremes (nothing is kept, everything, all but one thing, one thing alone)
-// and others. Which of them, where the limit is lower, is left to chance.
+// cuts yields states of the disk after a power cut now, at most limit of them, without those seen before. If there are few, it
+// yields all. Otherwise it yields the extremes (nothing is kept, everything, all but one thing, one thing only) and random ones. If
+// limit is below the number of extremes, a random sample of them.
 func (d *disk) cuts(random *rand.Rand, limit int, isNew func(tree) bool, yield func(tree)) {
 	count, ways := d.choices()
 	found := 0
@@ -104,7 +104,7 @@ func (d *disk) cuts(random *rand.Rand, limit int, isNew func(tree) bool, yield f
 		}
 		return
 	}
-	for _, odd := range random.Perm(count + 1) { // the last one is none
+	for _, odd := range random.Perm(count + 1) { // the last index stands for no exception
 		for _, others := range random.Perm(2) {
 			at := 0
 			try(func(n int) int { at++; return (n - 1) * (others ^ b2i(at-1 == odd)) })
@@ -134,7 +134,7 @@ func b2i(b bool) int {
 // sums has the seed of all sums; they are compared within this process only.
 var sums = maphash.MakeSeed()
 
-// sum distinguishes trees. The sums of what is at each path are added up, so that paths need no order.
+// sum identifies a tree. It adds up the sums of the paths, so their order does not matter.
 func (t tree) sum() uint64 {
 	var (
 		total uint64

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// scenarios are what is interrupted.
+// scenarios are the runs that the tests interrupt.
 var scenarios = []struct {
 	name    string
 	prepare func(*testing.T) *scenario
 }{{"first", fresh}, {"change", changed}, {"copied disk", copied}, {"join", joined}, {"downloads", brought}}
 
-// onEach does something in each scenario.
+// onEach calls f for each scenario.
 func onEach(t *testing.T, f func(t *testing.T, s *scenario)) {
 	for _, each := range scenarios {
 		t.Run(each.name, func(t *testing.T) {
@@ -25,7 +25,7 @@ func onEach(t *testing.T, f func(t *testing.T, s *scenario)) {
 	}
 }
 
-// A run dies at any point; the next one gets as far as one that was left alone.
+// A run dies at any point; the next one reaches the same state as an uninterrupted one.
 func TestOneDeath(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "one death, "+s.name)
@@ -35,7 +35,7 @@ func TestOneDeath(t *testing.T) {
 	})
 }
 
-// Two runs die, one after the other, each anywhere.
+// Two runs in succession die, each at any point.
 func TestTwoDeaths(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "two deaths, "+s.name)
@@ -43,7 +43,7 @@ func TestTwoDeaths(t *testing.T) {
 		each(size{few: 8, part: 200, whole: 2000}.now(), func(i int) {
 			random := draw(usePairs + uint64(i))
 			first := deaths[random.IntN(len(deaths))]
-			// The second run may be any length, up to a whole one's: it is drawn from what is left.
+			// The second run may have any length, up to a whole run: its death is drawn from the rest.
 			second := death{random.IntN(max(1, len(s.events)-random.IntN(first.at+1))), moment(1 + random.IntN(3))}
 			c.point(fmt.Sprintf("pair %d: %s, then %s", i, s.label(first), second), s.survives(first, second))
 		})
@@ -51,7 +51,7 @@ func TestTwoDeaths(t *testing.T) {
 	})
 }
 
-// kind is what deaths have in common that die alike.
+// kind groups deaths that are alike.
 func (s *scenario) kind(d death) string { return s.events[d.at].Kind + " " + d.when.String() }
 
 func (d death) String() string { return fmt.Sprintf("%s mutation %d", d.when, d.at) }
@@ -60,7 +60,7 @@ func (s *scenario) label(d death) string {
 	return fmt.Sprintf("dies %s mutation %d, %s %s", d.when, d.at, s.events[d.at].Kind, s.events[d.at].Path)
 }
 
-// survives wants the scenario to be finished after runs that die.
+// survives checks that the scenario converges after runs that die.
 func (s *scenario) survives(deaths ...death) error {
 	n, err := s.node()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *scenario) survives(deaths ...death) error {
 	return n.finish()
 }
 
-// honest wants a success that is published to be one.
+// honest checks that a published success is true.
 func (n *node) honest() error {
 	now, err := snapshot(n.root)
 	if err != nil {
@@ -89,8 +89,7 @@ func (n *node) honest() error {
 	return n.scenario.honest(now)
 }
 
-// honest wants a success that is published to be one: whoever sees it sees a machine as the contract that it
-// names makes it.
+// honest checks that a published success is true: a reader of the success finds the machine as the contract in it requires.
 func (s *scenario) honest(now tree) error {
 	digests := []string{s.plan.Config}
 	if was := s.base.digest(); was != "" {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// disk is what a file system has been told, and how much of it it must keep when the power goes: what was
-// synced, and of the rest whatever it likes. It promises less than any that a node has its root on: names
-// of one directory may be kept in any order, and the content of a file without regard to its name.
+// disk models a file system and what it must keep when the power goes: all that was synced, and an arbitrary part of the rest. It
+// promises less than any file system that a node has its root on: names in one directory may survive in any order, and a file's
+// content independently of its name.
 type disk struct {
 	root *inode
-	// unnamed is the file that was made last without a name.
+	// unnamed is the last file that was created without a name.
 	unnamed *inode
 }
 
@@ -27,13 +27,12 @@ type inode struct {
 	// kept is what was synced of a file's content, mode and owner.
 	kept  entry
 	dirty bool
-	// names are a directory's, as they were synced; pending are the changes since.
+	// names are a directory's names as they were synced; pending are the changes since.
 	names   map[string]*inode
 	pending []change
 }
 
-// change is one change of a directory's names: all of it is kept, or nothing. It makes each name stand for
-// an inode, or for nothing.
+// change is one change of a directory's names. It survives completely or not at all. It binds each name to an inode, or removes it.
 type change []binding
 
 type binding struct {
@@ -41,7 +40,7 @@ type binding struct {
 	to   *inode
 }
 
-// newInode is one that the agent has just made.
+// newInode is an inode that the agent has just created.
 func newInode(mode fs.FileMode) *inode { return &inode{mode: mode, uid: madeBy.uid, gid: madeBy.gid} }
 
 func newDirectory(mode fs.FileMode) *inode {
@@ -68,10 +67,10 @@ func newDisk(t tree) *disk {
 	return d
 }
 
-// volatile reports whether a path is on no disk: /run is in memory.
+// volatile reports whether a path is in memory only, as /run is.
 func volatile(at string) bool { return strings.HasPrefix(at, "/run/") }
 
-// current is what a directory's name stands for now.
+// current is the inode of a directory's name now.
 func (i *inode) current(name string) *inode {
 	found := i.names[name]
 	for _, c := range i.pending {
@@ -84,7 +83,7 @@ func (i *inode) current(name string) *inode {
 	return found
 }
 
-// find is what is at a path now; nil where nothing is.
+// find returns the inode at a path now, or nil.
 func (d *disk) find(at string) *inode {
 	if strings.HasSuffix(at, " (deleted)") {
 		return d.unnamed
@@ -103,13 +102,13 @@ func (i *inode) sync() {
 	i.dirty = false
 }
 
-// bind changes names of the directory that the first of the paths is in.
+// bind changes names in the directory of a path.
 func (d *disk) bind(at string, bindings ...binding) {
 	dir := d.find(path.Dir(at))
 	dir.pending = append(dir.pending, bindings)
 }
 
-// play does what a run did, and reports whether that makes a difference to what is on the disk.
+// play repeats a run's mutation, and reports whether it can change the disk's content.
 func (d *disk) play(e *event) bool {
 	if volatile(e.Path) || isAction(&e.Mutation) {
 		return false
@@ -154,7 +153,7 @@ func (d *disk) play(e *event) bool {
 	return true
 }
 
-// set plays a change of a file itself.
+// set plays a change of a file's own attributes or content.
 func (d *disk) set(e *event) bool {
 	i := d.find(e.Path)
 	if i == nil {

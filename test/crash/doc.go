@@ -1,44 +1,43 @@
-// Package crash holds what a provisioning, a change of a running node, its way back and a reset must survive: their own
-// death at every change that they make of the machine, power cuts, full and failing disks, and other provisionings at
-// the same time. Its tests go in by the front door, the agent's Provision, Change and Reset on a directory, and know
-// nothing of the engine but what a node's owner can see. They need the build tag failpoint; an ordinary `go test` tries a few of the points in a process
-// of its own, `make crash` all, and `make crash-part` some of every kind in every scenario, drawn by a seed
-// that is another one each time and that is printed.
+// Package crash tests that a provisioning, a change of a running node, its rollback and a reset survive their own death at every
+// change that they make to the machine, power cuts, full and failing disks, and concurrent provisionings. Its tests call the
+// agent's Provision, Change and Reset on a directory, and know nothing about the engine except what a node's owner can see. They
+// need the build tag failpoint. An ordinary `go test` tries a few of the points in a separate process, `make crash` tries all, and
+// `make crash-part` tries some of every kind in every scenario, drawn with a seed that is new in each run and is printed.
 //
-// What "converges" means. A node that was interrupted, however often, and provisioned once more is the same
-// as one that never was:
+// What "converges" means. A node that was interrupted any number of times and then provisioned once more equals one that was never
+// interrupted:
 //
-//   - every path outside the records below has the same type, mode, owner, link target and content; so has
-//     what the agent keeps for itself in /var/lib/slipway, but for the times in it: an interrupted run is
-//     finished, and not counted as another;
+//   - every path outside the records below has the same type, mode, owner, link target and content. So have
+//     the agent's own files in /var/lib/slipway, except for their times: an interrupted run is finished, and
+//     not counted as another;
 //   - no temporary file is left anywhere;
-//   - the status and the result say success, with the same contract's digest; the marker is there. Their
-//     times and lists of changes are those of the last run, and differ; so does the place where that run found
-//     the contract, which may be the copy that an earlier one has kept;
-//   - there is at least one event and at most one a run, each whole; an event that could not be written is
-//     in the log;
+//   - the status and the result report success, with the same contract's digest; the marker exists. Their
+//     times and lists of changes are those of the last run, and differ. So does the path where that run found
+//     the contract, which may be the copy that an earlier run has kept;
+//   - there is at least one event and at most one for each run, each complete; an event that could not be
+//     written is in the log;
 //   - the same units are active, the same modules loaded, the same parameters set. The record of actions
-//     may hold more lines than that of one run, as a unit may be restarted once more than was needed;
-//   - every unit was started or restarted after the last change of each of its inputs, and systemd was
-//     reloaded between the change of a unit file and that restart, where it had a unit in memory;
+//     may have more lines than that of one run, because a unit may restart once more than necessary;
+//   - every unit was started or restarted after the last change of each of its inputs. If systemd had the
+//     unit in memory, it was reloaded between the change of the unit file and that restart;
 //   - one more provisioning changes nothing.
 //
-// In between, whatever happens: success is published only where the machine is as the contract that the
-// result names makes it. After a call that failed, every path has all of its old or all of its new content,
-// and there is one error, which names what failed, with the exit code that the plan gives it, or the agent's.
+// At every moment before that: a success is published only if the machine is as the contract in the result requires. After a failed
+// call, every path has all of its old or all of its new content. There is one error, which names what failed, with the exit code
+// that the plan gives it, or the agent's own.
 //
-// A change that was interrupted, and one that goes back, leave after the next boot what one of the two contracts says,
-// whole (apply_test.go). A reset that was interrupted ends as one that was left alone (reset_test.go).
+// An interrupted change, and one that rolls back, leave the machine after the next boot completely as one of the two contracts
+// requires (apply_test.go). After an interrupted reset, another reset ends like an uninterrupted one (reset_test.go).
 //
 // One test runs the program as it is delivered, on a directory that it takes for its machine (kill_test.go). It gets SIGKILL or
-// SIGTERM while it downloads. The moment is a number of bytes that the servers have sent, so it does not depend on how fast the
-// machine is. The servers also stop sending, and close connections. After each run a byte of what has come changes, or a component is
-// removed. Whatever happens, a file with a program's name has all bytes of that program, and SIGTERM ends the process. The next
-// undisturbed run makes the same machine as if nothing had happened, without a part of a download, and the run after it downloads
-// nothing.
+// SIGTERM while it downloads. The moment is a number of bytes that the servers have sent, so it does not depend on the machine's
+// speed. The servers also stop sending, and close connections. After each run the test changes a byte of the received data, or
+// removes a component. In every case a file with a program's name has all bytes of that program, and SIGTERM ends the process. The
+// next undisturbed run makes the same machine as if nothing had happened, without a partial download left, and the run after it
+// downloads nothing.
 //
-// A power cut empties /run, which is in memory; what is enabled is started by systemd in half of the cases.
-// Of what was not synced the disk keeps what it likes (see disk).
+// A power cut empties /run, which is in memory. In half of the cases systemd then starts the enabled units. Of the data that was
+// not synced, the disk keeps an arbitrary part (see disk).
 //
-// The package refuses to look into the engine's own records. Nobody imports it.
+// The package must not read the engine's own records. No package imports it.
 package crash

@@ -28,19 +28,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// bringing is a directory to which components are brought as to a machine.
+// bringing is a directory that accepts components as a machine does.
 type bringing struct{ *host.Directory }
 
 func (b bringing) Download(ctx context.Context, d *resource.Download, report func(string)) (*apply.Origin, error) {
 	return (&host.Machine{Tree: b.Tree}).Download(ctx, d, report)
 }
 
-// programs are what a registry has: the name of a repository, and how large the program is that comes from there. The kubelet
-// comes in several pieces.
+// programs are the registry's programs: repository names and sizes. The kubelet comes in several pieces.
 var programs = map[string]int{"kubelet": 100 << 10, "kubectl": 1 << 10}
 
-// brought is the first provisioning of a machine without a kubelet: that and kubectl come from the registry of a cluster without a
-// way out, whose manifests say their digests. A download that was interrupted is resumed.
+// brought is the first provisioning of a machine without a kubelet. It gets kubelet and kubectl from the registry of an air-gapped
+// cluster, whose manifests have their digests. An interrupted download is resumed.
 func brought(t *testing.T) *scenario {
 	t.Helper()
 	registry := newRegistry(t)
@@ -72,12 +71,12 @@ func brought(t *testing.T) *scenario {
 	return s
 }
 
-// isPart reports whether a path is that of a component that has not come whole.
+// isPart reports whether a path is a component's partial download.
 func isPart(at string) bool {
 	return strings.HasPrefix(at, resource.Downloads+"/") && path.Base(at) == "part"
 }
 
-// registry has each program as an archive, by its digest, below the name that ends with the program's.
+// registry serves each program as an archive, by its digest, below the name that ends with the program's.
 type registry struct {
 	programs map[string][]byte
 	archives map[string][]byte
@@ -93,14 +92,14 @@ func newRegistry(t *testing.T) registry {
 	return r
 }
 
-// program is one of so many bytes. Each size has other bytes.
+// program is a program with a number of bytes. Each size has different bytes.
 func program(size int) []byte {
 	content := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{byte(size), byte(size >> 8), byte(size >> 16)}).Read(content)
 	return content
 }
 
-// packed is an archive of programs.
+// packed returns an archive of programs.
 func packed(t *testing.T, files map[string][]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -136,7 +135,7 @@ func (r registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// A download that dies at any write is resumed by the next run, which asks for the rest alone.
+// If a download dies at any write, the next run resumes it and requests only the rest.
 func TestDownloadIsResumed(t *testing.T) {
 	s := brought(t)
 	c := begin(t, "a download is resumed")
@@ -151,7 +150,7 @@ func TestDownloadIsResumed(t *testing.T) {
 	c.end()
 }
 
-// resumed wants a run to write of a part what one that died has not, and no more.
+// resumed checks that a run writes exactly the bytes of a part that a dead run has not written.
 func (s *scenario) resumed(d death) error {
 	n, err := s.node()
 	if err != nil {

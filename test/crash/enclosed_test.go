@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enclosedEnv asks this program to enter a directory as its whole machine, and to become the program that is there: ROOT PROGRAM.
+// enclosedEnv makes this program enter a directory as its whole machine and execute a program there. Its value: ROOT PROGRAM.
 const enclosedEnv = "SLIPWAY_CRASH_ENCLOSED"
 
 const (
-	// enclosedProgram is where the agent is in the directory.
+	// enclosedProgram is the agent's path in the directory.
 	enclosedProgram = "/slipway-node"
-	// notEntered is the exit code where the kernel does not let this program enter. The agent has no such code.
+	// notEntered is the exit code if the kernel does not let this program enter. The agent has no such code.
 	notEntered = 77
 )
 
-// enclosed is the agent as it is delivered, on a directory that it takes for the machine: with --root it would not download. It is the
-// superuser of a user namespace, so it cannot change the real machine. Its mounts are not visible outside.
+// enclosed is the agent as it is delivered, on a directory that it takes for the machine, because with --root it would not
+// download. It is the superuser of a user namespace, so it cannot change the real machine. Its mounts are not visible outside.
 func enclosed(root, program string, args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -41,7 +41,7 @@ func enclosed(root, program string, args ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// enter enters the directory, and becomes the agent.
+// enter enters the directory, and executes the agent.
 func enter() int {
 	root, program, _ := strings.Cut(os.Getenv(enclosedEnv), " ")
 	err := unix.Mount("/proc", root+"/proc", "", unix.MS_BIND|unix.MS_REC, "")
@@ -61,7 +61,7 @@ func enter() int {
 	return notEntered
 }
 
-// canEnclose skips a test where the kernel does not let this user make a namespace, or mount in it.
+// canEnclose skips a test if the kernel does not let this user make a namespace, or mount in it.
 func canEnclose(t *testing.T, program string) {
 	t.Helper()
 	root := newRoot()
@@ -83,7 +83,7 @@ func canEnclose(t *testing.T, program string) {
 	}
 }
 
-// enclosure is a directory that can be entered, and nothing else.
+// enclosure is a minimal directory that a process can enter.
 func enclosure() tree {
 	return tree{
 		"/proc":         {mode: os.ModeDir | 0o755, uid: madeBy.uid, gid: madeBy.gid},

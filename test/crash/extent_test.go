@@ -13,8 +13,7 @@ var (
 	part = flag.Bool("part", false, "try a part of the points, some of each kind in each scenario")
 )
 
-// size is how many points of a check are tried in a scenario: in a long test, where a part is asked for, and in whole.
-// 0 stands for all that there are.
+// size is how many points of a check are tried in a scenario: in a long test, for a part, and for the whole. 0 means all.
 type size struct{ few, part, whole int }
 
 func (z size) now() int {
@@ -27,10 +26,10 @@ func (z size) now() int {
 	return z.whole
 }
 
-// draw is a source of chance for one use of the seed. No two uses may have the same number.
+// draw returns a random source for one use of the seed. No two uses may have the same number.
 func draw(use uint64) *rand.Rand { return rand.New(rand.NewPCG(*seed, use)) }
 
-// The uses of the seed; those that have a number for each point begin a range.
+// The uses of the seed. A use with a number for each point starts a range.
 const (
 	useSample uint64 = iota
 	usePairs  uint64 = 1 << 32
@@ -39,7 +38,7 @@ const (
 	useServed uint64 = 4 << 32
 )
 
-// sample draws that many of a list, and more where that is what it takes to have one of each kind; all where n is 0.
+// sample draws n elements of a list, and more if that is needed for one of each kind. If n is 0, it returns all.
 func sample[T any](all []T, n int, kind func(T) string) []T {
 	if n == 0 || n >= len(all) {
 		return all
@@ -57,7 +56,7 @@ func sample[T any](all []T, n int, kind func(T) string) []T {
 	return append(some, rest[:max(0, n-len(some))]...)
 }
 
-// A part has every kind of point, whatever the seed, and is the same for the same seed.
+// A part has every kind of point for any seed, and is the same for the same seed.
 func TestSample(t *testing.T) {
 	was := *seed
 	defer func() { *seed = was }()

@@ -19,13 +19,13 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// fault is what goes wrong in a run.
+// fault is a failing call in a run.
 type fault struct {
 	at    int // the mutation, from 0
 	errno syscall.Errno
-	// short is how much of a write is done.
+	// short is how many bytes of a write are written.
 	short int
-	// stays says that it goes wrong from there on, as a disk that is full does.
+	// stays reports whether all later calls fail, too, as on a full disk.
 	stays bool
 }
 
@@ -47,14 +47,14 @@ var errName = map[syscall.Errno]string{
 // needSpace are the kinds of mutation that fail on a full disk.
 var needSpace = []string{"create", "write", "mkdir", "link", "symlink", "allocate"}
 
-// block is what the smallest file takes of a disk.
+// block is the disk space of the smallest file.
 const block = 4 << 10
 
-// takes is how much room a mutation takes at most: a file's blocks, and one for a name.
+// takes is the maximum disk space of a mutation: a file's blocks, and one for a name.
 func takes(m *failpoint.Mutation) int64 { return (int64(len(m.Data))/block+1)*block + m.Size }
 
-// faults are all that can go wrong in the scenario's run. A close gives its file back whatever it returns,
-// and nothing but a system call is ever interrupted.
+// faults are all faults of the scenario's run. A close releases its file whatever it returns, and only a system call is ever
+// interrupted.
 func (s *scenario) faults(stays bool) []fault {
 	var all []fault
 	for n := range s.events {
@@ -76,8 +76,7 @@ func (s *scenario) faults(stays bool) []fault {
 	return all
 }
 
-// fate is what the fault makes of a mutation in a run. On a disk that stays full there is the room that was freed of the
-// reserve meanwhile.
+// fate is the fault's effect on a mutation in a run. A disk that stays full has as much room as the run has freed of the reserve.
 func (f fault) fate(s *session, n int, m *failpoint.Mutation) failpoint.Fate {
 	switch {
 	case n == f.at:
@@ -91,8 +90,8 @@ func (f fault) fate(s *session, n int, m *failpoint.Mutation) failpoint.Fate {
 	return failpoint.Fate{Err: f.errno}
 }
 
-// Every call fails once, for every reason, or from there on; then nothing is lost, and the reason is told.
-// When it is mended the next run gets as far as one that was left alone.
+// Every call fails once, or all calls from there on, with every possible error. The run loses no data and reports the error. After
+// the fault is repaired, the next run reaches the same state as an uninterrupted one.
 func TestFaults(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		for _, stays := range []bool{false, true} {
@@ -113,7 +112,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// endures wants a fault to be told, to spoil nothing, and to be made good by the next run.
+// endures checks that a run reports a fault and damages nothing, and that the next run repairs the rest.
 func (s *scenario) endures(f fault) error {
 	n, err := s.node()
 	if err != nil {
@@ -141,7 +140,7 @@ func (s *scenario) endures(f fault) error {
 	return n.finish()
 }
 
-// whole wants every path to be as it was before or as it will be, and nothing in between.
+// whole checks that every path has its old or its new state, and none in between.
 func (s *scenario) whole(now tree, f fault) error {
 	var errs []error
 	for path := range union(now, union(s.base, s.want)) {
@@ -152,14 +151,14 @@ func (s *scenario) whole(now tree, f fault) error {
 			if !f.stays && s.events[f.at].Kind != "unlink" {
 				errs = append(errs, fmt.Errorf("%s is left behind", path))
 			}
-		case isPart(path): // nobody uses it but whoever goes on with it
+		case isPart(path): // only the run that resumes the download reads it
 		case isRecord(path), strings.HasPrefix(path, ownDir):
 			if strings.HasSuffix(path, ".json") && have.mode != 0 && !json.Valid([]byte(have.content)) {
 				errs = append(errs, fmt.Errorf("%s is torn: %s", path, have))
 			}
-		case path == markerPath && have.mode == 0: // it is removed
-		case path == contractPath && s.kept && have.mode == 0: // another machine's goes before this one's comes
-		case have.mode.IsDir() && s.want[path].mode.IsDir(): // its mode is set after it is made
+		case path == markerPath && have.mode == 0: // it is being removed
+		case path == contractPath && s.kept && have.mode == 0: // another machine's contract is removed before this one's is written
+		case have.mode.IsDir() && s.want[path].mode.IsDir(): // its mode is set after its creation
 		case have != s.base[path] && have != s.want[path]:
 			errs = append(errs, fmt.Errorf("%s is %s, was %s, is to be %s", path, have, s.base[path], s.want[path]))
 		}
@@ -167,12 +166,11 @@ func (s *scenario) whole(now tree, f fault) error {
 	return errors.Join(errs...)
 }
 
-// told wants the run's end to tell of the fault: one error, that names what failed, with the code that the
-// plan gives it.
+// told checks that the run reports the fault: one error that names what failed, with the plan's exit code for it.
 func (n *node) told(got *status.Status, run *session, f fault) error {
 	e := &run.events[f.at]
 	about := untemporary(e.Path)
-	if e.Kind == "link" { // of a program that was brought, to its place
+	if e.Kind == "link" { // of a downloaded program, to its final path
 		about = untemporary(e.To)
 	}
 	if e.cause != "" {
@@ -180,7 +178,7 @@ func (n *node) told(got *status.Status, run *session, f fault) error {
 	}
 	if got.ExitCode == 0 {
 		if now, err := snapshot(n.root); err == nil && now.published(n.want) == nil && now[markerPath].mode != 0 {
-			return nil // it did not matter, or to an event only
+			return nil // the fault had no effect, or only on an event
 		}
 		return fmt.Errorf("nothing is told, and what is published is not all: %s", n.log.String())
 	}
@@ -203,14 +201,14 @@ func (n *node) told(got *status.Status, run *session, f fault) error {
 	return nil
 }
 
-// isOfEvents reports whether a path is one of the guest agent's events, or on the way there. That none can be
-// written is no failure; on a disk that stays full the one after it is.
+// isOfEvents reports whether a path is a guest agent's event, or its temporary name. A run does not fail if it cannot write one; on
+// a disk that stays full it fails at the next write.
 func isOfEvents(name string) bool {
 	const events = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/"
 	return strings.HasPrefix(events, name+"/") || strings.HasPrefix(name+"/", events)
 }
 
-// untemporary is the path that a file on its way is to have.
+// untemporary is the final path of a temporary file.
 func untemporary(name string) string {
 	dir, base := path.Split(name)
 	if inner, ok := strings.CutSuffix(base, ".slipway-tmp"); ok {
@@ -219,8 +217,8 @@ func untemporary(name string) string {
 	return dir + base
 }
 
-// codes are the exit codes that a failure there may have: the resource's that it is, or of one that a
-// directory is made for; the agent's own where it is none's.
+// codes are the exit codes that a failure at a path may have: that of the resource with this path, or with a path below the
+// directory; the agent's own if there is no such resource.
 func (n *node) codes(e *event, about string) []int {
 	codes := make(map[int]bool)
 	c := n.certificate()
@@ -233,13 +231,13 @@ func (n *node) codes(e *event, about string) []int {
 		switch spec := r.Spec.(type) {
 		case *resource.Check:
 		case *resource.Command:
-			if spec.Label == about && spec.Advisory { // if it fails, that is a warning, and what follows fails; if it cannot begin, that is its error
+			if spec.Label == about && spec.Advisory { // if it fails, that is a warning and what follows fails; if it cannot start, that is an error
 				return []int{code, exitcode.AKSNodeController}
 			}
 			if spec.Label == about {
 				return []int{code}
 			}
-			if e.Kind == "syncfs" { // what it works on is durable before it runs
+			if e.Kind == "syncfs" { // the data that it syncs is durable before it runs
 				codes[code] = true
 			}
 		case *resource.Download:
@@ -265,7 +263,7 @@ func (n *node) codes(e *event, about string) []int {
 		}
 	}
 	if besides {
-		for _, r := range n.plan.Resources { // it is written beside what else is done
+		for _, r := range n.plan.Resources { // it is written in parallel with other resources
 			codes[r.ExitCode] = true
 		}
 		codes[exitcode.AKSNodeController] = true

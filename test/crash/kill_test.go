@@ -19,12 +19,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// hang is after how long a process that does not end is given up.
+// hang is the time after which the test fails if a process does not end.
 const hang = 2 * time.Minute
 
-// The agent, as it is delivered, is killed while it downloads from servers that also stop sending and close connections. Between its
-// runs the disk spoils what has come, and components are removed. A file with a program's name always has all bytes of that program.
-// Undisturbed, the next run makes the same machine as if nothing had happened.
+// The delivered agent is killed while it downloads from servers that also stop sending and close connections. Between its runs the
+// disk damages received data, and components are removed. A file with a program's name always has all bytes of that program. The
+// next undisturbed run makes the same machine as if nothing had happened.
 func TestKilledDownload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the program is built for it")
@@ -46,11 +46,11 @@ type victim struct {
 	program string
 	root    string
 	from    *origin
-	// label is what has happened, for the error.
+	// label describes the disturbances, for the error.
 	label []string
 }
 
-// survive interrupts an agent several times, and wants the next run to make up for it.
+// survive interrupts an agent several times, and checks that the next run makes up for it.
 func (w *wares) survive(program string, random *rand.Rand) (err error) {
 	v := &victim{wares: w, random: random, program: program, from: newOrigin(w)}
 	defer v.from.close()
@@ -85,7 +85,7 @@ func (w *wares) survive(program string, random *rand.Rand) (err error) {
 	return v.recovered(want)
 }
 
-// undisturbed is the machine after one run that nothing comes between. It has each program.
+// undisturbed is the machine after one uninterrupted run. It has each program.
 func (v *victim) undisturbed() (tree, error) {
 	root, err := v.machine()
 	if err != nil {
@@ -111,7 +111,7 @@ func (v *victim) undisturbed() (tree, error) {
 	return want, v.whole(want)
 }
 
-// machine is a directory with a contract, which names the servers.
+// machine is a directory with a contract that names the servers.
 func (v *victim) machine() (string, error) {
 	root, t := newRoot(), enclosure()
 	put := func(at, content string) {
@@ -126,8 +126,8 @@ func (v *victim) machine() (string, error) {
 	return root, t.write(root)
 }
 
-// interrupted runs the agent, and ends it at some moment. The first run, on an empty machine, has not ended before servers that send a
-// part only.
+// interrupted runs the agent, and ends it at some moment. The first run, on an empty machine, cannot end by itself while the
+// servers send only a part.
 func (v *victim) interrupted(first bool) error {
 	d := v.disturb()
 	v.label = append(v.label, d.String())
@@ -140,7 +140,7 @@ func (v *victim) interrupted(first bool) error {
 	return nil
 }
 
-// run runs the agent, which ends by itself or by a disturbance.
+// run runs the agent until it ends by itself or by a disturbance.
 func (v *victim) run(root string, d *disturbance) error {
 	now := v.from.begin(d)
 	defer close(now.released)
@@ -171,7 +171,7 @@ func (v *victim) run(root string, d *disturbance) error {
 	}
 }
 
-// ended wants a process to have ended by SIGKILL or by itself. The directory has no systemd, so no run gets to the units.
+// ended checks that a process has ended by SIGKILL or by itself. The directory has no systemd, so no run reaches the units.
 func (d *disturbance) ended(cmd *exec.Cmd, err error, out string) error {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -188,12 +188,13 @@ func (d *disturbance) ended(cmd *exec.Cmd, err error, out string) error {
 	return nil
 }
 
-// isStored reports whether a path is that of a file in a component's store.
+// isStored reports whether a path is a file in a component's store.
 func isStored(at string) bool {
 	return strings.HasPrefix(at, resource.Downloads+"/") && strings.Count(at, "/") == strings.Count(resource.Downloads, "/")+2
 }
 
-// whole wants a file with a program's name to be that program, and nothing else to be in a store but its record and what may pass there.
+// whole checks that a file with a program's name is that program, and that a store has no other file except its record and what
+// passes accepts.
 func (v *victim) whole(now tree, passes ...func(at string) bool) error {
 	for at, e := range now {
 		content, isProgram := v.programs[path.Base(at)]
@@ -209,7 +210,7 @@ func (v *victim) whole(now tree, passes ...func(at string) bool) error {
 	return nil
 }
 
-// spoil is what happens to the disk between two runs: a byte of a part changes, or a store is removed.
+// spoil damages the disk between two runs: it changes a byte of a part, or removes a store.
 func (v *victim) spoil() error {
 	now, err := snapshot(v.root)
 	if err != nil {
@@ -239,7 +240,7 @@ func (v *victim) spoil() error {
 	return nil
 }
 
-// recovered wants an undisturbed run to make the same machine as if nothing had been before, and one more to ask for nothing.
+// recovered checks that an undisturbed run makes the same machine as want, and that one more run requests nothing.
 func (v *victim) recovered(want tree) error {
 	for range 2 {
 		if err := v.run(v.root, &disturbance{}); err != nil {
@@ -262,21 +263,21 @@ func (v *victim) recovered(want tree) error {
 	return nil
 }
 
-// disturbance is what happens to a run.
+// disturbance is how a run is disturbed.
 type disturbance struct {
-	// signal is sent when the servers have sent so many bytes, and so much later. No signal is 0.
+	// signal is sent when the servers have sent a number of bytes, and after a delay. 0 means no signal.
 	signal syscall.Signal
 	after  int64
 	later  time.Duration
-	// holds says that the servers send no more than that, so the agent waits for the rest when it gets the signal.
+	// holds reports whether the servers then stop sending, so that the agent waits for the rest when it gets the signal.
 	holds bool
-	// cuts is after how many bytes each of the first answers breaks off.
+	// cuts are the numbers of bytes after which the first answers break off.
 	cuts []int64
-	// sent says that the signal was sent.
+	// sent reports whether the signal was sent.
 	sent bool
 }
 
-// disturb draws what happens to a run.
+// disturb draws a run's disturbance.
 func (v *victim) disturb() *disturbance {
 	d := &disturbance{signal: syscall.SIGKILL, after: v.random.Int64N(v.size())}
 	if v.random.IntN(5) == 0 {
@@ -285,7 +286,7 @@ func (v *victim) disturb() *disturbance {
 	switch v.random.IntN(4) {
 	case 0, 1:
 		d.holds = true
-	case 2: // nearly at the end, or while what has come is unpacked
+	case 2: // nearly at the end, or while the agent unpacks the data
 		d.after, d.later = v.size()-1, time.Duration(v.random.IntN(30))*time.Millisecond
 	}
 	for range v.random.IntN(3) {

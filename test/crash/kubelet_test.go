@@ -18,19 +18,19 @@ import (
 
 const (
 	nodeName = "node-1"
-	// pairsDir is where a kubelet keeps its certificates with their keys.
+	// pairsDir is the kubelet's directory for certificates with their keys.
 	pairsDir = "/var/lib/kubelet/pki"
-	// ownPair is when the kubelet of a node gets a pair that it asks for itself.
+	// ownPair is the time in the name of the pair that a node's kubelet requests itself.
 	ownPair = "2026-01-02-00-00-00"
 )
 
-// issued stands for a certificate and its key.
+// issued represents a certificate and its key.
 var issued = []byte("certificate for " + nodeName)
 
-// serving stands for the certificate that a kubelet signs for itself, and its key.
+// serving represents the certificate that a kubelet signs for itself, and its key.
 var serving = struct{ certificate, key []byte }{[]byte("serving certificate"), []byte("its key")}
 
-// joining is a directory beside an API server, which issues what it is asked for.
+// joining is a directory with an API server that issues every requested certificate.
 type joining struct{ *host.Directory }
 
 func (joining) NodeName() (string, error) { return nodeName, nil }
@@ -43,8 +43,8 @@ func (joining) RequestCertificate(context.Context, *resource.Certificate, <-chan
 	return &apply.Issued{Pair: issued, Node: nodeName}, nil
 }
 
-// meanwhile does what programs of the node do between two runs: a kubelet that runs has a serving certificate, and joins if it has not, and the
-// token that it does not need any more is removed (slipway-retire-credential.service).
+// meanwhile does what the node's programs do between two runs: a running kubelet makes a serving certificate and joins if it has
+// not, and the token that it no longer needs is removed (slipway-retire-credential.service).
 func (n *node) meanwhile() {
 	wanted := n.certificate()
 	if wanted == nil {
@@ -66,7 +66,7 @@ func (n *node) meanwhile() {
 	}
 }
 
-// temporary are the files that a node has until its kubelet has joined, and then no more.
+// temporary are the files that a node has only until its kubelet has joined.
 func (s *scenario) temporary() []*resource.File {
 	var list []*resource.File
 	for _, r := range s.plan.Resources {
@@ -77,12 +77,12 @@ func (s *scenario) temporary() []*resource.File {
 	return list
 }
 
-// retires reports whether a file is one that programs of the node remove, at whatever time.
+// retires reports whether the node's programs may remove a file at any time.
 func (s *scenario) retires(path string) bool {
 	return s.joins && slices.ContainsFunc(s.temporary(), func(f *resource.File) bool { return f.Path == path })
 }
 
-// certificate is the one that the node's kubelet joins with; nil where it gets none.
+// certificate is the one that the node's kubelet joins with. It is nil if the kubelet gets none.
 func (s *scenario) certificate() *resource.Certificate {
 	if !s.joins {
 		return nil
@@ -95,7 +95,7 @@ func (s *scenario) certificate() *resource.Certificate {
 	return nil
 }
 
-// written reports whether there is something in a file, or in the one that a link of the node's leads to.
+// written reports whether a file, or the target of the node's link, has content.
 func (n *node) written(path string) bool {
 	target, err := os.Readlink(n.root + path)
 	if err == nil {
@@ -105,7 +105,7 @@ func (n *node) written(path string) bool {
 	return err == nil && len(content) > 0
 }
 
-// join is a kubelet that gets its certificate itself.
+// join acts as a kubelet that requests its certificate itself.
 func (n *node) join(wanted *resource.Certificate) {
 	dir := n.root + wanted.Directory
 	pair := path.Join(wanted.Directory, "kubelet-client-"+ownPair+".pem")
@@ -127,7 +127,7 @@ func (n *node) join(wanted *resource.Certificate) {
 	}
 }
 
-// serve is a kubelet that makes the pair that it does not find (client-go: util/cert, CanReadCertAndKey).
+// serve acts as a kubelet that makes a missing pair (client-go: util/cert, CanReadCertAndKey).
 func (n *node) serve() {
 	for _, r := range n.plan.Resources {
 		c, ok := r.Spec.(*resource.ServingCertificate)
@@ -146,7 +146,7 @@ func (n *node) serve() {
 	}
 }
 
-// samePair gives the one pair of a tree, which is named after the time, a name that is always the same.
+// samePair renames a tree's pair, whose name contains a time, to a constant name.
 func (t tree) samePair() {
 	link := path.Join(pairsDir, tlsbootstrap.Current)
 	current, ok := t[link]

@@ -18,7 +18,7 @@ import (
 
 var tablePath = flag.String("table", "", "write the table of what was tried to `FILE`")
 
-// workDir is where all directories are, in memory where that is possible, and madeBy who owns what is made there.
+// workDir contains all directories, in memory if possible, and madeBy is the owner of files that are created there.
 var (
 	workDir string
 	madeBy  struct{ uid, gid uint32 }
@@ -41,7 +41,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(workDir)
-	debug.SetGCPercent(400) // there is memory, and little time
+	debug.SetGCPercent(400) // there is plenty of memory, but little time
 	failpoint.Set(&running)
 	code := m.Run()
 	if *tablePath != "" {
@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 }
 
 func makeWorkDir() (err error) {
-	if workDir, err = os.MkdirTemp("/dev/shm", "slipway-crash-"); err != nil { // it may be there, and closed to this user
+	if workDir, err = os.MkdirTemp("/dev/shm", "slipway-crash-"); err != nil { // it may exist but be closed to this user
 		workDir, err = os.MkdirTemp("", "slipway-crash-")
 	}
 	if err != nil {
@@ -74,7 +74,7 @@ func makeWorkDir() (err error) {
 
 var directories atomic.Uint64
 
-// newRoot is the path of a directory that is not there yet.
+// newRoot is a path for a new directory.
 func newRoot() string {
 	return filepath.Join(workDir, strconv.FormatUint(directories.Add(1), 10))
 }

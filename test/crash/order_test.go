@@ -10,16 +10,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// history is when what was done last, over all runs on a machine; the first thing has number 1.
+// history is when each thing was done last, over all runs on a machine; the first has number 1.
 type history struct {
 	length  int
-	changed map[string]int // a path: the last change of what is at it
+	changed map[string]int // a path: its last change
 	started map[string]int // a unit: its last start or restart
-	first   map[string]int // a unit: its first
+	first   map[string]int // a unit: its first start
 	reload  int            // the last daemon-reload
 }
 
-// history is what the node's runs did. Units that were running before were started at 0, before all.
+// history returns the history of the node's runs. Units that were running before count as started at 0.
 func (n *node) history() history {
 	h := history{changed: map[string]int{}, started: map[string]int{}, first: map[string]int{}}
 	for _, run := range n.runs {
@@ -51,8 +51,8 @@ func (h *history) note(e *event) {
 	}
 }
 
-// restarted wants every unit to have read its inputs as they are now: it was started or restarted after the
-// last change of each, and where systemd had a unit in memory, it was reloaded before.
+// restarted checks that every unit has read its present inputs: it was started or restarted after the last change of each. If
+// systemd had a unit in memory, systemd was reloaded before.
 func (n *node) restarted() error {
 	h := n.history()
 	wasActive, err := n.found.machine()
@@ -76,7 +76,7 @@ func (n *node) restarted() error {
 	var errs []error
 	for _, r := range n.plan.Resources {
 		at := h.changed[r.Spec.Name()]
-		if at == 0 || n.retires(r.Spec.Name()) && !n.written(r.Spec.Name()) { // nobody needs to be started for what goes
+		if at == 0 || n.retires(r.Spec.Name()) && !n.written(r.Spec.Name()) { // no unit needs a restart for a file that is removed
 			continue
 		}
 		for _, unit := range r.Restarts {

@@ -19,18 +19,18 @@ import (
 	"time"
 )
 
-// wares are the components that servers have, and the contract and the facts of a machine that wants them.
+// wares are the servers' components, and the contract and the facts of a machine that downloads them.
 type wares struct {
-	// programs are the bytes of each, by its name.
+	// programs are the bytes of each program, by name.
 	programs map[string][]byte
-	// packages are what is served, by its place.
+	// packages are the served files, by path.
 	packages   map[string][]byte
 	components []string
 	contract   string
 	facts      string
 }
 
-// The places of the components on the servers.
+// The paths of the components on the servers.
 const (
 	kubernetesPlace = "kubernetes-node-linux-amd64.tar.gz"
 	containerdPlace = "containerd-2.0.4-linux-amd64.tar.gz"
@@ -47,7 +47,7 @@ func newWares(t *testing.T) *wares {
 		packages: map[string][]byte{
 			kubernetesPlace: packed(t, map[string][]byte{"kubernetes/node/bin/kubelet": p["kubelet"], "kubernetes/node/bin/kubectl": p["kubectl"]}),
 			containerdPlace: packed(t, map[string][]byte{"bin/containerd": p["containerd"], "bin/containerd-shim-runc-v2": p["containerd-shim-runc-v2"]}),
-			runcPlace:       p["runc"], // it is no archive
+			runcPlace:       p["runc"], // it is not an archive
 		},
 		components: []string{"kubernetes", "containerd", "runc"},
 		contract:   string(example(t, "native/minimal.yaml")),
@@ -55,7 +55,7 @@ func newWares(t *testing.T) *wares {
 	}
 }
 
-// size is how many bytes are served of all components.
+// size is the number of bytes of all components.
 func (w *wares) size() (n int64) {
 	for _, data := range w.packages {
 		n += int64(len(data))
@@ -63,25 +63,25 @@ func (w *wares) size() (n int64) {
 	return n
 }
 
-// origin is two servers, one by http and one by https, which is also a registry.
+// origin is two servers, one by http and one by https; the second is also a registry.
 type origin struct {
 	*wares
 	registry      registry
 	plain, secure *httptest.Server
-	// now is what is served to the run that is going on, or to the last one.
+	// now is the service of the present or last run.
 	now atomic.Pointer[service]
 }
 
-// service is what is served to one run.
+// service is what the servers do in one run.
 type service struct {
 	*disturbance
-	// reached gets a value when as much was sent as the disturbance says; released is closed when the run is over.
+	// reached gets a value when the servers have sent the disturbance's number of bytes; released is closed when the run is over.
 	reached, released chan struct{}
 
 	mu sync.Mutex
-	// told says that reached has got its value.
+	// told reports whether reached has got its value.
 	told bool
-	// given is how many bytes of components were sent, and begun how many answers with them.
+	// given is the number of bytes of components that were sent, and begun the number of answers with them.
 	given int64
 	begun int
 }
@@ -90,7 +90,7 @@ func newOrigin(w *wares) *origin {
 	o := &origin{wares: w, registry: registry{archives: w.packages}}
 	o.plain, o.secure = httptest.NewUnstartedServer(o), httptest.NewUnstartedServer(o)
 	for _, server := range []*httptest.Server{o.plain, o.secure} {
-		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that are killed are expected
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // killed clients are expected
 	}
 	o.plain.Start()
 	o.secure.StartTLS()
@@ -102,12 +102,13 @@ func (o *origin) close() {
 	o.secure.Close()
 }
 
-// authority is the certificate of the one that issued the https server's.
+// authority is the certificate of the CA that signed the https server's.
 func (o *origin) authority() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: o.secure.Certificate().Raw}))
 }
 
-// artifacts is the contract's part that names the places: one with the digest, one without, and one in a registry, whose manifest says it.
+// artifacts is the contract's part that names the paths: one with a digest, one without, and one in a registry, whose manifest has
+// the digest.
 func (o *origin) artifacts() string {
 	return fmt.Sprintf(`
 components:
@@ -125,7 +126,7 @@ func (o *origin) begin(d *disturbance) *service {
 	return s
 }
 
-// given is how many bytes of components were sent in the last run.
+// given is the number of bytes of components that were sent in the last run.
 func (o *origin) given() int64 {
 	s := o.now.Load()
 	s.mu.Lock()
@@ -152,7 +153,7 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type answer struct {
 	http.ResponseWriter
 	*service
-	// left is after how many bytes it breaks off; less than none for never.
+	// left is the number of bytes after which the answer breaks off. Below 0 means never.
 	left int64
 }
 
@@ -168,7 +169,7 @@ func (o *origin) answer(w http.ResponseWriter) *answer {
 	return a
 }
 
-// maxPiece is how much of one answer is sent before another one has its turn.
+// maxPiece is how much of one answer is sent before another one gets its turn.
 const maxPiece = 16 << 10
 
 // Write implements [io.Writer].
@@ -181,7 +182,7 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// piece sends some of p to the agent, unless the run's disturbance keeps it back.
+// piece sends some of p to the agent, unless the run's disturbance holds it back.
 func (a *answer) piece(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

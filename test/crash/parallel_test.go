@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// each calls f for 0 to n-1, on every processor at once. Which one gets which number is left open, so f
-// must depend on its number alone.
+// each calls f for 0 to n-1, on all processors in parallel. The order is undefined, so f must
+// depend only on its number.
 func each(n int, f func(i int)) {
 	var (
 		wait sync.WaitGroup

@@ -18,14 +18,14 @@ import (
 // outage is a disk after a power cut.
 type outage struct {
 	left tree
-	at   int // the last mutation before
+	at   int // the last mutation before the cut
 	id   int
-	// booted says that systemd has started what is enabled, from what the disk had.
+	// booted reports whether systemd has started the enabled units from the disk's state.
 	booted bool
 }
 
-// The power goes after any call, and the disk keeps of what was not synced whatever it likes. Wherever
-// success can be read there, it is true; and the next run gets as far as one that was left alone.
+// The power goes after any call, and the disk keeps an arbitrary part of what was not synced. If a success is on the disk, it is
+// true, and the next run reaches the same state as an uninterrupted one.
 func TestPowerCuts(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "power cut, "+s.name)
@@ -46,8 +46,8 @@ func TestPowerCuts(t *testing.T) {
 	})
 }
 
-// outages yields every state that a power cut in the scenario's run can leave, or as many as should be tried: then a few at
-// each of a sample of its changes.
+// outages yields every state that a power cut in the scenario's run can leave, or a limited number: then a few states at each
+// change of a sample.
 func (s *scenario) outages(yield func(outage)) {
 	var all []int
 	for n := range s.events {
@@ -82,7 +82,7 @@ func (s *scenario) outages(yield func(outage)) {
 	}
 }
 
-// restored wants success not to be told where it is not, and the next run to finish.
+// restored checks that a published success is true, and that the next run finishes.
 func (s *scenario) restored(o outage) error {
 	if err := s.honest(o.left); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *scenario) restored(o outage) error {
 	return n.finish()
 }
 
-// boot starts what is enabled: a unit whose link is there, and leads to a file that is whole enough.
+// boot starts the enabled units: those whose link exists and leads to a file with enough of its content.
 func (s *scenario) boot(t tree) {
 	started := ""
 	for _, r := range s.plan.Resources {
@@ -122,8 +122,8 @@ func (s *scenario) boot(t tree) {
 	t[actionsPath] = entry{mode: 0o644, uid: madeBy.uid, gid: madeBy.gid, content: started}
 }
 
-// The model of a disk is right: where everything is kept it is what the run left, and what the run published
-// last is durable with all before it.
+// The model of a disk is right: if everything is kept, it equals what the run left, and the last publication of the run is durable
+// with all that precedes it.
 func TestDisk(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		d := newDisk(s.base)

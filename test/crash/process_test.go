@@ -18,11 +18,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// childEnv tells this program to provision a directory, and to die: ROOT AT WHEN. What is true of
-// the machine comes by standard input: what is recorded of it for everybody is not all.
+// childEnv makes this program provision a directory, and die. Its value: ROOT AT WHEN. The facts of the machine come on standard
+// input, because the recorded facts that all users may read are not complete.
 const childEnv = "SLIPWAY_CRASH_CHILD"
 
-// child is a run in a process of its own, which the kernel ends in the middle of it.
+// child is a run in a separate process, which the kernel kills in the middle.
 func child() int {
 	var at, when int
 	args := strings.Fields(os.Getenv(childEnv))
@@ -38,16 +38,16 @@ func child() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	syscall.Umask(0o077) // as whoever starts it may have it
+	syscall.Umask(0o077) // the umask of the caller does not matter
 	workDir = filepath.Dir(args[0])
 	failpoint.Set(&running)
 	n := &node{scenario: s, root: args[0]}
 	n.provision(&session{death: death{at, moment(when)}, kill: true})
-	return 1 // it was to die
+	return 1 // it should have died
 }
 
-// A process that the kernel ends leaves the very tree, to the byte, that a run leaves which goes on and has
-// no effect. So what the other tests show of the latter holds for the former.
+// A killed process leaves exactly the same tree, to the byte, as a run whose calls have no effect from the same moment on. So what
+// the other tests show of the latter holds for the former.
 func TestKilledProcess(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -60,8 +60,8 @@ func TestKilledProcess(t *testing.T) {
 		c := begin(t, "killed process = frozen run, "+s.name)
 		var deaths []death
 		for i, d := range s.deaths() {
-			made := s.events[d.at].Kind == "mkdir" && d.when == after // with which mode?
-			if i%6 == 0 && d.when != within || made {                 // a process cannot be ended in the middle of a system call
+			made := s.events[d.at].Kind == "mkdir" && d.when == after // which mode would it have?
+			if i%6 == 0 && d.when != within || made {                 // a process cannot be killed in the middle of a system call
 				deaths = append(deaths, d)
 			}
 		}
@@ -108,6 +108,6 @@ func (s *scenario) killed(program string, d death) error {
 			return fmt.Errorf("%s is %s after SIGKILL, and %s after a run that had no effect any more", path, got[path], want[path])
 		}
 	}
-	n.runs = frozen.runs // what it did until then
+	n.runs = frozen.runs // the actions until then
 	return n.finish()
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// earlier is what is on a machine before Slipway, in the way of what a plan brings.
+// earlier are files on a machine before Slipway, at paths that a plan writes.
 var earlier = map[string]string{
 	"/etc/containerd/config.toml":         "version = 2\n",
 	"/etc/systemd/system/kubelet.service": "[Service]\nExecStart=/usr/bin/false\n",
 }
 
-// reset is a machine that is a node, and is to be none any more: base is the node, and want is the machine after a reset
-// that nothing came between. What was there before Slipway is there again.
+// reset is a node that will be reset: base is the node, and want is the machine after an uninterrupted reset. The files that were
+// there before Slipway are back.
 func reset(t *testing.T) *scenario {
 	t.Helper()
 	s := &scenario{name: "reset", facts: ubuntu(t), base: tree{}}
@@ -43,8 +43,8 @@ func reset(t *testing.T) *scenario {
 	return s
 }
 
-// The documented state: nothing of what Slipway brought is there, what was there before is, no result says success, no
-// unit of a plan runs, and the records and the contract stay.
+// The documented state: all that Slipway brought is gone, the earlier files are back, no result reports success, no unit of a plan
+// runs, and the records and the contract stay.
 func TestReset(t *testing.T) {
 	s := reset(t)
 	for _, r := range s.plan.Resources {
@@ -72,15 +72,16 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A reset dies at any point, or the disk fails there, or the power goes: nothing says success of a machine that is no
-// node any more, and a reset after it ends as one that was left alone. Then the machine can be made a node again.
+// A reset dies at any point, or the disk fails there, or the power goes. No record then reports success of a machine that is no
+// longer a node, and the next reset ends like an uninterrupted one. After that the machine can become a node again.
 func TestResetInterrupted(t *testing.T) {
 	s := reset(t)
 	s.interrupted(t, s.undone)
 }
 
-// interrupted has the scenario's run die at any point, a call fail there, or the power go, and wants what follows to end
-// well: after is given the machine before the run and how it goes, or what a power cut has left of it, and no run.
+// interrupted lets the scenario's run die at any point, a call fail there, or the power go. It then calls after, which checks that
+// a following run ends well. after gets the machine before the run and the run's session, or the disk after a power cut and no
+// session.
 func (s *scenario) interrupted(t *testing.T, after func(left tree, run *session) error) {
 	t.Helper()
 	c := begin(t, "one death, "+s.name)
@@ -102,7 +103,7 @@ func (s *scenario) interrupted(t *testing.T, after func(left tree, run *session)
 	c.end()
 }
 
-// undone wants a reset that follows one that was interrupted to end as one that was left alone.
+// undone checks that a reset after an interrupted one ends like an uninterrupted one.
 func (s *scenario) undone(left tree, interrupted *session) error {
 	n, err := s.nodeOf(left)
 	if err != nil {
@@ -149,7 +150,7 @@ func (s *scenario) undone(left tree, interrupted *session) error {
 	return errors.Join(append(errs, now.published(s.base))...)
 }
 
-// claimsNothing wants no success to be published where something of the node is gone.
+// claimsNothing checks that no success is published while something of the node is gone.
 func (s *scenario) claimsNothing(now tree) error {
 	if now[markerPath].mode == 0 && now[statusPath].mode == 0 {
 		return nil

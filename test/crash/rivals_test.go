@@ -27,8 +27,8 @@ const (
 	waiters      = 4
 )
 
-// Many provision one directory at once, and some wait for the result: one applies, each change is made once,
-// and the others find nothing to do.
+// Many agents provision one directory at once, and some wait for the result. One applies, each change is made once, and the others
+// find nothing to do.
 func TestRivals(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		if s.joins {
@@ -42,7 +42,7 @@ func TestRivals(t *testing.T) {
 	})
 }
 
-// contested provisions from many sides at once.
+// contested provisions a directory with many agents at once.
 func (s *scenario) contested(sequential bool) error {
 	n, err := s.node()
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *scenario) contender(root string, sequential bool, f func(a *agent.Agent
 	})
 }
 
-// waited wants a whole result that says success.
+// waited checks that a result is complete and reports success.
 func waited(document []byte, code int, err error) error {
 	result, parseErr := status.ParseCSE(document)
 	if err := errors.Join(err, parseErr); err != nil || code != 0 || result.ExitCode != "0" {
@@ -122,7 +122,7 @@ func waited(document []byte, code int, err error) error {
 	return nil
 }
 
-// once wants no file to be put into place more than once.
+// once checks that no file was put into place more than once.
 func (s *session) once() error {
 	placed := make(map[string]int)
 	for i := range s.events {
@@ -135,8 +135,8 @@ func (s *session) once() error {
 	return nil
 }
 
-// Many processes provision one directory at once, some wait for the result, and some of those that
-// provision are killed: the others finish what they began.
+// Many processes provision one directory at once, some wait for the result, and some of those that provision are killed: the others
+// finish their work.
 func TestRivalProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the program is built for it")
@@ -169,7 +169,7 @@ func build(t *testing.T) string {
 	return program
 }
 
-// recorded is a file with what is true of the scenario's machine.
+// recorded is a file with the facts of the scenario's machine.
 func (s *scenario) recorded(t *testing.T) string {
 	t.Helper()
 	content, err := json.Marshal(s.facts)
@@ -183,7 +183,7 @@ func (s *scenario) recorded(t *testing.T) string {
 	return file
 }
 
-// started is a process and what it prints.
+// started is a process and its output.
 type started struct {
 	*exec.Cmd
 	out, log bytes.Buffer
@@ -238,7 +238,7 @@ func (s *scenario) contestedByProcesses(program, known string, kill int, round u
 	return n.finish()
 }
 
-// end waits for a process, and returns how much a provisioning changed; -1 where it was killed.
+// end waits for a process, and returns the number of changes of a provisioning; -1 if it was killed.
 func (p *started) end(waits bool) (changes int, err error) {
 	err = p.Wait()
 	if p.killed && p.ProcessState.ExitCode() < 0 {

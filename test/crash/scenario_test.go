@@ -26,26 +26,26 @@ import (
 const (
 	examples     = "../../examples/"
 	contractPath = "/opt/azure/containers/aks-node-controller-config.json"
-	// seedPath is where a contract can be that is not in a place of its own.
+	// seedPath is a path where the agent finds a contract outside its standard path.
 	seedPath = "/var/lib/cloud/seed/nocloud/user-data"
 )
 
-// scenario is a machine, and a contract that it is given.
+// scenario is a machine, and a contract for it.
 type scenario struct {
 	name  string
 	facts facts.Facts
-	// base is the machine as it is before, with the contract delivered.
+	// base is the machine before the run, with the contract delivered.
 	base tree
-	// want is the machine after a run that nothing came between.
+	// want is the machine after an uninterrupted run.
 	want tree
-	// events are what that run did.
+	// events are the mutations of that run.
 	events []event
 	plan   resource.Plan
-	// kept says that the contract is not delivered to its place, and is put there by the agent.
+	// kept reports whether the contract is not delivered to its standard path, but the agent copies it there.
 	kept bool
-	// joins says that there is an API server, which issues a certificate to the node.
+	// joins reports whether there is an API server that issues a certificate to the node.
 	joins bool
-	// brings says that components of the node are brought from a server.
+	// brings reports whether the node downloads components from a server.
 	brings bool
 }
 
@@ -59,7 +59,7 @@ func fresh(t *testing.T) *scenario {
 	return s
 }
 
-// joined is the first provisioning of a machine beside an API server, which issues its kubelet's certificate.
+// joined is the first provisioning of a machine with an API server that issues its kubelet's certificate.
 func joined(t *testing.T) *scenario {
 	t.Helper()
 	s := &scenario{name: "join", facts: ubuntu(t), joins: true, base: tree{}}
@@ -68,12 +68,11 @@ func joined(t *testing.T) *scenario {
 	return s
 }
 
-// changed is a provisioned machine that is given another contract: files of every kind change, some come,
-// and some go.
+// changed is a provisioned machine that gets another contract: files of every kind change, some are added, and some are removed.
 func changed(t *testing.T) *scenario {
 	t.Helper()
 	s := &scenario{name: "change", facts: ubuntu(t), base: tree{}}
-	for _, version := range []string{"1.26.15", "1.27.16"} { // of each version that is changed between
+	for _, version := range []string{"1.26.15", "1.27.16"} { // both versions of the change
 		s.facts.Components = append(s.facts.Components, components.Component{Name: "kubelet", Version: version, Path: "/opt/bin/kubelet-" + version})
 	}
 	s.deliver(t, edited(t, "aks/kubelet-config-file.json", map[string]any{
@@ -91,8 +90,7 @@ func changed(t *testing.T) *scenario {
 	return s
 }
 
-// copied is a machine that has the disk of another one, whose kubelet has joined. Both have their contracts from
-// a seed.
+// copied is a machine with the disk of another one whose kubelet has joined. Both have their contracts from a seed.
 func copied(t *testing.T) *scenario {
 	t.Helper()
 	s := &scenario{name: "copied disk", kept: true, facts: ubuntu(t), base: tree{}}
@@ -116,7 +114,7 @@ func copied(t *testing.T) *scenario {
 	return s
 }
 
-// differ wants the plan to drop files of another, to add some and to change some.
+// differ checks that the plan drops files of the earlier plan, adds some and changes some.
 func (s *scenario) differ(t *testing.T, before resource.Plan) {
 	t.Helper()
 	was, is := files(before), files(s.plan)
@@ -148,7 +146,7 @@ func files(p resource.Plan) map[string]string {
 	return files
 }
 
-// deliver puts a contract where user data would.
+// deliver writes a contract where user data would put it.
 func (s *scenario) deliver(t *testing.T, contract []byte) {
 	t.Helper()
 	s.deliverAt(t, contractPath, contract)
@@ -165,7 +163,7 @@ func (s *scenario) deliverAt(t *testing.T, path string, contract []byte) {
 	s.put(t, path, contract)
 }
 
-// put writes a file that is there before.
+// put writes a file that exists before the run.
 func (s *scenario) put(t *testing.T, path string, content []byte) {
 	t.Helper()
 	root := newRoot()
@@ -186,7 +184,7 @@ func (s *scenario) put(t *testing.T, path string, content []byte) {
 	}
 }
 
-// learn provisions with nothing in between, for what is wanted and what can be interrupted.
+// learn provisions without interruption, to record the result and the points where it can be interrupted.
 func (s *scenario) learn(t *testing.T) {
 	t.Helper()
 	n, err := s.node()
@@ -206,7 +204,7 @@ func (s *scenario) learn(t *testing.T) {
 	}
 }
 
-// deaths are all the ways to die in the scenario's run.
+// deaths are all deaths that are possible in the scenario's run.
 func (s *scenario) deaths() []death {
 	var all []death
 	for n := range s.events {
@@ -219,7 +217,7 @@ func (s *scenario) deaths() []death {
 	return all
 }
 
-// node is a directory that a scenario is played on.
+// node is a directory on which a scenario runs.
 type node struct {
 	*scenario
 	root string
@@ -227,13 +225,13 @@ type node struct {
 	log  bytes.Buffer
 	// found is the machine before the first run.
 	found tree
-	// earlier is how many runs there were before these.
+	// earlier is the number of runs before this node's.
 	earlier int
-	// brief says that one more run at the end is left out.
+	// brief reports whether the check at the end omits one more run.
 	brief bool
 }
 
-// node makes the machine as it is before.
+// node makes the machine in its state before the run.
 func (s *scenario) node() (*node, error) { return s.nodeOf(s.base) }
 
 func (s *scenario) nodeOf(before tree) (*node, error) {
@@ -243,20 +241,20 @@ func (s *scenario) nodeOf(before tree) (*node, error) {
 
 func (n *node) remove() { os.RemoveAll(n.root) }
 
-// provision provisions, as the session lets it.
+// provision provisions under a session.
 func (n *node) provision(s *session) (got *status.Status) {
 	known := n.facts
 	n.run(s, func(a *agent.Agent) { got = a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known}) })
 	return got
 }
 
-// reset undoes what Slipway has made of the machine, as the session lets it.
+// reset resets the machine under a session.
 func (n *node) reset(s *session) (err error) {
 	n.run(s, func(a *agent.Agent) { _, err = a.Reset(context.Background()) })
 	return err
 }
 
-// on is the machine that a scenario is played on, in a directory.
+// on is the scenario's machine, in a directory.
 func (s *scenario) on(dir *host.Directory) agent.Host {
 	switch {
 	case s.joins:
@@ -267,7 +265,7 @@ func (s *scenario) on(dir *host.Directory) agent.Host {
 	return dir
 }
 
-// run has an agent do something, as the session lets it.
+// run calls an agent under a session.
 func (n *node) run(s *session, do func(a *agent.Agent)) {
 	s.root = n.root
 	n.runs = append(n.runs, s)
@@ -287,7 +285,7 @@ func (n *node) run(s *session, do func(a *agent.Agent)) {
 	})
 }
 
-// finish provisions with nothing in between, and wants all to be as if nothing had been before either.
+// finish provisions without interruption, and checks that the machine is as if no run had been interrupted.
 func (n *node) finish() error {
 	got := n.provision(&session{})
 	if got.ExitCode != 0 {
@@ -296,7 +294,7 @@ func (n *node) finish() error {
 	return n.converged()
 }
 
-// converged wants the machine to be as after one run that was left alone, and to stay so.
+// converged checks that the machine is as after one uninterrupted run, and stays so.
 func (n *node) converged() error {
 	got, err := snapshot(n.root)
 	if err != nil {
@@ -324,7 +322,7 @@ func (n *node) converged() error {
 	return nil
 }
 
-// eventless is how many runs could not write their event, and said so.
+// eventless is the number of runs that could not write their event, and logged that.
 func (n *node) eventless() int { return bytes.Count(n.log.Bytes(), []byte("event cannot be written")) }
 
 func ubuntu(t *testing.T) facts.Facts {
@@ -345,7 +343,7 @@ func example(t *testing.T, name string) []byte {
 	return content
 }
 
-// edited is an example with fields of its top level replaced.
+// edited is an example with some fields of its top level replaced.
 func edited(t *testing.T, name string, over map[string]any) []byte {
 	t.Helper()
 	var contract map[string]any

@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// errDead is what a run meets that goes on after its death: nothing that it does then has an effect, so
-// for the tree it is as if its process had ended. TestKilledProcess shows that it is.
+// errDead is the error of every call after the run's death. None of these calls has an effect, so
+// the tree is the same as if the process had ended. TestKilledProcess shows that.
 var errDead = errors.New("the agent is dead")
 
 // moment is when a run dies.
@@ -24,7 +24,7 @@ const (
 	never  moment = iota
 	before        // the mutation has no effect
 	within        // half of a write is done
-	after         // the mutation is done, and nothing else
+	after         // the mutation is done, and nothing after it
 )
 
 func (m moment) String() string { return [...]string{"never", "before", "within", "after"}[m] }
@@ -38,27 +38,27 @@ type death struct {
 // event is a mutation that was tried.
 type event struct {
 	failpoint.Mutation
-	// done says that it had its effect.
+	// done reports whether it had its effect.
 	done bool
-	// cause is the unit, parameter or module that is being dealt with, if any.
+	// cause is the unit, parameter or module that the mutation is for, if any.
 	cause string
 }
 
 // session is one run on one directory, as its failpoint sees it.
 type session struct {
 	root string
-	// death is where it dies, if it does.
+	// death is where the run dies, if it does.
 	death death
 	// fault, if any, decides for each mutation whether it fails.
 	fault func(s *session, n int, m *failpoint.Mutation) failpoint.Fate
-	// kill ends the process in death's place.
+	// kill ends the process instead of simulating its death.
 	kill bool
 
 	mu      sync.Mutex
 	events  []event
-	numbers map[*failpoint.Mutation]int // of what is being done
+	numbers map[*failpoint.Mutation]int // of mutations in progress
 	dead    bool
-	// freed is the room that was freed of the reserve.
+	// freed is how much of the reserve was freed.
 	freed int64
 	cause string
 }
@@ -121,7 +121,7 @@ func (s *session) After(m *failpoint.Mutation, err error) {
 	}
 }
 
-// isAction reports whether a mutation is of a unit or the kernel, and not of a file.
+// isAction reports whether a mutation changes a unit or the kernel, and not a file.
 func isAction(m *failpoint.Mutation) bool { return !filepath.IsAbs(m.Path) }
 
 func (s *session) die() {
@@ -140,7 +140,8 @@ func (s *session) below(path string) string {
 	return path
 }
 
-// sessions is the one failpoint of this process, and gives each directory's mutations to its session.
+// sessions is the only failpoint of this process. It passes each directory's mutations to its
+// session.
 type sessions struct{ byRoot sync.Map }
 
 var running sessions

@@ -9,17 +9,17 @@ import (
 	"regexp"
 	"testing"
 
-	// What the tests are of, so that a result is kept for as long only as none of it changes.
+	// The packages under test: `go test` caches a result only as long as none of them changes.
 	_ "github.com/slipway-dev/slipway/internal/agent"
 )
 
-// A long test runs a few points of each check. Failpoints are compiled in by a build tag only, so that
-// is another process.
+// A long test runs a few points of each check. A build tag compiles failpoints in, so the test
+// needs another process.
 func TestFewPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the packages a second time; make test-long runs it")
 	}
-	// What `go test` sees read here, a kept result depends on too.
+	// `go test` records these reads, so a cached result depends on the files.
 	for _, pattern := range append(hostSources, "*.go") {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -37,10 +37,11 @@ func TestFewPoints(t *testing.T) {
 	}
 }
 
-// failpoints are what there must be nothing of in what is delivered.
+// failpoints matches the symbols that a delivered program must not contain.
 var failpoints = regexp.MustCompile(`internal/(failpoint\.|rootfs\.mutate\b).*`)
 
-// What is delivered has no failpoints: not the hook, nor a variable to set, nor what would be told.
+// A delivered program has no failpoints: neither the hook, nor a variable to set it, nor the data
+// for it.
 func TestNoFailpoints(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "slipway-node")
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/slipway-node").CombinedOutput(); err != nil {

@@ -16,7 +16,7 @@ var hostSources = []string{
 	"../../internal/systemd/*.go",
 }
 
-// mutating are the calls that change the host, by their last name, and hooks what they are to go through.
+// mutating are the calls that change the host, by their last name, and hooks the functions that they must go through.
 var (
 	mutating = []string{
 		"Unlinkat", "Renameat", "Renameat2", "Linkat", "Symlinkat", "Mkdirat", "Mknodat", "Fchmodat", "Fchownat", "Ftruncate", "Fallocate",
@@ -26,7 +26,7 @@ var (
 	hooks = []string{"mutate", "Pass"}
 )
 
-// unhooked are the calls that are not of the host.
+// unhooked are the calls that do not change the host.
 var unhooked = map[string]string{
 	"directory.go:MkdirAll": "the directory that is to be the host's root is not yet part of a host",
 	"failpoint.go:Write":    "half of a write that a failpoint fails",
@@ -36,7 +36,7 @@ var unhooked = map[string]string{
 	"clusterinfo.go:Write":  "what is signed, and no file",
 }
 
-// With the build tag failpoint each mutation of the host can fail: none is done but through a hook.
+// With the build tag failpoint each mutation of the host can fail: every one goes through a hook.
 func TestEveryMutationHasAFailpoint(t *testing.T) {
 	var paths []string
 	for _, pattern := range hostSources {
@@ -68,7 +68,7 @@ func TestEveryMutationHasAFailpoint(t *testing.T) {
 	}
 }
 
-// visit calls f for every call that changes the host, and reports whether it is made within a hook.
+// visit calls f for each call that changes the host, and reports to it whether the call is within a hook.
 func visit(n ast.Node, hooked bool, f func(call *ast.CallExpr, name string, hooked bool)) {
 	ast.Inspect(n, func(at ast.Node) bool {
 		call, ok := at.(*ast.CallExpr)

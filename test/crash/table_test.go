@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxTold is how many failures of a check are told in full.
+// maxTold is how many failures of a check are printed in full.
 const maxTold = 5
 
 // check is one line of the table.
@@ -47,7 +47,7 @@ func (c *check) end() {
 	c.t.Logf("%s: %d points, %d converged, %d lost, %.1f s", c.name, c.tried, c.converged, c.tried-c.converged, c.took.Seconds())
 }
 
-// point counts a point that was tried, and fails the test where it did not converge.
+// point counts a tried point, and fails the test if it did not converge.
 func (c *check) point(label string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

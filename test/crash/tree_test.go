@@ -20,24 +20,24 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// The records of a run, which differ from one to the next.
+// The records of a run, which differ between runs.
 const (
 	actionsPath = "/run/slipway/actions.jsonl"
 	statusPath  = "/var/lib/slipway/status.json"
 	resultPath  = "/var/log/azure/aks/provision.json"
-	ownDir      = "/var/lib/slipway/" // where the engine keeps what it knows
+	ownDir      = "/var/lib/slipway/" // the engine's own records
 	markerPath  = "/opt/azure/containers/provision.complete"
 	guestAgent  = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript"
 	eventsDir   = guestAgent + "/events"
 )
 
-// entry is what is at a path.
+// entry is a file, directory or link.
 type entry struct {
 	mode     fs.FileMode
 	uid, gid uint32
 	target   string
 	content  string
-	// room is how large a file is that has room and no content.
+	// room is the size of a file with allocated space and no content.
 	room int64
 }
 
@@ -86,12 +86,12 @@ func snapshot(root string) (tree, error) {
 	return t, err
 }
 
-// write makes the tree below a directory that is not there yet.
+// write creates the tree below a new directory.
 func (t tree) write(root string) error {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return err
 	}
-	for _, path := range slices.Sorted(maps.Keys(t)) { // a directory before what is in it
+	for _, path := range slices.Sorted(maps.Keys(t)) { // a directory before its entries
 		e, at := t[path], root+path
 		var err error
 		switch e.mode.Type() {
@@ -119,7 +119,7 @@ func (t tree) write(root string) error {
 	return nil
 }
 
-// allocated makes a file that has room and no content.
+// allocated creates a file with allocated space and no content.
 func allocated(at string, size int64) error {
 	f, err := os.Create(at)
 	if err != nil {
@@ -129,29 +129,28 @@ func allocated(at string, size int64) error {
 	return syscall.Fallocate(int(f.Fd()), 0, 0, size)
 }
 
-// isRecord reports whether what is at a path differs from run to run.
+// isRecord reports whether the content of a path differs between runs.
 func isRecord(path string) bool {
 	return path == actionsPath || path == statusPath || path == resultPath || path == eventsDir || strings.HasPrefix(path, eventsDir+"/")
 }
 
-// times are in what the agent keeps for itself, and are no run's like another's.
+// times matches times in the agent's own files, which differ between runs.
 var times = regexp.MustCompile(`"(startedAt|finishedAt)":\s*"[^"]*"`)
 
-// timeless is an entry without the times in it.
+// timeless is an entry without those times.
 func (e entry) timeless() entry {
 	e.content = times.ReplaceAllString(e.content, "")
 	return e
 }
 
-// isTemporary reports whether a file is one that is on its way to another name.
+// isTemporary reports whether a file has a temporary name.
 func isTemporary(path string) bool { return strings.Contains(path, "slipway-tmp") }
 
-// isEvent reports whether something is there for the guest agent only. An event is told once or, where it
-// cannot be written, not at all, and no reason for a provisioning to fail.
+// isEvent reports whether a path is only for the guest agent. The agent writes an event once. If it cannot be written, the
+// provisioning does not fail.
 func isEvent(path string) bool { return path == guestAgent || strings.HasPrefix(path, guestAgent+"/") }
 
-// equal wants a tree to be the same as one that no run was interrupted in. Of so many runs, some could not
-// write their event.
+// equal checks that a tree equals that of an uninterrupted run. Of all runs, some could not write their event.
 func (t tree) equal(want tree, runs, eventless int) error {
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(union(t, want))) {
@@ -175,7 +174,7 @@ func union(a, b tree) tree {
 	return all
 }
 
-// published wants the records to say success, and the same as those of another tree.
+// published checks that the records report success, and equal those of another tree.
 func (t tree) published(want tree) error {
 	var errs []error
 	got, err := status.Parse([]byte(t[statusPath].content))
@@ -198,15 +197,15 @@ func (t tree) published(want tree) error {
 	return errors.Join(errs...)
 }
 
-// sameContract reports whether two statuses are of one contract. A run names the place where it has read it: one after a power
-// cut may have found the copy that the run before has kept, as the last thing that it did.
+// sameContract reports whether two statuses belong to one contract. A run records the path where it has read the contract: after a
+// power cut it may have found the copy that the run before kept as its last action.
 func (t tree) sameContract(a, b status.Config) bool {
 	there := t[a.Path].content != "" && t[a.Path].content == t[b.Path].content
 	a.Path = b.Path
 	return there && a == b
 }
 
-// told wants an event of each run that ended, and at most one a run.
+// told checks that each run that ended has an event, and that no run has more than one.
 func (t tree) told(want tree, runs, eventless int) error {
 	var errs []error
 	events, wantedEvents := t.events(), want.events()
@@ -231,9 +230,8 @@ func (t tree) events() []string {
 	return events
 }
 
-// claim is what whoever waits for a result would read: that it is success, and with which contract's digest,
-// of which a result has the beginning only. An error says that it would read something else than a whole
-// result.
+// claim is what a waiting program would read: that the run succeeded, and the digest of its contract, of which a result has only
+// the first characters. It returns an error if the program would read anything but a complete result.
 func (t tree) claim(digests ...string) (digest string, err error) {
 	if t[markerPath].mode == 0 {
 		return "", nil
@@ -253,7 +251,7 @@ func (t tree) claim(digests ...string) (digest string, err error) {
 	return "", fmt.Errorf("success with a contract that nobody gave is published: %s", result.Output)
 }
 
-// digest is the contract's that the status is of; none where there is no status.
+// digest is the digest of the status's contract. It is empty if there is no status.
 func (t tree) digest() string {
 	last, err := status.Parse([]byte(t[statusPath].content))
 	if err != nil {
@@ -262,7 +260,7 @@ func (t tree) digest() string {
 	return last.Config.Digest
 }
 
-// machine is what the record of actions says of units and the kernel.
+// machine is the state of units and the kernel according to the record of actions.
 type machine struct {
 	active  map[string]bool
 	values  map[string]string
@@ -290,7 +288,7 @@ func (t tree) machine() (machine, error) {
 	return m, nil
 }
 
-// sameMachine wants units and the kernel to be the same.
+// sameMachine checks that units and the kernel are the same.
 func (t tree) sameMachine(want tree) error {
 	got, err := t.machine()
 	wanted, wantErr := want.machine()
