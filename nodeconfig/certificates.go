@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// normalizePEM brings every certificate and key to plain PEM: documents carry them as PEM or as
-// base64 of it. What is neither is left for Repair to name.
+// normalizePEM converts every certificate and key to plain PEM: documents have them as PEM or as base64 of PEM. Repair reports a
+// value that is neither.
 func normalizePEM(c *NodeConfig) {
 	c.Cluster.CertificateAuthority = plainPEM(c.Cluster.CertificateAuthority)
 	c.Cluster.ServerCertificate = plainPEM(c.Cluster.ServerCertificate)
@@ -35,7 +35,7 @@ func normalizePEM(c *NodeConfig) {
 	}
 }
 
-// plainPEM undoes base64 where the value is base64 of PEM.
+// plainPEM decodes a value that is base64 of PEM.
 func plainPEM(s string) string {
 	if s == "" || strings.Contains(s, "-----BEGIN") {
 		return s
@@ -47,7 +47,7 @@ func plainPEM(s string) string {
 	return string(decoded)
 }
 
-// lastGood is the bundle of certificates that was found good last: who launches nodes has the authority of one cluster checked for each.
+// lastGood is the last valid bundle of certificates: a program that launches nodes validates the same cluster's CA for each node.
 var lastGood atomic.Pointer[string]
 
 // checkCertificates returns what is wrong with a bundle of certificates.
@@ -82,7 +82,7 @@ func checkCertificates(s string) error {
 	return nil
 }
 
-// checkKey returns what is wrong with a private key, without a word of it.
+// checkKey returns what is wrong with a private key, without any part of it.
 func checkKey(s string) error {
 	for rest := []byte(s); ; {
 		var block *pem.Block
@@ -98,7 +98,7 @@ func checkKey(s string) error {
 	}
 }
 
-// pinFormat is before the digits of a hash (k8s.io/kubernetes, cmd/kubeadm/app/util/pubkeypin).
+// pinFormat is the prefix of a hash (k8s.io/kubernetes, cmd/kubeadm/app/util/pubkeypin).
 const pinFormat = "sha256:"
 
 // isPin reports whether a text is the hash of a public key.
@@ -132,7 +132,7 @@ func (c *Cluster) AcceptsAuthority(bundle string) bool {
 	}
 }
 
-// PinOf is what a certificate is pinned by: "sha256:" and the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
+// PinOf returns the pin of a certificate: "sha256:" and the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
 func PinOf(certificate *x509.Certificate) string {
 	sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
 	return pinFormat + hex.EncodeToString(sum[:])

@@ -16,28 +16,26 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Encode writes the config as a document, with its secrets: it is the one way to do so, and the result is as
-// secret as the config. The document is canonical JSON: names sorted, empty values left out, no spaces; two
-// configs that say the same have the same bytes, and [FromTree] reads them back. (json.Marshal refuses a config
-// that holds a secret.)
+// Encode writes the config as a document, with its secrets. It is the only function that does, and the result is as secret as the
+// config. The document is canonical JSON: names sorted, empty values omitted, no spaces. Two configs with the same meaning have the
+// same bytes, and [FromTree] reads them back. (json.Marshal fails for a config that contains a secret.)
 func Encode(c *NodeConfig) []byte {
 	return appendElement(make([]byte, 0, 16<<10), reflect.ValueOf(c).Elem())
 }
 
-// Digest names the config: the SHA-256 of its canonical form, in hexadecimal. It is the name of the
-// generation that the config makes.
+// Digest identifies the config: the SHA-256 of its canonical form, in hexadecimal. It is the name of the config's generation.
 func Digest(c *NodeConfig) string {
 	sum := sha256.Sum256(Encode(c))
 	return hex.EncodeToString(sum[:])
 }
 
-// canonicalField is a struct field in the order in which it is written.
+// canonicalField is a struct field, in the order of the canonical form.
 type canonicalField struct {
 	name  string
 	index int
-	// quoted is the name as it is written, with its colon.
+	// quoted is the name in the canonical form, with its colon.
 	quoted string
-	// texts says that a text may be in the field; words are all that the field takes, if they are few.
+	// texts reports whether the field may contain a string. words are the field's allowed values, if it is an enumeration.
 	texts bool
 	words []string
 }
@@ -60,7 +58,7 @@ func fieldsOf(t reflect.Type) []canonicalField {
 	return fields
 }
 
-// WordsOf returns the words that a field of a contract takes, from its tag; nil if it takes others.
+// WordsOf returns a field's allowed values, from its tag. It returns nil if the field is not an enumeration.
 func WordsOf(f reflect.StructField) []string {
 	if words := f.Tag.Get("words"); words != "" {
 		return strings.Split(words, ",")
@@ -68,7 +66,7 @@ func WordsOf(f reflect.StructField) []string {
 	return nil
 }
 
-// mayHoldText reports whether there can be a text in values of a type.
+// mayHoldText reports whether values of a type may contain a string.
 func mayHoldText(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
@@ -85,14 +83,14 @@ var (
 	numberType   = reflect.TypeFor[json.Number]()
 )
 
-// appendCanonical appends v; written is false, and dst as it was, where v says nothing.
+// appendCanonical appends v. If v is empty, written is false and dst is unchanged.
 func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return dst, false
 		}
-		// A pointer that is set says something, were it only "false".
+		// A pointer that is set has a value, even "false".
 		if out, ok := appendCanonical(dst, v.Elem()); ok {
 			return out, true
 		}
@@ -203,7 +201,7 @@ func appendEntries[V any](dst []byte, m map[string]V, value func([]byte, V) []by
 	return append(dst, '}')
 }
 
-// appendData is appendElement for what is in free data.
+// appendData is appendElement for free data.
 func appendData(dst []byte, data any) []byte {
 	switch data := data.(type) {
 	case nil:
@@ -232,7 +230,7 @@ func appendList(dst []byte, v reflect.Value) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// appendElement appends what counts even where it is empty: a map's or list's element, and the whole.
+// appendElement appends a value that counts even if it is empty: an element of a map or list, and the whole document.
 func appendElement(dst []byte, v reflect.Value) []byte {
 	if out, ok := appendCanonical(dst, v); ok {
 		return out
@@ -240,9 +238,8 @@ func appendElement(dst []byte, v reflect.Value) []byte {
 	return appendZero(dst, v)
 }
 
-// FromTree reads a native document. Unknown fields and values of the wrong type are
-// reported and spoil only themselves; the returned config holds all the rest and is never nil.
-// Neither defaults nor validation are applied.
+// FromTree reads a native document. Unknown fields and values of the wrong type are reported and affect only themselves. The
+// returned config has all the rest and is never nil. FromTree neither sets defaults nor validates.
 func FromTree(tree *document.Node) (*NodeConfig, []Problem) {
 	var (
 		config   NodeConfig

@@ -64,7 +64,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestCanonicalIsStable renders one config many times, from maps that are made again each time.
+// TestCanonicalIsStable encodes one config many times, with new maps each time.
 func TestCanonicalIsStable(t *testing.T) {
 	t.Parallel()
 	config := new(nodeconfig.NodeConfig)
@@ -86,7 +86,7 @@ func TestCanonicalIsStable(t *testing.T) {
 	}
 }
 
-// TestDigest: each scalar of the schema makes a digest of its own.
+// TestDigest: each scalar of the schema changes the digest, each to a different one.
 func TestDigest(t *testing.T) {
 	seen := map[string]string{nodeconfig.Digest(new(nodeconfig.NodeConfig)): "nothing"}
 	for _, l := range new(filler).leaves(configType, "$") {
@@ -104,8 +104,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestDigestOfAFullConfig: where everything is set, each value that is changed or taken out changes
-// the digest.
+// TestDigestOfAFullConfig: in a config with every field set, each value that is changed or removed
+// changes the digest.
 func TestDigestOfAFullConfig(t *testing.T) {
 	full := fullConfig()
 	want := nodeconfig.Digest(full)
@@ -119,7 +119,7 @@ func TestDigestOfAFullConfig(t *testing.T) {
 	}
 }
 
-// overlay replaces the field of a struct, at any depth of structs, that is set in another.
+// overlay copies the set field of another struct, at any depth.
 func overlay(dst, src reflect.Value) {
 	for i := range src.NumField() {
 		field := src.Field(i)
@@ -131,13 +131,13 @@ func overlay(dst, src reflect.Value) {
 			continue
 		}
 		if value := reflect.Indirect(field); value.Kind() == reflect.Bool {
-			value.SetBool(!value.Bool()) // a full config has all that is true
+			value.SetBool(!value.Bool()) // a full config has all booleans true
 		}
 		dst.Field(i).Set(field)
 	}
 }
 
-// TestRoundTrip: a config's canonical form is a document that says the same, also as YAML.
+// TestRoundTrip: a config's canonical form is a document with the same meaning, also as YAML.
 func TestRoundTrip(t *testing.T) {
 	configs := map[string]*nodeconfig.NodeConfig{"full": fullConfig()}
 	for _, l := range new(filler).leaves(configType, "$") {
@@ -157,7 +157,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// asYAML writes JSON as a person would write YAML: in blocks, with quotes where they are needed.
+// asYAML writes JSON in the YAML style of a person: in blocks, with quotes only if needed.
 func asYAML(t *testing.T, form []byte) []byte {
 	t.Helper()
 	var n yaml.Node

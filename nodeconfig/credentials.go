@@ -11,15 +11,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// freeData are the fields whose values pass through as data, and where in such data a credential may be. [Default]
-// and [FromTree] make a [Secret] of every single value below such a place. This is the one list: what marshals, shows,
-// refuses and plans a config reads it, and so do the tests.
+// freeData are the fields whose values pass through as data, and the paths in such data that may contain a credential. [Default]
+// and [FromTree] make a [Secret] of every single value below such a path. This is the only list: the code that marshals, shows,
+// refuses and plans a config uses it, and so do the tests.
 var freeData = []struct {
 	path string
 	// places are paths below it, with [*] for every item of a list.
 	places []string
 	get    func(*NodeConfig) map[string]any
-	// set puts other data in its place, and changes no value that another config may share.
+	// set replaces the data, and changes no value that another config may share.
 	set func(*NodeConfig, map[string]any)
 }{
 	{
@@ -50,12 +50,12 @@ var freeData = []struct {
 	},
 }
 
-// secretFlags are the kubelet's flags whose values may be credentials: where it asks for static pods, and the headers
-// that it asks with (Kubernetes: kubelet, --manifest-url and --manifest-url-header).
+// secretFlags are the kubelet's flags whose values may be credentials: the URL for static pods, and the headers of its requests
+// (Kubernetes: kubelet, --manifest-url and --manifest-url-header).
 var secretFlags = []string{"manifest-url", "manifest-url-header"}
 
-// SecretPlaces returns the paths in a config's free data at which a credential may be, with [*] for every item of a
-// list: what is there, and below, is a [Secret].
+// SecretPlaces returns the paths in a config's free data at which a credential may be, with [*] for every item of a list. Each
+// value at or below them is a [Secret].
 func SecretPlaces() []string {
 	var all []string
 	for _, free := range freeData {
@@ -69,19 +69,19 @@ func SecretPlaces() []string {
 // SecretFlags returns the names of the kubelet's flags whose values may be credentials.
 func SecretFlags() []string { return slices.Clone(secretFlags) }
 
-// IsSecretFlag reports whether the value of one of the kubelet's flags may be a credential, however its name is
-// spelled: with dashes in front or without, and with underscores in place of dashes.
+// IsSecretFlag reports whether the value of a kubelet's flag may be a credential, in any spelling of the flag's name: with or
+// without leading dashes, and with underscores instead of dashes.
 func IsSecretFlag(name string) bool {
 	return slices.Contains(secretFlags, strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-"))
 }
 
-// IsSecret reports whether the flag's value may be a credential. It is shown nowhere then, and not marshalled.
+// IsSecret reports whether the flag's value may be a credential. Such a value is neither shown nor marshalled.
 func (f Flag) IsSecret() bool { return IsSecretFlag(f.Name) && f.Value != "" }
 
 // plainFlag is a Flag without its methods.
 type plainFlag Flag
 
-// Format writes the flag, without a value that may be a credential.
+// Format writes the flag. It omits a value that may be a credential.
 func (f Flag) Format(s fmt.State, verb rune) {
 	if f.IsSecret() {
 		f.Value = Redacted
@@ -105,8 +105,8 @@ func (f Flag) MarshalYAML() (any, error) {
 	return plainFlag(f), nil
 }
 
-// The types that hold free data, without their methods. Such a value may have been made in Go, and [Default] has
-// not seen it yet: it is sealed whenever it is shown or marshalled, alone or as a part of a config.
+// The types that contain free data, without their methods. A program may have made such a value in Go, so that [Default] has not
+// sealed it yet. Therefore it is sealed whenever it is shown or marshalled, alone or as a part of a config.
 type (
 	plainKubelet    Kubelet
 	plainProvider   ImageCredentialProvider
@@ -164,8 +164,8 @@ func (p ImageCredentialProvider) MarshalYAML() (any, error) { return p.plain(), 
 // MarshalYAML refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
 func (r Containerd) MarshalYAML() (any, error) { return r.plain(), nil }
 
-// seal makes a Secret of every value in free data that may be a credential. The data itself is not changed: others
-// may share it.
+// seal makes a Secret of every value in free data that may be a credential. It does not change the data itself, because other
+// configs may share it.
 func seal(c *NodeConfig) {
 	for _, free := range freeData {
 		data := free.get(c)
@@ -182,7 +182,7 @@ func seal(c *NodeConfig) {
 	}
 }
 
-// sealAt returns data with secrets at a place in it, and below.
+// sealAt returns a copy of data with every value at or below a path as a secret.
 func sealAt(data any, place string) any {
 	if place == "" {
 		return sealed(data)
@@ -206,8 +206,8 @@ func sealAt(data any, place string) any {
 	return data
 }
 
-// isSealed reports whether nothing is at a place in data, and below, but secrets: then nothing of it is copied. What is not of the
-// types of a document is sealed in any case.
+// isSealed reports whether all values at or below a path are secrets, so that nothing has to be copied. A value of a type that a
+// document cannot have is sealed in any case.
 func isSealed(data any, place string) bool {
 	switch rest, items := strings.CutPrefix(place, "[*]"); {
 	case data == nil:
@@ -236,7 +236,7 @@ func isSealed(data any, place string) bool {
 	return false
 }
 
-// cutStep takes the name off a place that begins with one.
+// cutStep cuts the first name off a path.
 func cutStep(place string) (name, rest string) {
 	place = place[1:]
 	if end := strings.IndexAny(place, ".["); end >= 0 {
@@ -245,7 +245,7 @@ func cutStep(place string) (name, rest string) {
 	return place, ""
 }
 
-// sealed returns data with all its single values as secrets. A number is exactly the text that it is written as.
+// sealed returns data with all its single values as secrets. A number becomes exactly its text.
 func sealed(data any) any {
 	if _, already := data.(Secret); already || data == nil {
 		return data
@@ -267,8 +267,8 @@ func sealed(data any) any {
 	return NewSecret(fmt.Sprint(data))
 }
 
-// Revealed returns free data with its secrets as plain texts, and whether it holds any. What it returns is as secret
-// as they are.
+// Revealed returns free data with its secrets as plain strings, and reports whether it has any. The result is as secret as they
+// are.
 func Revealed(data map[string]any) (plain map[string]any, secret bool) {
 	if data == nil {
 		return nil, false

@@ -23,7 +23,7 @@ var literals = []*document.Node{
 // anyData are the fields that take data of any kind.
 var anyData = []string{"$.kubelet.config", "$.kubelet.imageCredentialProvider.config", "$.runtime.containerd.baseRuntimeSpec"}
 
-// under reports whether path is one of some fields or below one.
+// under reports whether path is one of the fields or below one.
 func under(path string, fields []string) bool {
 	for _, field := range fields {
 		if document.Within(path, field) {
@@ -42,8 +42,8 @@ func decode(data []byte) (*nodeconfig.NodeConfig, []nodeconfig.Problem) {
 	return nodeconfig.FromTree(tree)
 }
 
-// TestWrongTypes puts a value of every wrong kind into every field, one at a time: exactly that field
-// is lost, exactly one problem names its path, and all others survive.
+// TestWrongTypes puts a value of every wrong kind into every field, one at a time: only that field
+// is lost, one problem names its path, and all other fields remain.
 func TestWrongTypes(t *testing.T) {
 	t.Parallel()
 	full := tree(t, fullConfig())
@@ -67,13 +67,13 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// madeKey is a key that a filler makes: its map takes any.
+// madeKey matches a map key that a filler makes; the map allows any key.
 var madeKey = regexp.MustCompile(`^k[0-9]+$`)
 
-// TestUnknownFields puts a field that nobody knows into every map of the document.
+// TestUnknownFields puts an unknown field into every map of the document.
 func TestUnknownFields(t *testing.T) {
 	full := fullConfig()
-	// In these, every name is known.
+	// These maps allow any name.
 	full.Kubelet.Config, full.Kubelet.ImageCredentialProvider.Config, full.Runtime.Containerd.BaseRuntimeSpec = nil, nil, nil
 	want := string(nodeconfig.Encode(full))
 	contracts.Walk(tree(t, full), func(path string, n *document.Node) {

@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// The defaults that are plain values. Those of a dialect are set by its translation; those that
-// depend on the machine are the planner's.
+// The defaults that are plain values. A dialect's translation sets the dialect's own; the planner sets those that depend on the
+// machine.
 const (
 	DefaultDNSDomain        = "cluster.local"
 	DefaultSandboxImage     = "registry.k8s.io/pause:3.10" // kubeadm's default, Kubernetes 1.31 and later
@@ -19,23 +19,23 @@ const (
 	DefaultLayout           = LayoutStandard
 )
 
-// InstalledVersion stands for the version of the kubelet that is installed, where a contract names none.
+// InstalledVersion represents the version of the installed kubelet, if a contract names none.
 const InstalledVersion = "installed"
 
-// The layouts: families of nodes, each with its places.
+// The layouts: families of nodes, each with its paths.
 const (
-	// LayoutStandard has kubeadm's places.
+	// LayoutStandard has kubeadm's paths.
 	LayoutStandard = "standard"
-	// LayoutAKS has the places of AKS's node images.
+	// LayoutAKS has the paths of AKS's node images.
 	LayoutAKS = "aks"
-	// LayoutEksctl has the places of eksctl's node groups.
+	// LayoutEksctl has the paths of eksctl's node groups.
 	LayoutEksctl = "eksctl"
-	// LayoutEKS has the places of EKS's images of Amazon Linux 2023.
+	// LayoutEKS has the paths of EKS's images of Amazon Linux 2023.
 	LayoutEKS = "eks"
 )
 
-// Default completes the config in place: whatever is unset and has a default gets it, and what can
-// be said in two ways is brought to one. It is idempotent.
+// Default completes the config in place: it sets defaults of unset fields, and normalizes values that can be written in two ways.
+// It is idempotent.
 func Default(c *NodeConfig) {
 	setDefault(&c.APIVersion, APIVersion)
 	setDefault(&c.Kind, Kind)
@@ -68,11 +68,11 @@ func Default(c *NodeConfig) {
 	c.Components.Registry = strings.TrimRight(c.Components.Registry, "/")
 	defaultRegistries(c.Runtime.Registries)
 	for i, hash := range c.Cluster.CertificateAuthorityHashes {
-		c.Cluster.CertificateAuthorityHashes[i] = strings.ToLower(hash) // kubeadm takes capitals, too
+		c.Cluster.CertificateAuthorityHashes[i] = strings.ToLower(hash) // kubeadm accepts capital letters, too
 	}
 	c.Cluster.KubernetesVersion = strings.TrimLeft(c.Cluster.KubernetesVersion, "v")
 	if c.Kubelet.Config != nil && len(c.Kubelet.Config) == 0 {
-		// An empty file is still a file, and the canonical form has to tell it from none.
+		// An empty file is still a file, and the canonical form must distinguish it from no file.
 		c.Kubelet.Config = map[string]any{"apiVersion": KubeletConfigVersion, "kind": KubeletConfigKind}
 	}
 	defaultFiles(c.Files)
@@ -101,8 +101,8 @@ func setDefaultPointer[T any](field **T, value T) {
 	}
 }
 
-// inferMethod chooses the join method by the credential that is given. A token wins over a
-// certificate, as in AKS's contract, where both may be present; an attested identity wins over both.
+// inferMethod chooses the join method by the credentials in the contract. A token wins over a certificate, as in AKS's contract,
+// where both may be present; an attested identity wins over both.
 func inferMethod(j Join) JoinMethod {
 	switch {
 	case j.Attested != nil:
@@ -119,9 +119,9 @@ func inferMethod(j Join) JoinMethod {
 	return JoinBootstrapToken
 }
 
-// DefaultDNSServiceIPs returns the addresses of the DNS service of a cluster with these service ranges: the tenth of
-// each. It is the network address plus 10, which for a range that does not begin on an octet is not the same as
-// replacing its last number. A range that is none is skipped.
+// DefaultDNSServiceIPs returns the addresses of the DNS service of a cluster with these service ranges: the tenth of each. It is
+// the network address plus 10. For a range that does not begin on an octet, that differs from replacing its last number. An invalid
+// range is skipped.
 func DefaultDNSServiceIPs(cidrs []string) []string {
 	var ips []string
 	for _, cidr := range cidrs {
@@ -140,7 +140,7 @@ func DefaultDNSServiceIPs(cidrs []string) []string {
 	return ips
 }
 
-// defaultRegistries sets where registries' own servers are, and what each server is trusted with.
+// defaultRegistries sets the URLs of registries' own servers, and each server's capabilities.
 func defaultRegistries(registries map[string]Registry) {
 	for host, registry := range registries {
 		if registry.Server != nil && host != AnyRegistry {
@@ -178,7 +178,7 @@ func defaultAzure(a *Azure) {
 	setDefaultPointer(&a.RateLimit.BucketWrite, 100)
 }
 
-// azureEnvironments maps the beginning of a location to its cloud (AKS: TARGET_ENVIRONMENT).
+// azureEnvironments maps the prefix of a location to its cloud (AKS: TARGET_ENVIRONMENT).
 var azureEnvironments = []struct{ location, environment string }{
 	{"china", "AzureChinaCloud"},
 	{"germanynortheast", "AzureGermanCloud"},
@@ -187,7 +187,7 @@ var azureEnvironments = []struct{ location, environment string }{
 	{"usdod", "AzureUSGovernmentCloud"},
 }
 
-// AzureEnvironment is the name of the cloud that a location belongs to.
+// AzureEnvironment returns the name of the cloud that a location belongs to.
 func AzureEnvironment(location string) string {
 	location = strings.ToLower(strings.Join(strings.Fields(location), ""))
 	for _, e := range azureEnvironments {

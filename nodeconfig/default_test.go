@@ -19,7 +19,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// checkDefaultTwice: what is complete stays as it is.
+// checkDefaultTwice checks that Default does not change a complete config.
 func checkDefaultTwice(t *testing.T, config *nodeconfig.NodeConfig) {
 	t.Helper()
 	once := string(nodeconfig.Encode(config))

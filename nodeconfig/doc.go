@@ -1,18 +1,16 @@
-// Package nodeconfig is Slipway's contract: everything that is said to a machine to make it a
-// Kubernetes node.
+// Package nodeconfig is Slipway's contract: all that a machine needs to know to become a Kubernetes node.
 //
-// A [NodeConfig] is grouped by concern and speaks Kubernetes' own terms, so that a reader who knows
-// Kubernetes guesses right. It is what every dialect is translated to, and the only description of
-// a node that the planner sees. [FromTree] reads it tolerantly, [Default] completes it, [Repair]
-// reports all its problems at once and leaves out what cannot be used, and [Digest] names it.
+// A [NodeConfig] is grouped by concern and uses Kubernetes' own terms, so that a reader who knows Kubernetes guesses right. Every
+// dialect is translated to it, and it is the planner's only description of a node. [FromTree] reads it tolerantly. [Default]
+// completes it. [Repair] reports all its problems at once and removes unusable values. [Digest] identifies it.
 //
-// A program that makes contracts fills in a NodeConfig, lets [Merge] put together what it has for all nodes and for
-// one, and delivers what [Encode] writes with package userdata. Package node reads contracts and says what they make of
-// a machine. A [Secret] is shown nowhere; only [Encode] writes it. Each [Problem] has a [ProblemKind] for programs.
+// A program that makes contracts fills in a NodeConfig, merges one for all nodes and one for a single node with [Merge], and
+// delivers the result of [Encode] with package userdata. Package node reads contracts and plans what they change on a machine. A
+// [Secret] is never shown; only [Encode] writes it. Each [Problem] has a [ProblemKind] for programs.
 //
-// The package does no I/O and reads neither clock nor environment. It refuses to decide how a
-// setting reaches the machine: that is the planner's work. It is for whoever makes contracts; dialects
-// (nodeconfig/aks and others), the planner, the renderers of user data and the command line call it.
+// The package does no I/O and reads neither clock nor environment. It does not decide how a setting reaches the machine: that is
+// the planner's work. Programs that make contracts call it, and so do dialects (nodeconfig/aks and others), the planner, the
+// renderers of user data and the command line.
 package nodeconfig
 
 // APIVersion and Kind identify a native contract.

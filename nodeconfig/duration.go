@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration is a span of time, written as Kubernetes writes it: "90s", "15m".
+// Duration is a span of time in Kubernetes' format: "90s", "15m".
 type Duration time.Duration
 
 // MarshalText writes the duration.
@@ -21,7 +21,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Std returns the duration as the standard library knows it.
+// Std returns the duration as a time.Duration.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 func (d Duration) String() string { return time.Duration(d).String() }

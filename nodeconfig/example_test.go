@@ -6,7 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// What all nodes have in common is said once, and a pool adds to it.
+// One config has the settings of all nodes, and a pool's config adds to them.
 func ExampleMerge() {
 	everywhere := &nodeconfig.NodeConfig{Kubelet: nodeconfig.Kubelet{
 		Labels: map[string]string{"team": "storage"},

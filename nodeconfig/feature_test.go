@@ -13,7 +13,7 @@ func TestCheckFeature(t *testing.T) {
 	}{
 		{"FEATURE", "true", true}, {"_a1", "", true}, {"A", "a_b.c,d:e/f@g%h+i=j-k", true},
 		{"", "x", false}, {"1A", "x", false}, {"A-B", "x", false}, {"A B", "x", false}, {"Ä", "x", false}, {"A=B", "x", false}, {"A\n", "x", false},
-		// The launcher does not run what it reads.
+		// The launcher does not execute the values that it reads.
 		{"A", "$(touch X)", true}, {"A", "`x`", true}, {"A", "it's $HOME", true}, {"A", "a;b&c|d", true}, {"A", `"a" \ #b`, true}, {"A", "é", true},
 		{"A", "a\nb", false}, {"A", "a\rb", false}, {"A", "b\n", false}, {"A", "\x00", false},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Files and units are bounded, each and together; what is just within is taken.
+// Files and units are limited, each and in total; values at the limit are accepted.
 func TestLimitsOfFiles(t *testing.T) {
 	files := func(n, size int) (all []nodeconfig.File) {
 		for i := range n {
@@ -83,7 +83,7 @@ func TestWantedBy(t *testing.T) {
 	}
 }
 
-// Commands are bounded, each and in number; what is just within is taken.
+// Commands are limited, each and in number; values at the limit are accepted.
 func TestLimitsOfCommands(t *testing.T) {
 	commands := func(n, size int) (all []nodeconfig.ShellCommand) {
 		for range n {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The forms that texts of a contract have. They are written out, and are no regular expressions: those would be compiled
-// at each start of the agent, in the boot path.
+// The formats of a contract's strings. They are plain code instead of regular expressions, because those would be compiled at each
+// start of the agent, in the boot path.
 
 // class is a set of characters.
 type class [256]bool
 
-// with is the class with the characters from first to last as well.
+// with returns the class with the characters from first to last added.
 func (c class) with(first, last byte) class {
 	for i := int(first); i <= int(last); i++ {
 		c[i] = true
@@ -20,7 +20,7 @@ func (c class) with(first, last byte) class {
 	return c
 }
 
-// or is the class with others as well.
+// or returns the class with other characters added.
 func (c class) or(others string) class {
 	for i := range len(others) {
 		c[others[i]] = true
@@ -32,7 +32,7 @@ var (
 	digit        = class{}.with('0', '9')
 	lowerDigit   = digit.with('a', 'z')
 	alphanumeric = lowerDigit.with('A', 'Z')
-	// printable is every character of ASCII that is seen, without the space.
+	// printable is every visible ASCII character; the space is not one.
 	printable = class{}.with('!', '~')
 
 	lowerDigitDash    = lowerDigit.or("-")
@@ -50,7 +50,7 @@ var (
 	hexadecimalDigits = digit.or("abcdefABCDEF")
 )
 
-// consists reports whether a text has from least to most characters, all of a class.
+// consists reports whether a string has from least to most characters, all of them in a class.
 func consists(s string, least, most int, class *class) bool {
 	if len(s) < least || len(s) > most {
 		return false
@@ -63,17 +63,17 @@ func consists(s string, least, most int, class *class) bool {
 	return true
 }
 
-// isWord reports whether a text has from one to most characters of a class, the first and the last of a smaller one.
+// isWord reports whether a string has from one to most characters of a class, with the first and the last in a smaller class.
 func isWord(s string, most int, edge, inner *class) bool {
 	return consists(s, 1, most, inner) && edge[s[0]] && edge[s[len(s)-1]]
 }
 
-// isPrintable is text on one line, without a character that could end or split it.
+// isPrintable reports whether a string is on one line, without a character that could end or split the line.
 func isPrintable(s string) bool {
 	return consists(s, 1, math.MaxInt, &printable)
 }
 
-// isKubernetesVersion is a release, such as 1.34.2 or 1.35.0-rc.1.
+// isKubernetesVersion reports whether a string is a release, such as 1.34.2 or 1.35.0-rc.1.
 func isKubernetesVersion(s string) bool {
 	s, build, hasBuild := strings.Cut(s, "+")
 	s, pre, hasPre := strings.Cut(s, "-")
@@ -83,19 +83,19 @@ func isKubernetesVersion(s string) bool {
 		(!hasBuild || consists(build, 1, 64, &versionCharacter)) && (!hasPre || consists(pre, 1, 64, &versionCharacter))
 }
 
-// isNumber is a decimal number without leading zeros.
+// isNumber reports whether a string is a decimal number without leading zeros.
 func isNumber(s string, most int) bool {
 	return consists(s, 1, most, &digit) && (s == "0" || s[0] != '0')
 }
 
-// IsBootstrapToken reports whether a text is a bootstrap token, such as "abcdef.0123456789abcdef": Kubernetes' own format
-// (bootstrap.kubernetes.io/token).
+// IsBootstrapToken reports whether a string is a bootstrap token, such as "abcdef.0123456789abcdef" (Kubernetes:
+// bootstrap.kubernetes.io/token).
 func IsBootstrapToken(s string) bool {
 	id, secret, found := strings.Cut(s, ".")
 	return found && consists(id, 6, 6, &lowerDigit) && consists(secret, 16, 16, &lowerDigit)
 }
 
-// isDNSName is a name of DNS labels.
+// isDNSName reports whether a string consists of DNS labels.
 func isDNSName(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if !isWord(label, 63, &lowerDigit, &lowerDigitDash) {
@@ -105,8 +105,8 @@ func isDNSName(s string) bool {
 	return true
 }
 
-// isDomain is a name of the domain name system, as programs look it up: with an underscore in the names of services, and
-// a dot at the end if it is complete (RFC 1035, 2.3.4; RFC 2782).
+// isDomain reports whether a string is a domain name for lookups. It may have an underscore, as services' names do, and a final dot
+// if it is fully qualified (RFC 1035, 2.3.4; RFC 2782).
 func isDomain(s string) bool {
 	s = strings.TrimSuffix(s, ".")
 	if len(s) > 253 {
@@ -120,25 +120,25 @@ func isDomain(s string) bool {
 	return true
 }
 
-// isEnvName is a portable name of an environment variable.
+// isEnvName reports whether a string is a portable name of an environment variable.
 func isEnvName(s string) bool { return consists(s, 1, math.MaxInt, &nameCharacter) && !digit[s[0]] }
 
-// isServiceName is a service's unit without ".service", which is also a file's name (systemd.unit(5)).
+// isServiceName reports whether a string is a service's unit name without ".service", which is also a file name (systemd.unit(5)).
 func isServiceName(s string) bool {
 	return isWord(s, 200, &alphanumeric, &serviceCharacter) && !strings.HasSuffix(s, ".service")
 }
 
-// isFlagName is a command line flag's name without its dashes.
+// isFlagName reports whether a string is a command line flag's name without its dashes.
 func isFlagName(s string) bool { return isWord(s, math.MaxInt, &lowerDigit, &lowerDigitDash) }
 
-// isLabelValue is a label's value or the name part of its key (apimachinery, IsValidLabelValue and
+// isLabelValue reports whether a string is a label's value or the name part of its key (apimachinery, IsValidLabelValue and
 // IsQualifiedName).
 func isLabelValue(s string) bool { return isWord(s, 63, &alphanumeric, &labelCharacter) }
 
-// isImageReference is a container image's name; its parts are the registry's to judge.
+// isImageReference reports whether a string may name a container image. The registry validates the parts of the name.
 func isImageReference(s string) bool { return isWord(s, math.MaxInt, &alphanumeric, &imageCharacter) }
 
-// isSysctlKey is a kernel parameter by its dotted name; an interface's name may hold slashes.
+// isSysctlKey reports whether a string is a kernel parameter's dotted name. A network interface's name in it may contain slashes.
 func isSysctlKey(s string) bool {
 	first, rest, dotted := strings.Cut(s, ".")
 	if !dotted || !consists(first, 1, math.MaxInt, &parameterFirst) {
@@ -152,13 +152,13 @@ func isSysctlKey(s string) bool {
 	return true
 }
 
-// isUserName is a local user (systemd.io: user and group name syntax).
+// isUserName reports whether a string is a local user's name (systemd.io: user and group name syntax).
 func isUserName(s string) bool { return isWord(s, 64, &nameCharacter, &labelCharacter) }
 
-// isModuleName is a kernel module.
+// isModuleName reports whether a string is a kernel module's name.
 func isModuleName(s string) bool { return consists(s, 1, 64, &moduleCharacter) }
 
-// isLimitValue is a resource limit as systemd reads it: "1048576", "65536:1048576", "infinity".
+// isLimitValue reports whether a string is a resource limit in systemd's format: "1048576", "65536:1048576", "infinity".
 func isLimitValue(s string) bool {
 	soft, hard, both := strings.Cut(s, ":")
 	return isLimit(soft) && (!both || isLimit(hard))
@@ -174,13 +174,12 @@ func isLimit(s string) bool {
 	return consists(s, 1, math.MaxInt, &digit)
 }
 
-// isSHA256 is a digest in hexadecimal.
+// isSHA256 reports whether a string is a SHA-256 digest in hexadecimal.
 func isSHA256(s string) bool { return consists(s, 64, 64, &hexadecimalDigits) }
 
-// CheckFeature returns what is wrong with a switch of the image's own programs (components.features; AKS's
-// enabled_features), or "". The launcher of AKS's images reads the file line by line, as NAME=VALUE, and never as shell code.
-// So a value is any text of one line that an environment variable can hold (AKS: aks-node-controller-launcher.sh,
-// nodeconfigutils: enabledFeaturesBlock).
+// CheckFeature returns what is wrong with a switch for the image's own programs (components.features; AKS's enabled_features), or
+// "". The launcher of AKS's images reads the file line by line, as NAME=VALUE, and never as shell code. So a value may be any
+// single line that an environment variable can hold (AKS: aks-node-controller-launcher.sh, nodeconfigutils: enabledFeaturesBlock).
 func CheckFeature(name, value string) string {
 	if reason := checkVariable(name); reason != "" {
 		return reason

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// forms are the forms with the expressions that say the same, and texts that have them.
+// forms are the formats, each with an equivalent regular expression, and strings that match.
 var forms = map[string]struct {
 	is    func(string) bool
 	as    string
@@ -27,7 +27,8 @@ var forms = map[string]struct {
 	"SHA-256":            {isSHA256, `^[0-9a-fA-F]{64}$`, []string{strings.Repeat("0aF", 21) + "0"}},
 }
 
-// Each form is what its expression says, for its texts and for what becomes of them by a few changes.
+// Each format accepts the same strings as its expression: the matching ones, and variants of them
+// with a few changes.
 func TestForms(t *testing.T) {
 	const letters = "a0AZz9_-./:@*+ \n\x00é~KM"
 	for name, f := range forms {

@@ -10,9 +10,9 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// FuzzDecode: whatever comes in, there is a config; completing it twice is completing it once;
-// validation changes nothing, and finds nothing but what is fatal after a repair; and the canonical
-// form is a document that says the same.
+// FuzzDecode: every input gives a config; Default is idempotent; Repair changes nothing in a config
+// that it has repaired, and then reports only fatal problems; and the canonical form is a document
+// with the same meaning.
 func FuzzDecode(f *testing.F) {
 	for _, pattern := range []string{"../examples/native/*", "testdata/validate/*.yaml"} {
 		files, err := filepath.Glob(pattern)

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// TestMerge: what a later config says goes before, field by field.
+// TestMerge: a later config's values win, field by field.
 func TestMerge(t *testing.T) {
 	base := &nodeconfig.NodeConfig{
 		Join: nodeconfig.Join{BootstrapToken: nodeconfig.NewSecret("old")},
@@ -58,8 +58,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeLaws: merging does not depend on how configs are grouped, nothing changes nothing, the same again changes
-// nothing; and it is what merging their documents is, where these say no zero values.
+// TestMergeLaws: the result does not depend on how configs are grouped; merging an empty config, or the same config again, changes
+// nothing; and the result equals that of merging the configs' documents, if these have no zero values.
 func TestMergeLaws(t *testing.T) {
 	text, err := os.ReadFile("../examples/native/full.yaml")
 	if err != nil {
@@ -85,12 +85,12 @@ func TestMergeLaws(t *testing.T) {
 	}
 }
 
-// some returns a document with some of the fields of another one, and some of its texts and numbers changed.
+// some returns a document with some fields of another one, and some of its strings and numbers changed.
 func some(n *document.Node, chance *rand.Rand) *document.Node {
 	part := *n
 	part.Fields, part.Items = nil, nil
 	for _, f := range n.Fields {
-		if f.Name != "checks" && chance.IntN(3) > 0 { // a text that is changed is no duration
+		if f.Name != "checks" && chance.IntN(3) > 0 { // a changed string is not a duration
 			part.Fields = append(part.Fields, document.Field{Name: f.Name, Value: *some(&f.Value, chance)})
 		}
 	}
@@ -124,7 +124,7 @@ func checkLaws(t *testing.T, c [3]*nodeconfig.NodeConfig) {
 	}
 }
 
-// conflict reports whether one value has a map where the other one has something else.
+// conflict reports whether one value has a map and the other has another type at the same path.
 func conflict(a, b any) bool {
 	one, first := a.(map[string]any)
 	other, second := b.(map[string]any)
@@ -142,7 +142,7 @@ func conflict(a, b any) bool {
 	return false
 }
 
-// FuzzMerge: the laws hold for whatever can be read.
+// FuzzMerge: the laws hold for all valid documents.
 func FuzzMerge(f *testing.F) {
 	files, err := filepath.Glob("../examples/native/*")
 	if err != nil || len(files) == 0 {
@@ -162,7 +162,7 @@ func FuzzMerge(f *testing.F) {
 			if err != nil {
 				return
 			}
-			// Only kubelet.config is looked at for maps that are something else in another document.
+			// Only kubelet.config may have a map in one document and another type in the other.
 			kept := &document.Node{Kind: document.Map}
 			for _, f := range tree.Fields {
 				if f.Name == "kubelet" || f.Name == "join" || f.Name == "components" {

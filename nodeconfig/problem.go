@@ -9,28 +9,28 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// ProblemKind says what sort of thing a problem is, for programs; what a person should know is in the reason.
+// ProblemKind is a problem's category, for programs. The reason is for people.
 type ProblemKind string
 
 // The kinds of problems.
 const (
-	// Unknown is a field, or a value of an enumeration, that is not known: "Unknown".
+	// Unknown: the field, or the value of an enumeration, is unknown.
 	Unknown ProblemKind = document.Unknown
-	// WrongType is a value of another type than the field's: "WrongType".
+	// WrongType: the value has another type than the field.
 	WrongType ProblemKind = document.WrongType
-	// Invalid is a value of the right type that is not possible, or a document that is none: "Invalid".
+	// Invalid: the value has the right type but is not allowed, or the document is not a contract.
 	Invalid ProblemKind = document.Invalid
-	// Missing is a value that is needed and not there: "Missing".
+	// Missing: a required value is not set.
 	Missing ProblemKind = "Missing"
-	// NotApplied is a setting that this version does not apply: "NotApplied".
+	// NotApplied: this version does not apply the setting.
 	NotApplied ProblemKind = "NotApplied"
-	// NoEffect is a setting that changes no node, by what its dialect says of it: "NoEffect".
+	// NoEffect: according to its dialect, the setting changes no node.
 	NoEffect ProblemKind = "NoEffect"
-	// Dropped is a good value that is left out because of what else is said, or of where: "Dropped".
+	// Dropped: the value is valid, but is left out because of another setting or because of its position.
 	Dropped ProblemKind = document.Dropped
-	// Deprecated is a value that is read, and that its dialect will not have for ever: "Deprecated".
+	// Deprecated: the value is read, but its dialect will remove it.
 	Deprecated ProblemKind = "Deprecated"
-	// NotInstalled is a component that the machine does not have in the version that is wanted: "NotInstalled".
+	// NotInstalled: the machine does not have a component in the required version.
 	NotInstalled ProblemKind = "NotInstalled"
 	// Conflict is two values that should be the same, such as a detected one and an author's: "Conflict".
 	Conflict ProblemKind = "Conflict"
@@ -38,19 +38,19 @@ const (
 
 // Problem is one thing that is wrong with a document.
 type Problem struct {
-	// Kind is what sort of thing it is.
+	// Kind is the problem's category.
 	Kind ProblemKind `json:"kind,omitempty"`
-	// Path is the JSON path of the value, in the terms of the document it was found in.
+	// Path is the JSON path of the value, in the terms of the document that has it.
 	Path string `json:"path"`
-	// Reason says what is wrong and what to do; it never repeats a string of the document.
+	// Reason is what is wrong and what to do. It never repeats a string of the document.
 	Reason string `json:"reason"`
-	// Fatal problems stop before any side effect; what others are about is left out.
+	// Fatal problems stop before any side effect. For other problems, the value is left out.
 	Fatal bool `json:"fatal"`
-	// Document is the path of the document on the node, where that is not the contract: the image's own. Where a
-	// contract is made of several documents, it is the name of the one that has the value. Else it is empty.
+	// Document is the path of the document on the node if that is not the contract but the image's own. If a contract consists of
+	// several documents, it is the name of the one with the value. Otherwise it is empty.
 	Document string `json:"document,omitempty"`
-	// Line and Column are where the value is in the text of the document, counted from 1, the column in
-	// characters; 0 where that is not known.
+	// Line and Column are the position of the value in the text of the document, counted from 1, the column in characters. 0 means
+	// unknown.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 
@@ -58,14 +58,14 @@ type Problem struct {
 	setting string
 }
 
-// Naming returns the problem as one whose reason names a setting of the NodeConfig: its path without "$.".
+// Naming returns the problem with the setting of the NodeConfig that its reason names: its path without "$.".
 func (p Problem) Naming(setting string) Problem {
 	p.setting = setting
 	return p
 }
 
-// Translated returns the problem in another dialect's terms: path translates paths of the NodeConfig, and name the path of a setting
-// that the reason names.
+// Translated returns the problem in another dialect's terms. path translates paths of the NodeConfig, and name translates the path
+// of a setting that the reason names.
 func (p Problem) Translated(path, name func(string) string) Problem {
 	p.Path = path(p.Path)
 	if p.setting != "" {
@@ -75,7 +75,7 @@ func (p Problem) Translated(path, name func(string) string) Problem {
 	return p
 }
 
-// String is the problem on one line.
+// String returns the problem on one line.
 func (p Problem) String() string {
 	severity := "warning"
 	if p.Fatal {
@@ -84,8 +84,8 @@ func (p Problem) String() string {
 	return severity + ": " + p.Where() + ": " + p.Reason
 }
 
-// Where is the path of the value, with the document's before it where that is not the contract. Where the problem is
-// the whole document's, it is the place in its text, if that is known.
+// Where returns the path of the value. If the document is not the contract, its path comes first. If the problem concerns the whole
+// document, Where returns the position in its text, if known.
 func (p Problem) Where() string {
 	where := p.Path
 	if p.Path == "$" && p.Line > 0 {
@@ -97,17 +97,16 @@ func (p Problem) Where() string {
 	return p.Document + ": " + where
 }
 
-// Unreadable is the problem of a document that cannot be parsed.
+// Unreadable returns the problem of a document that cannot be parsed.
 func Unreadable(err error) Problem {
 	p := Problem{Kind: Invalid, Path: "$", Reason: err.Error(), Fatal: true}
 	if syntax, ok := errors.AsType[*document.SyntaxError](err); ok {
-		p.Line, p.Column, p.Reason = syntax.Line, syntax.Column, syntax.Reason() // the place is said once
+		p.Line, p.Column, p.Reason = syntax.Line, syntax.Column, syntax.Reason() // the position is already in Line and Column
 	}
 	return p
 }
 
-// ProblemOf is the problem that a decoder's fault is; vital says whether the value is one without which no node is
-// made.
+// ProblemOf converts a decoder's fault to a problem. vital reports whether no node can be made without the value.
 func ProblemOf(f document.Fault, vital bool) Problem {
 	kind := ProblemKind(f.Kind)
 	return Problem{

@@ -9,10 +9,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// AnyRegistry is the entry for registries that have none (containerd docs/hosts.md, "Registry Host Namespace").
+// AnyRegistry is the entry for registries without one (containerd docs/hosts.md, "Registry Host Namespace").
 const AnyRegistry = "_default"
 
-// hosts are all servers of a registry.
+// hosts returns all servers of a registry.
 func (r Registry) hosts() []*RegistryHost {
 	var hosts []*RegistryHost
 	for i := range r.Mirrors {
@@ -24,7 +24,7 @@ func (r Registry) hosts() []*RegistryHost {
 	return hosts
 }
 
-// registry validates how images of a registry are pulled.
+// registry validates the settings for pulling images of a registry.
 func (v *validator) registry(host string, r Registry) {
 	at := document.FieldPath("$.runtime.registries", host)
 	if host != AnyRegistry && !isRegistryName(host) {
@@ -76,7 +76,7 @@ func (v *validator) registryHost(at string, h *RegistryHost) {
 	}
 }
 
-// checkRegistryURL returns what is wrong with the URL of a server of images.
+// checkRegistryURL returns what is wrong with the URL of an image server.
 func checkRegistryURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || !isPrintable(s) || u.Scheme != "https" && u.Scheme != "http" || !isHostPort(strings.ToLower(u.Host)) ||
@@ -92,8 +92,8 @@ func checkRegistryURL(s string) string {
 // maxRegistryName is the longest DNS name (RFC 1035, 2.3.4), and no directory has a much longer one.
 const maxRegistryName = 253
 
-// isRegistryName is what images name a registry by, in lower case: its directory has that name, too. (An IPv6 address
-// has a port: containerd takes what follows its last colon for one.)
+// isRegistryName reports whether images may name a registry so, in lower case. Its directory has this name, too. (An IPv6 address
+// must have a port, because containerd takes the part after its last colon for one.)
 func isRegistryName(s string) bool {
 	if addr, err := netip.ParseAddrPort(s); err == nil && addr.Addr().Is6() {
 		return addr.Addr().Zone() == ""
@@ -101,10 +101,10 @@ func isRegistryName(s string) bool {
 	return isHostPort(s) && len(s) <= maxRegistryName && !strings.HasPrefix(s, "[")
 }
 
-// maxRepository is the longest name of a repository that servers take (OCI distribution specification, pulling manifests).
+// maxRepository is the longest repository name that servers accept (OCI distribution specification, pulling manifests).
 const maxRepository = 255
 
-// isRepository is HOST[:PORT][/PATH], as the names of images begin.
+// isRepository reports whether a string is HOST[:PORT][/PATH], the prefix of image names.
 func isRepository(s string) bool {
 	host, below, deeper := strings.Cut(s, "/")
 	if !isRegistryName(host) || len(s) > maxRepository {
@@ -118,8 +118,8 @@ func isRepository(s string) bool {
 	return true
 }
 
-// isRepositoryPart is a part of a repository's name between two slashes: small letters and digits, with single dots, one or two
-// underscores or any number of dashes between them (OCI distribution specification, pulling manifests).
+// isRepositoryPart reports whether a string is a part of a repository's name between two slashes: small letters and digits, with
+// single dots, one or two underscores or any number of dashes between them (OCI distribution specification, pulling manifests).
 func isRepositoryPart(s string) bool {
 	between := strings.FieldsFunc("x"+s+"x", func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' })
 	for _, separator := range between {
@@ -130,7 +130,7 @@ func isRepositoryPart(s string) bool {
 	return s != "" && s == strings.Trim(s, "._-")
 }
 
-// isHostPort is HOST or HOST:PORT, the host a DNS name or an address.
+// isHostPort reports whether a string is HOST or HOST:PORT, with a DNS name or an address as host.
 func isHostPort(s string) bool {
 	host, port, hasPort := s, "", false
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {

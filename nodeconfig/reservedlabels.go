@@ -26,13 +26,13 @@ var (
 	reservedDomains     = []string{"kubernetes.io", "k8s.io"}
 )
 
-// KubeletMaySet reports whether a kubelet may set a label on its own node. A cluster's controllers set the others.
+// KubeletMaySet reports whether a kubelet may set a label on its own Node. The cluster's controllers set the others.
 func KubeletMaySet(label string) bool {
 	domain, _, found := strings.Cut(label, "/")
 	return !found || !inDomain(domain, reservedDomains) || slices.Contains(kubeletLabels, label) || inDomain(domain, kubeletLabelDomains)
 }
 
-// checkReservedLabel returns why the kubelet would refuse to set a label that is well-formed.
+// checkReservedLabel returns why the kubelet would refuse to set a well-formed label.
 func checkReservedLabel(key string) string {
 	if KubeletMaySet(key) {
 		return ""

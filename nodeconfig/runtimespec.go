@@ -12,13 +12,13 @@ import (
 
 const runtimeSpecPath = "$.runtime.containerd.baseRuntimeSpec"
 
-// maxRuntimeSpec is how large it may be as JSON, in bytes: containerd copies the whole of it for each container.
+// maxRuntimeSpec limits its size as JSON, in bytes: containerd copies all of it for each container.
 const maxRuntimeSpec = 256 << 10
 
-// runtimeSpecTypes are the types of the OCI runtime specification, versions 1.0 to 1.3, each on a line: its name, and its fields
-// with their types (opencontainers/runtime-spec: specs-go/config.go). containerd reads its file into them, and starts no pod where
-// a value is of another type. A field's type is one of these, or s for a text, b for true or false, i or u with bits for a number;
-// [] before it is a list, {} a map. Those with - are of other operating systems.
+// runtimeSpecTypes are the types of the OCI runtime specification, versions 1.0 to 1.3. Each line has a type's name, and its fields
+// with their types (opencontainers/runtime-spec: specs-go/config.go). containerd decodes its file into them, and starts no pod if a
+// value has another type. A field's type is one of these types; or s for a string, b for a boolean, i or u with a number of bits
+// for an integer; [] before it means a list, {} a map. Fields with - are for other operating systems.
 const runtimeSpecTypes = `spec ociVersion:s process:process root:root hostname:s domainname:s mounts:[]mount hooks:hooks annotations:{}s linux:linux solaris:- windows:- vm:- zos:- freebsd:-
 process terminal:b consoleSize:box user:user args:[]s commandLine:- env:[]s cwd:s capabilities:caps rlimits:[]rlimit noNewPrivileges:b apparmorProfile:s oomScoreAdj:i64 scheduler:scheduler selinuxLabel:s ioPriority:iopriority execCPUAffinity:affinity
 box height:u64 width:u64
@@ -57,7 +57,7 @@ network classID:u32 priorities:[]interface
 interface name:s priority:u32
 rdma hcaHandles:u32 hcaObjects:u32`
 
-// specFields are the fields of one of the table's types, with a space before each; empty for what is none of them.
+// specFields returns the fields of a type in the table, with a space before each. It returns "" for an unknown type.
 func specFields(of string) string {
 	_, rest, _ := strings.Cut("\n"+runtimeSpecTypes, "\n"+of+" ")
 	fields, _, _ := strings.Cut(rest, "\n")
@@ -67,7 +67,7 @@ func specFields(of string) string {
 	return " " + fields
 }
 
-// fieldType is the type of one of these fields; empty where there is none of that name.
+// fieldType returns the type of one of these fields. It returns "" for an unknown name.
 func fieldType(fields, name string) string {
 	if strings.ContainsAny(name, " :") {
 		return ""
@@ -77,8 +77,8 @@ func fieldType(fields, name string) string {
 	return of
 }
 
-// runtimeSpec validates what is merged over the default specification of containers. What containerd, or runc, would refuse means
-// that no container starts.
+// runtimeSpec validates the part that is merged over the containers' default specification. If containerd, or runc, refuses a
+// value, no container starts.
 func (v *validator) runtimeSpec(spec map[string]any) {
 	if spec == nil {
 		return
@@ -96,19 +96,19 @@ func (v *validator) runtimeSpec(spec map[string]any) {
 	var tree any
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	_ = decoder.Decode(&tree) // it has just been written
+	_ = decoder.Decode(&tree) // it has just been encoded
 	c := &specCheck{v}
 	c.check(runtimeSpecPath, "spec", tree)
 	c.rules(tree.(map[string]any))
 }
 
-// specCheck holds a specification against the table.
+// specCheck compares a specification with the table.
 type specCheck struct{ *validator }
 
 func (c *specCheck) check(path, want string, data any) {
 	fields := specFields(want)
 	switch list, isList := data.([]any); {
-	case data == nil && fields == "": // it takes a value of the default away
+	case data == nil && fields == "": // it removes a value of the default
 	case strings.HasPrefix(want, "[]"):
 		if !isList {
 			c.vital(path, "must be a list")
@@ -141,8 +141,8 @@ func (c *specCheck) check(path, want string, data any) {
 	}
 }
 
-// unknown is why a field that is not in the table is refused: most often it is misspelled, and what it is to limit would not be
-// limited. containerd reads a name in other letters, too, and so would not see the difference that a merge sees.
+// unknown returns why a field that is not in the table is refused: most often it is misspelled, and the limit that it should set
+// would be missing. containerd accepts a name in any case, so it would not notice the difference that matters to a merge.
 func unknown(name, fields string) string {
 	for word := range strings.FieldsSeq(fields) {
 		if field, _, _ := strings.Cut(word, ":"); strings.EqualFold(name, field) {
@@ -171,7 +171,7 @@ func (c *specCheck) scalar(path, want string, data any) {
 	}
 }
 
-// isWhole reports whether data is a number that a type has, written without a point or an exponent.
+// isWhole reports whether data is a number in a type's range, written without a point or an exponent.
 func isWhole(data any, of string) bool {
 	number, ok := data.(json.Number)
 	bits, _ := strconv.Atoi(of[1:])
@@ -184,7 +184,7 @@ func isWhole(data any, of string) bool {
 	return ok && err == nil
 }
 
-// rules are those of its values that are of the right types.
+// rules validates values of the right types.
 func (c *specCheck) rules(spec map[string]any) {
 	if version, ok := spec["ociVersion"].(string); ok && !strings.HasPrefix(version, "1.") {
 		c.vital(runtimeSpecPath+".ociVersion", "must be a version 1 of the OCI runtime specification, such as 1.1.0")
@@ -200,7 +200,7 @@ func (c *specCheck) rules(spec map[string]any) {
 	}
 }
 
-// limits are resource limits. One that the kernel or runc refuses keeps every container from starting (runc: utils_linux.go,
+// limits validates resource limits. If the kernel or runc refuses one, no container starts (runc: utils_linux.go,
 // createLibContainerRlimit; getrlimit(2)).
 func (c *specCheck) limits(path string, data any) {
 	seen := make(map[string]bool)
@@ -217,7 +217,7 @@ func (c *specCheck) limits(path string, data any) {
 		switch {
 		case limit["type"] == nil || limit["soft"] == nil || limit["hard"] == nil:
 			reason = "must have type, soft and hard"
-		case !isText: // said already
+		case !isText: // already reported
 		case !named || !slices.Contains(limitNames, name):
 			reason = "is not a resource limit; use RLIMIT_ and one of " + strings.Join(limitNames, ", ")
 		case seen[of]:
@@ -237,7 +237,7 @@ func whole(data any) uint64 {
 	return n
 }
 
-// absolute wants the paths of a list to be absolute (OCI runtime specification: config.md, "mounts" and "hooks").
+// absolute checks that the paths of a list are absolute (OCI runtime specification: config.md, "mounts" and "hooks").
 func (c *specCheck) absolute(path string, data any, field string) {
 	list, _ := data.([]any)
 	for i, item := range list {

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// What a document with a change cannot say: null, which takes a value of the default away; data that was made in Go; and one that is
-// too large for every container.
+// Cases that a changed document cannot express: null, which removes a value of the default; data that a program made in Go; and
+// data that is too large for every container.
 func TestRuntimeSpec(t *testing.T) {
 	const at = "$.runtime.containerd.baseRuntimeSpec"
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// filler makes values of the schema's types by reflection, so that a new field is tested without a
-// word. Each scalar is different from all others.
+// filler makes values of the schema's types by reflection, so that a new field is tested
+// automatically. Each scalar differs from all others.
 type filler struct{ n int }
 
 func (f *filler) next() int {
@@ -45,7 +45,7 @@ func (f *filler) scalar(t reflect.Type) (v reflect.Value, ok bool) {
 	return v, true
 }
 
-// full returns a value of a type in which everything is set, with two elements in each list and map.
+// full returns a value of a type with everything set, and with two elements in each list and map.
 func (f *filler) full(t reflect.Type) reflect.Value {
 	if v, ok := f.scalar(t); ok {
 		return v
@@ -72,13 +72,13 @@ func (f *filler) full(t reflect.Type) reflect.Value {
 	return v
 }
 
-// leaf is a value in which one scalar is set and nothing else.
+// leaf is a value with one scalar set and nothing else.
 type leaf struct {
 	path  string
 	value reflect.Value
 }
 
-// leaves returns values of a type, one for each of the scalars that it can hold.
+// leaves returns values of a type, one for each scalar that it can hold.
 func (f *filler) leaves(t reflect.Type, at string) []leaf {
 	if v, ok := f.scalar(t); ok {
 		return []leaf{{at, v}}
@@ -117,7 +117,7 @@ func (f *filler) leaves(t reflect.Type, at string) []leaf {
 	return all
 }
 
-// config is the leaf of a whole config.
+// config returns the leaf as a whole config.
 func (l leaf) config() *nodeconfig.NodeConfig {
 	c := l.value.Interface().(nodeconfig.NodeConfig)
 	return &c
@@ -125,7 +125,7 @@ func (l leaf) config() *nodeconfig.NodeConfig {
 
 var configType = reflect.TypeFor[nodeconfig.NodeConfig]()
 
-// fullConfig is a config in which everything is set. It makes no sense as a node.
+// fullConfig is a config with everything set. As a node it makes no sense.
 func fullConfig() *nodeconfig.NodeConfig {
 	c := new(filler).full(configType).Interface().(nodeconfig.NodeConfig)
 	return &c

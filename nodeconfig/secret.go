@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// Redacted is what a Secret shows of itself.
+// Redacted replaces a Secret's value wherever it is shown.
 const Redacted = "[redacted]"
 
-// Secret is a value that is written to the node and nowhere else. However it is formatted or logged, it
-// shows only [Redacted] (or nothing, where it is empty), and it is not marshalled at all: a document with
-// "[redacted]" in it would join no node. [Encode] writes a config with its secrets; [Secret.Reveal] is the
-// one way to the value, so that its uses can be counted.
+// Secret is a value that is written only to the node. If it is formatted or logged, it shows only [Redacted] (or nothing if it is
+// empty). It cannot be marshalled, because a document with "[redacted]" in it would join no node. [Encode] writes a config with its
+// secrets. [Secret.Reveal] is the only access to the value, so that its uses can be counted.
 type Secret struct {
 	_ [0]func() // == would compare addresses
-	// value is behind a pointer because fmt prints fields itself, without asking their methods, where
-	// they are not exported and where the verb is wrong.
+	// value is behind a pointer, because fmt prints unexported fields, and fields with a wrong verb, without calling their methods.
 	value *string
 }
 
@@ -29,7 +27,7 @@ func NewSecret(value string) Secret {
 	return Secret{value: &value}
 }
 
-// Reveal returns the value. Whatever is made from it must be treated as secret too.
+// Reveal returns the value. Treat everything that is made from it as secret, too.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""
@@ -37,7 +35,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsZero reports whether there is no value.
+// IsZero reports whether the value is empty.
 func (s Secret) IsZero() bool { return s.value == nil }
 
 // String returns the redacted form.
@@ -57,10 +55,10 @@ func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
 // LogValue returns the redacted form.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// errMarshalled refuses to marshal a secret.
+// errMarshalled is the error of an attempt to marshal a secret.
 var errMarshalled = errors.New("a secret is not marshalled: nodeconfig.Encode writes a config with its secrets")
 
-// MarshalText returns nothing for no secret, and an error for any other: for JSON, YAML and all else.
+// MarshalText returns nothing for an empty secret, and an error for any other: for JSON, YAML and all other formats.
 func (s Secret) MarshalText() ([]byte, error) {
 	if s.IsZero() {
 		return nil, nil
@@ -68,10 +66,10 @@ func (s Secret) MarshalText() ([]byte, error) {
 	return nil, errMarshalled
 }
 
-// errRedacted is what is wrong with a document that was made from what is shown of one.
+// errRedacted is the error of a document that was copied from output in which secrets are redacted.
 var errRedacted = errors.New("is " + Redacted + ", which stands for a secret where a contract is shown; want the secret itself (in Go, write a config with nodeconfig.Encode)")
 
-// UnmarshalText takes the value. The sign for one that is not shown is refused.
+// UnmarshalText sets the value. It refuses the placeholder of a redacted value.
 func (s *Secret) UnmarshalText(text []byte) error {
 	if isRedacted(string(text)) {
 		return errRedacted
@@ -80,5 +78,5 @@ func (s *Secret) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// isRedacted reports whether a text is the sign that stands for a secret.
+// isRedacted reports whether a string is the placeholder of a secret.
 func isRedacted(text string) bool { return strings.TrimSpace(text) == Redacted }

@@ -20,7 +20,7 @@ import (
 
 const canary = "hunter2"
 
-// holders are the places in which a Secret can be.
+// holders are values of all kinds that can contain a Secret.
 func holders() map[string]any {
 	secret := nodeconfig.NewSecret(canary)
 	config := &nodeconfig.NodeConfig{}
@@ -44,8 +44,7 @@ func holders() map[string]any {
 	}
 }
 
-// TestSecretIsNotFormatted tries every verb, the wrong ones too, and none: what fmt has to say of these
-// includes the value.
+// TestSecretIsNotFormatted tries every verb, including wrong ones, and none: fmt's message about a wrong verb includes the value.
 func TestSecretIsNotFormatted(t *testing.T) {
 	for name, holder := range holders() {
 		for _, verb := range strings.Fields("%v %+v %#v %s %+s %q %#q %x %X %#x %d %t %T %p %c %U %b %o %e %f %g %w %z %20v %-20s %.2s %08d %! none") {
@@ -72,7 +71,7 @@ func recovered(value any) (text string) {
 	panic(value)
 }
 
-// leaks finds the canary as text, in hexadecimal, and as a list of bytes.
+// leaks finds the canary as a string, in hexadecimal, and as a list of bytes.
 func leaks(s string) bool {
 	for _, form := range []string{canary, fmt.Sprintf("%x", canary), fmt.Sprintf("%X", canary), strings.Trim(fmt.Sprint([]byte(canary)), "[]")} {
 		if strings.Contains(s, form) {
@@ -82,10 +81,10 @@ func leaks(s string) bool {
 	return false
 }
 
-// TestSecretIsNotMarshalled: neither the value nor a sign in its place, which would reach every machine of a pool.
+// TestSecretIsNotMarshalled: neither the value nor a placeholder, which would reach every machine of a pool, is marshalled.
 func TestSecretIsNotMarshalled(t *testing.T) {
 	for name, holder := range holders() {
-		exported := name != "unexported field" && name != "pointer to struct" // the others are not looked at
+		exported := name != "unexported field" && name != "pointer to struct" // marshalling does not reach the others
 		for form, marshal := range map[string]func(any) ([]byte, error){"JSON": json.Marshal, "YAML": yaml.Marshal} {
 			got, err := marshal(holder)
 			if exported && (err == nil || !strings.Contains(err.Error(), "nodeconfig.Encode")) || !exported && err != nil {
@@ -101,7 +100,7 @@ func TestSecretIsNotMarshalled(t *testing.T) {
 	}
 }
 
-// TestEncode: what is encoded has its secrets, and is read back as the same config.
+// TestEncode: the encoded document has the config's secrets, and reads back as the same config.
 func TestEncode(t *testing.T) {
 	config := fullConfig()
 	form := nodeconfig.Encode(config)
@@ -114,7 +113,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// filled is a config with a canary at every place where a secret can be.
+// filled is a config with a canary in every field that can hold a secret.
 func filled(t *testing.T, canary func(path string) string) (*document.Node, []string) {
 	t.Helper()
 	secrets := contracts.NativeSecrets(t, canary)
@@ -124,8 +123,8 @@ func filled(t *testing.T, canary func(path string) string) (*document.Node, []st
 	return secrets.Document, secrets.Paths
 }
 
-// TestEverySecret: wherever a secret can be, also in free data and among the flags, it is neither shown nor marshalled,
-// and Encode writes it.
+// TestEverySecret: a secret in any field, also in free data and among the flags, is neither shown nor marshalled, and Encode writes
+// it.
 func TestEverySecret(t *testing.T) {
 	_, paths := filled(t, func(string) string { return canary })
 	for _, path := range paths {
@@ -161,8 +160,8 @@ func TestEverySecret(t *testing.T) {
 	}
 }
 
-// TestSecretsMadeInGo: free data that Default has not seen is not marshalled either, and what others share of it is
-// not changed.
+// TestSecretsMadeInGo: free data that Default has not sealed is not marshalled either, and data that other configs share is not
+// changed.
 func TestSecretsMadeInGo(t *testing.T) {
 	header := map[string]any{"Authorization": []string{canary}}
 	data := map[string]any{"staticPodURLHeader": header, "maxPods": 3}
@@ -186,8 +185,8 @@ func TestSecretsMadeInGo(t *testing.T) {
 	}
 }
 
-// TestPartsMadeInGo: what holds free data shows and marshals no credential of it, alone or in a config, before Default
-// has seen it.
+// TestPartsMadeInGo: a type with free data shows and marshals none of its credentials, alone or in a config, before Default has
+// sealed it.
 func TestPartsMadeInGo(t *testing.T) {
 	provider := nodeconfig.ImageCredentialProvider{Config: map[string]any{"providers": []any{map[string]any{"args": []string{canary}}}}}
 	kubelet := nodeconfig.Kubelet{Config: map[string]any{"staticPodURL": canary}}
@@ -224,7 +223,7 @@ func TestPartsMadeInGo(t *testing.T) {
 	}
 }
 
-// TestSecretNumbers: a number where a secret text is wanted is exactly that text, and as secret.
+// TestSecretNumbers: a number in a field for a secret string is exactly that text, and is as secret.
 func TestSecretNumbers(t *testing.T) {
 	config, problems := decode([]byte(`{"kubelet":{"imageCredentialProvider":{"config":{"providers":[{"env":[{"name":"A","value":1.50}]},{"args":true}]}}}}`))
 	form := string(nodeconfig.Encode(config))
@@ -257,7 +256,7 @@ func TestIsSecretPlace(t *testing.T) {
 	}
 }
 
-// TestRedactedIsRefused: the sign that stands for a secret is refused wherever a secret is read.
+// TestRedactedIsRefused: the placeholder of a secret is refused in every field for a secret.
 func TestRedactedIsRefused(t *testing.T) {
 	_, paths := filled(t, func(string) string { return canary })
 	for _, path := range paths {
@@ -284,7 +283,7 @@ func TestRedactedIsRefused(t *testing.T) {
 	}
 	config := fullConfig()
 	nodeconfig.Default(config)
-	config.Proxy.HTTP = nodeconfig.NewSecret(nodeconfig.Redacted) // made in Go
+	config.Proxy.HTTP = nodeconfig.NewSecret(nodeconfig.Redacted) // a program made this config in Go
 	if !slices.ContainsFunc(nodeconfig.Repair(config), func(p nodeconfig.Problem) bool { return p.Fatal && p.Path == "$.proxy.http" }) {
 		t.Error("a sign that was put in by hand is valid")
 	}

@@ -1,7 +1,6 @@
 package nodeconfig
 
-// NodeConfig describes one Kubernetes node, completely. Its zero value is a node about which
-// nothing is said.
+// NodeConfig describes one Kubernetes node completely. Its zero value is a node with every field unset.
 type NodeConfig struct {
 	// APIVersion is "slipway.dev/v1".
 	APIVersion string `json:"apiVersion"`
@@ -9,7 +8,7 @@ type NodeConfig struct {
 	Kind string `json:"kind"`
 	// Metadata names the document; nothing in it changes the node.
 	Metadata Metadata `json:"metadata,omitzero"`
-	// Cluster is the cluster to join: its version, its API server and whom to trust.
+	// Cluster is the cluster to join: its version, its API server and its certificate authority.
 	Cluster Cluster `json:"cluster,omitzero"`
 	// Join is how the node proves that it may join.
 	Join Join `json:"join,omitzero"`
@@ -27,18 +26,18 @@ type NodeConfig struct {
 	Proxy Proxy `json:"proxy,omitzero"`
 	// Access is who may log in, and how.
 	Access Access `json:"access,omitzero"`
-	// Cloud describes the cloud the machine runs in, for the cloud provider's components.
+	// Cloud describes the machine's cloud, for the cloud provider's components.
 	Cloud Cloud `json:"cloud,omitzero"`
 	// Checks bounds and verifies the provisioning itself.
 	Checks Checks `json:"checks,omitzero"`
-	// Components says what the image is expected to hold, and where else it may come from.
+	// Components describes what the image must contain, and other sources of these components.
 	Components Components `json:"components,omitzero"`
-	// Files are files of the author's own: at most 128, together with Units at most 1 MiB.
+	// Files are the author's own files: at most 128, together with Units at most 1 MiB.
 	Files []File `json:"files,omitempty"`
-	// Units are systemd units of the author's own, and what is said about units of others: at most 64.
+	// Units are the author's own systemd units, and settings for existing units: at most 64.
 	Units []Unit `json:"units,omitempty"`
-	// Commands are shell texts of the author's own: at most 64. They are run as they are, by "/bin/bash -c", in this order, once
-	// for each contract, before the container runtime and the kubelet start.
+	// Commands are the author's own shell commands: at most 64. The agent runs each text unchanged, by "/bin/bash -c", in this
+	// order, once for each contract, before the container runtime and the kubelet start.
 	Commands []ShellCommand `json:"commands,omitempty"`
 }
 
@@ -46,45 +45,45 @@ type NodeConfig struct {
 type Metadata struct {
 	// Name is a label for people; it appears in the status.
 	Name string `json:"name,omitempty"`
-	// Revision orders the documents of one node: a node never goes back to a lower one. It is 0 or
-	// more; the author of the documents counts it up. (A node's generations are counted by the node.)
+	// Revision orders the documents of one node: a node never goes back to a lower one. It is 0 or more; the author of the
+	// documents increments it. (The node itself counts its generations.)
 	Revision int64 `json:"revision,omitempty"`
 }
 
 // Cluster is the cluster to join.
 type Cluster struct {
-	// Name is the cluster's name, where the cloud or a credential plug-in needs it.
+	// Name is the cluster's name, if the cloud or a credential plug-in needs it.
 	Name string `json:"name,omitempty"`
-	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2", or "installed" for that of the kubelet on
-	// the image.
+	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2", or "installed" for that of the kubelet on the
+	// image.
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
-	// KubernetesMinor is the minor version of an installed kubelet, such as "1.34"; a warning says where it has another one.
+	// KubernetesMinor is the minor version of an installed kubelet, such as "1.34". If the installed one differs, a warning says
+	// so.
 	KubernetesMinor string `json:"kubernetesMinor,omitempty"`
 	// Server is the API server's URL, as in a kubeconfig: "https://HOST[:PORT]".
 	Server string `json:"server,omitempty"`
-	// CertificateAuthority is the PEM (or the base64 of it) that the API server's certificate and
-	// clients of the kubelet are verified with.
+	// CertificateAuthority is the PEM (or the base64 of it) that verifies the API server's certificate and the kubelet's clients.
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
 	// CertificateAuthorityHashes pin the CA: each is "sha256:" and the SHA-256 of a certificate's public key in hexadecimal, as
-	// kubeadm prints it. One of them is the hash of one of the CA's certificates. Where certificateAuthority is not given, the
+	// kubeadm prints it. One of them must be the hash of one of the CA's certificates. If certificateAuthority is not set, the
 	// agent fetches the CA from the cluster, which needs a bootstrap token.
 	CertificateAuthorityHashes []string `json:"certificateAuthorityHashes,omitempty"`
-	// UnsafeSkipCAVerification accepts any CA that the cluster has signed with the token, as kubeadm does. An attacker who knows the
-	// token could show another CA. It is for a contract with neither certificateAuthority nor certificateAuthorityHashes: the
-	// agent fetches the CA from the cluster, which needs a bootstrap token.
+	// UnsafeSkipCAVerification accepts any CA that the cluster has signed with the token, as kubeadm does. An attacker who knows
+	// the token could present another CA. It is for a contract with neither certificateAuthority nor certificateAuthorityHashes:
+	// the agent fetches the CA from the cluster, which needs a bootstrap token.
 	UnsafeSkipCAVerification bool `json:"unsafeSkipCAVerification,omitempty"`
-	// ServerCertificate is the API server's own certificate, PEM or base64 of it, for components
-	// that want it on disk; it is public.
+	// ServerCertificate is the API server's own certificate, PEM or base64 of it, for components that need it on disk. It is
+	// public.
 	ServerCertificate string `json:"serverCertificate,omitempty"`
-	// Kubeadm says that kubeadm manages the cluster. The node takes from the cluster's ConfigMap kubelet-config what the contract
-	// does not set in the kubelet's configuration, as kubeadm join does.
+	// Kubeadm is true if kubeadm manages the cluster. The node then takes settings of the kubelet's configuration that the contract
+	// does not set from the cluster's ConfigMap kubelet-config, as kubeadm join does.
 	Kubeadm bool `json:"kubeadm,omitempty"`
 	// DNSDomain is the cluster's domain; default "cluster.local".
 	DNSDomain string `json:"dnsDomain,omitempty"`
 	// DNSServiceIPs are the addresses of the cluster's DNS service.
 	DNSServiceIPs []string `json:"dnsServiceIPs,omitempty"`
-	// ServiceCIDRs are the cluster's service ranges; without DNSServiceIPs, the tenth address of
-	// each is its DNS service.
+	// ServiceCIDRs are the cluster's service ranges. Without DNSServiceIPs, the tenth address of each range is the address of its
+	// DNS service.
 	ServiceCIDRs []string `json:"serviceCIDRs,omitempty"`
 }
 
@@ -99,22 +98,22 @@ const (
 	JoinClientCertificate JoinMethod = "ClientCertificate"
 	// JoinExec runs a client-go credential plug-in.
 	JoinExec JoinMethod = "Exec"
-	// JoinAttested is TLS bootstrapping with the machine's attested identity, by AKS's client. The node joins with
-	// the bootstrap token, if the contract has one, where the client fails or the image has none.
+	// JoinAttested is TLS bootstrapping with the machine's attested identity, by AKS's client. If the client fails or the image has
+	// none, the node joins with the bootstrap token, if the contract has one.
 	JoinAttested JoinMethod = "Attested"
-	// JoinAWS gets tokens for the machine's AWS identity, by a credential plug-in of the image (EKS).
+	// JoinAWS gets tokens for the machine's AWS identity from a credential plug-in of the image (EKS).
 	JoinAWS JoinMethod = "AWS"
-	// JoinNone does not join: only what needs no cluster is applied, as when an image is baked.
+	// JoinNone does not join: only settings that need no cluster are applied, as when an image is baked.
 	JoinNone JoinMethod = "None"
 )
 
 // Join is how the node proves that it may join.
 type Join struct {
-	// Method is inferred where empty: the credential that is given decides.
+	// Method is the join method. If empty, it is inferred from the credentials in the contract.
 	Method JoinMethod `json:"method,omitempty" words:"BootstrapToken,ClientCertificate,Exec,Attested,AWS,None"`
-	// BootstrapToken is "abcdef.0123456789abcdef". With the method Attested it is what the node falls back on.
+	// BootstrapToken is "abcdef.0123456789abcdef". With the method Attested it is the fallback.
 	BootstrapToken Secret `json:"bootstrapToken,omitzero"`
-	// DiscoveryToken is the bootstrap token that the cluster has signed its CA with, if the agent fetches the CA; default
+	// DiscoveryToken is the bootstrap token with which the cluster has signed its CA, if the agent fetches the CA; default
 	// bootstrapToken. The node does not join with it.
 	DiscoveryToken Secret `json:"discoveryToken,omitzero"`
 	// ClientCertificate is a ready client certificate.
@@ -127,7 +126,7 @@ type Join struct {
 	AWS *AWSIdentity `json:"aws,omitempty"`
 }
 
-// AWSIdentity is what a token for an AWS identity is asked with.
+// AWSIdentity has the parameters of a token for an AWS identity.
 type AWSIdentity struct {
 	// ClusterName is the cluster's name in EKS.
 	ClusterName string `json:"clusterName,omitempty"`
@@ -149,7 +148,7 @@ type ExecCredential struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Command is the plug-in's absolute path.
 	Command string `json:"command,omitempty"`
-	// Args are its arguments; one may be a credential.
+	// Args are its arguments. One of them may be a credential.
 	Args []Secret `json:"args,omitempty"`
 	// Env is added to its environment.
 	Env []EnvVar `json:"env,omitempty"`
@@ -167,10 +166,10 @@ type EnvVar struct {
 type AttestedBootstrap struct {
 	// Resource is the audience of the access token; default AKS's API servers.
 	Resource string `json:"resource,omitempty"`
-	// IdentityID is the user-assigned identity to ask a token for; default the kubelet's, in azure.json.
+	// IdentityID is the user-assigned identity of the token; default the kubelet's, in azure.json.
 	IdentityID string `json:"identityID,omitempty"`
-	// Timeouts bound the steps of the client, by step: validateKubeconfig, accessToken,
-	// instanceData, nonce, attestedData, credential; default the client's own.
+	// Timeouts limit the steps of the client, by step: validateKubeconfig, accessToken, instanceData, nonce, attestedData,
+	// credential; default the client's own.
 	Timeouts map[string]Duration `json:"timeouts,omitempty"`
 }
 
@@ -178,15 +177,15 @@ type AttestedBootstrap struct {
 type Kubelet struct {
 	// NodeName overrides the name the node registers with; default the host's name.
 	NodeName string `json:"nodeName,omitempty"`
-	// NodeIPs are the node's addresses, IPv4 first; default those of the primary interface. If there is only "0.0.0.0" or "::", the
-	// kubelet chooses an address of that family.
+	// NodeIPs are the node's addresses, IPv4 first; default those of the primary interface. If the only address is "0.0.0.0" or
+	// "::", the kubelet chooses an address of that family.
 	NodeIPs []string `json:"nodeIPs,omitempty"`
 	// Labels are set when the node registers.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Taints are set when the node registers.
 	Taints []Taint `json:"taints,omitempty"`
-	// Config is an upstream KubeletConfiguration (kubelet.config.k8s.io/v1beta1), whole or in
-	// part, passed through as data. Without it, a layout may do without a configuration file.
+	// Config is an upstream KubeletConfiguration (kubelet.config.k8s.io/v1beta1), whole or in part, passed through as data. Without
+	// it, some layouts have no configuration file.
 	Config map[string]any `json:"config,omitempty"`
 	// Flags are added to the kubelet's command line, in this order, after Slipway's own.
 	Flags []Flag `json:"flags,omitempty"`
@@ -196,17 +195,19 @@ type Kubelet struct {
 	ImageCredentialProvider *ImageCredentialProvider `json:"imageCredentialProvider,omitempty"`
 	// DataDisk is where the kubelet's data lives: "OS" (default) or "Temporary".
 	DataDisk string `json:"dataDisk,omitempty" words:"OS,Temporary"`
-	// Capacity computes maxPods, kubeReserved and evictionHard by a cloud's rule. What kubelet.config sets is merged into them, map by map.
+	// Capacity computes maxPods, kubeReserved and evictionHard by a cloud's rule. Values in kubelet.config are merged over the
+	// result, map by map.
 	Capacity *Capacity `json:"capacity,omitempty"`
-	// MachineLabels are labels whose values only the machine knows, by label: "InstanceID", "InstanceType", "Zone" or "Lifecycle".
+	// MachineLabels are labels whose values come from the machine, by label: "InstanceID", "InstanceType", "Zone" or "Lifecycle".
 	MachineLabels map[string]string `json:"machineLabels,omitempty"`
 }
 
-// Capacity says by whose rule a node's capacity is computed (package capacity).
+// Capacity selects the rule that computes a node's capacity (package capacity).
 type Capacity struct {
-	// Rule is whose rule it is: "EKS".
+	// Rule is the rule's name: "EKS".
 	Rule string `json:"rule,omitempty"`
-	// InstanceTypes are those that the machine can be of; a node without an agent knows no others. Default any that is known.
+	// InstanceTypes are the instance types that the machine may have; a node without an agent knows no others. Default all known
+	// types.
 	InstanceTypes []string `json:"instanceTypes,omitempty"`
 }
 
@@ -220,7 +221,7 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// String is the taint as --register-with-taints takes it.
+// String returns the taint in the format of --register-with-taints.
 func (t Taint) String() string {
 	if t.Value == "" {
 		return t.Key + ":" + t.Effect
@@ -228,11 +229,11 @@ func (t Taint) String() string {
 	return t.Key + "=" + t.Value + ":" + t.Effect
 }
 
-// Flag is one command line flag. Where its value may be a credential ([Flag.IsSecret]), it is not shown or marshalled.
+// Flag is one command line flag. If its value may be a credential ([Flag.IsSecret]), it is neither shown nor marshalled.
 type Flag struct {
 	// Name is the flag's name without dashes.
 	Name string `json:"name"`
-	// Value is what follows the equals sign.
+	// Value is the part after the equals sign.
 	Value string `json:"value,omitempty"`
 }
 
@@ -240,10 +241,10 @@ type Flag struct {
 type ImageCredentialProvider struct {
 	// BinDir holds the provider's binary.
 	BinDir string `json:"binDir,omitempty"`
-	// ConfigFile is where Config is written; default the layout's place.
+	// ConfigFile is the path of Config; default the layout's path.
 	ConfigFile string `json:"configFile,omitempty"`
-	// Config is an upstream CredentialProviderConfig (kubelet.config.k8s.io/v1), passed through. It may hold
-	// credentials: a provider's environment and arguments.
+	// Config is an upstream CredentialProviderConfig (kubelet.config.k8s.io/v1), passed through. It may contain credentials: a
+	// provider's environment and arguments.
 	Config map[string]any `json:"config,omitempty"`
 }
 
@@ -251,45 +252,44 @@ type ImageCredentialProvider struct {
 type Runtime struct {
 	// SandboxImage is the pause image.
 	SandboxImage string `json:"sandboxImage,omitempty"`
-	// CgroupDriver is "systemd" or "cgroupfs", for runtime and kubelet alike. Empty leaves both to
-	// what the installed versions choose.
+	// CgroupDriver is "systemd" or "cgroupfs", for runtime and kubelet alike. If empty, the installed versions choose.
 	CgroupDriver string `json:"cgroupDriver,omitempty" words:"systemd,cgroupfs"`
 	// Sandboxes names additional runtimes for isolated pods: "kata".
 	Sandboxes []string `json:"sandboxes,omitempty"`
-	// LazyPull names a snapshotter of the image that starts containers before their image has arrived, or has it arrive
-	// sooner: "overlaybd", AKS's, or "soci", EKS's.
+	// LazyPull names a snapshotter of the image that starts containers before their image is complete, or pulls it faster:
+	// "overlaybd", AKS's, or "soci", EKS's.
 	LazyPull string `json:"lazyPull,omitempty" words:"overlaybd,soci"`
-	// Registries are image registries, by the host that images name: "docker.io", "registry.example:5000", or "_default"
-	// for all that have no entry. A registry's mirrors are asked before the registry itself.
+	// Registries are image registries, by their host in image names: "docker.io", "registry.example:5000", or "_default" for all
+	// without an entry. A registry's mirrors are tried before the registry itself.
 	Registries map[string]Registry `json:"registries,omitempty"`
-	// Containerd holds what is containerd's alone.
+	// Containerd has the settings that only containerd has.
 	Containerd Containerd `json:"containerd,omitzero"`
 }
 
 // Registry is how images of one registry are pulled.
 type Registry struct {
-	// Mirrors are asked first, in this order.
+	// Mirrors are tried first, in this order.
 	Mirrors []RegistryHost `json:"mirrors,omitempty"`
-	// Server is asked last; default the registry itself, as containerd reaches it.
+	// Server is tried last; default the registry itself, as containerd reaches it.
 	Server *RegistryHost `json:"server,omitempty"`
 }
 
 // RegistryHost is a server that images are pulled from.
 type RegistryHost struct {
-	// URL is where the server is, "https://HOST[:PORT][/PATH]". A registry's own server may leave it out; default
-	// "https://" and the registry's host.
+	// URL is the server's URL, "https://HOST[:PORT][/PATH]". For a registry's own server it may be omitted; default "https://" and
+	// the registry's host.
 	URL string `json:"url,omitempty"`
-	// Capabilities are what the server is trusted with: "pull" for what a digest names, "resolve" for what digest
-	// a tag has. Default both.
+	// Capabilities are the operations that the server may do: "pull" fetches content by digest, "resolve" finds the digest of a
+	// tag. Default both.
 	Capabilities []string `json:"capabilities,omitempty"`
-	// CertificateAuthority is the PEM (or the base64 of it) that the server's certificate is verified with, beside the
-	// system's own.
+	// CertificateAuthority is the PEM (or the base64 of it) that verifies the server's certificate, in addition to the system's
+	// own.
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
-	// SkipVerify accepts any certificate of the server's; it is for tests.
+	// SkipVerify accepts any certificate of the server; it is for tests.
 	SkipVerify bool `json:"skipVerify,omitempty"`
-	// OverridePath says that the URL's path is the whole path of the server's interface, without "/v2" after it.
+	// OverridePath means that the URL's path is the complete path of the server's API: no "/v2" is appended.
 	OverridePath bool `json:"overridePath,omitempty"`
-	// Username is what the node logs in with; it needs a password.
+	// Username is the name for logging in to the server; it needs a password.
 	Username Secret `json:"username,omitzero"`
 	// Password belongs to the user name.
 	Password Secret `json:"password,omitzero"`
@@ -299,18 +299,18 @@ type RegistryHost struct {
 type Containerd struct {
 	// DataDir is containerd's root; default /var/lib/containerd.
 	DataDir string `json:"dataDir,omitempty"`
-	// MetricsAddress is where containerd serves metrics, "HOST:PORT"; empty for nowhere.
+	// MetricsAddress is the address of containerd's metrics, "HOST:PORT". If empty, containerd serves none.
 	MetricsAddress string `json:"metricsAddress,omitempty"`
-	// RegistryHeaders are sent with every registry request; one may be a credential. Only AKS's own
-	// X-Meta-Source-Client, of the value azure/aks, is shown in a plan.
+	// RegistryHeaders are sent with every registry request. One of them may be a credential. A plan shows only AKS's own
+	// X-Meta-Source-Client with the value azure/aks.
 	RegistryHeaders map[string]Secret `json:"registryHeaders,omitempty"`
 	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
 	Limits map[string]string `json:"limits,omitempty"`
-	// Config is TOML merged over the generated configuration: tables by key, any other value replaces what was
-	// generated. Its version, if it has one, must be that of the generated configuration: 2 for containerd 1, else 3.
-	// It may hold credentials, and only root can read the whole configuration then.
+	// Config is TOML that is merged over the generated configuration: tables by key; any other value replaces the generated one.
+	// Its version, if it has one, must be that of the generated configuration: 2 for containerd 1, else 3. It may contain
+	// credentials; then only root can read the whole configuration.
 	Config Secret `json:"config,omitzero"`
-	// BaseRuntimeSpec is merged over the OCI runtime specification that containerd starts each container with: maps by key,
-	// any other value replaces what was there, and null takes it away. It holds for all containers but those of sandboxes.
+	// BaseRuntimeSpec is merged over the OCI runtime specification with which containerd starts each container: maps by key; any
+	// other value replaces the former one, and null removes it. It applies to all containers except those of sandboxes.
 	BaseRuntimeSpec map[string]any `json:"baseRuntimeSpec,omitempty"`
 }

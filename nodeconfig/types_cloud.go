@@ -2,9 +2,9 @@ package nodeconfig
 
 // Cloud describes the cloud the machine runs in.
 type Cloud struct {
-	// Provider is "azure", "aws", or empty for none.
+	// Provider is "azure" or "aws". Empty means no cloud.
 	Provider string `json:"provider,omitempty" words:"azure,aws"`
-	// InstanceType is the machine's size, as the cloud names it.
+	// InstanceType is the machine's size, by the cloud's name.
 	InstanceType string `json:"instanceType,omitempty"`
 	// Azure configures Azure's cloud provider.
 	Azure *Azure `json:"azure,omitempty"`
@@ -41,7 +41,7 @@ type Azure struct {
 	SecurityGroup string `json:"securityGroup,omitempty"`
 	// VNet is the name of the virtual network.
 	VNet string `json:"vnet,omitempty"`
-	// VNetResourceGroup holds the virtual network, where it is another than ResourceGroup.
+	// VNetResourceGroup holds the virtual network, if that is not in ResourceGroup.
 	VNetResourceGroup string `json:"vnetResourceGroup,omitempty"`
 	// RouteTable is the name of the route table that pods' routes are written to.
 	RouteTable string `json:"routeTable,omitempty"`
@@ -49,23 +49,23 @@ type Azure struct {
 	PrimaryAvailabilitySetName string `json:"primaryAvailabilitySetName,omitempty"`
 	// PrimaryScaleSetName is the scale set behind the load balancer.
 	PrimaryScaleSetName string `json:"primaryScaleSetName,omitempty"`
-	// UseInstanceMetadata asks the metadata service instead of the resource manager.
+	// UseInstanceMetadata uses the metadata service instead of the resource manager.
 	UseInstanceMetadata bool `json:"useInstanceMetadata,omitempty"`
-	// Identity is who the cloud provider acts as.
+	// Identity is the identity of the cloud provider.
 	Identity AzureIdentity `json:"identity,omitzero"`
 	// LoadBalancer configures the cluster's load balancer.
 	LoadBalancer AzureLoadBalancer `json:"loadBalancer,omitzero"`
 	// Backoff is how the cloud provider retries.
 	Backoff AzureBackoff `json:"backoff,omitzero"`
-	// RateLimit is how many calls the cloud provider makes.
+	// RateLimit limits the cloud provider's calls.
 	RateLimit AzureRateLimit `json:"rateLimit,omitzero"`
-	// Custom describes a cloud that is none of the public ones.
+	// Custom describes a cloud that is not one of the public ones.
 	Custom *AzureCustomCloud `json:"custom,omitempty"`
 	// PrivateRegistry is a container registry the node may pull from.
 	PrivateRegistry string `json:"privateRegistry,omitempty"`
 }
 
-// AzureIdentity is who the cloud provider acts as.
+// AzureIdentity is the identity of the cloud provider.
 type AzureIdentity struct {
 	// ClientID is a service principal's, or "msi" for a managed identity.
 	ClientID string `json:"clientID,omitempty"`
@@ -81,7 +81,7 @@ type AzureIdentity struct {
 type AzureLoadBalancer struct {
 	// SKU is "basic" or "standard".
 	SKU string `json:"sku,omitempty" words:"basic,standard"`
-	// DisableOutboundSNAT leaves outbound traffic to another way out.
+	// DisableOutboundSNAT leaves outbound traffic to another route.
 	DisableOutboundSNAT bool `json:"disableOutboundSNAT,omitempty"`
 	// ExcludeMaster keeps control plane machines out of it; default true.
 	ExcludeMaster *bool `json:"excludeMaster,omitempty"`
@@ -91,10 +91,10 @@ type AzureLoadBalancer struct {
 
 // AzureBackoff is how the cloud provider retries.
 type AzureBackoff struct {
-	// Enabled retries at all; default true.
+	// Enabled turns retries on; default true.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Mode is "v2" (default), or another text, such as "v1" or "default": with any of those the cloud provider uses
-	// exponent and jitter.
+	// Mode is "v2" (default), or another string, such as "v1" or "default": with any of those the cloud provider uses exponent and
+	// jitter.
 	Mode string `json:"mode,omitempty"`
 	// Retries is the number of tries; default 6.
 	Retries *int32 `json:"retries,omitempty"`
@@ -106,9 +106,9 @@ type AzureBackoff struct {
 	Jitter *float64 `json:"jitter,omitempty"`
 }
 
-// AzureRateLimit is how many calls the cloud provider makes.
+// AzureRateLimit limits the cloud provider's calls.
 type AzureRateLimit struct {
-	// Enabled limits the calls at all; default true.
+	// Enabled turns the limits on; default true.
 	Enabled *bool `json:"enabled,omitempty"`
 	// QPS is the rate of reads per second; default 10.
 	QPS *float64 `json:"qps,omitempty"`
@@ -120,13 +120,13 @@ type AzureRateLimit struct {
 	BucketWrite *int32 `json:"bucketWrite,omitempty"`
 }
 
-// AzureCustomCloud describes an Azure Stack or another cloud with endpoints of its own.
+// AzureCustomCloud describes an Azure Stack or another cloud with its own endpoints.
 type AzureCustomCloud struct {
-	// Endpoints is the environment document that Azure's SDK reads, as JSON.
+	// Endpoints is the environment document for Azure's SDK, as JSON.
 	Endpoints string `json:"endpoints,omitempty"`
-	// RegistryDNSSuffix ends the names of its container registries.
+	// RegistryDNSSuffix is the suffix of its container registries' names.
 	RegistryDNSSuffix string `json:"registryDNSSuffix,omitempty"`
-	// RepositoryEndpoint serves its packages, "https://HOST[/PATH]": apt or dnf takes them from there. A cloud that has one reaches
-	// no time server either, and the machine has the time from its host.
+	// RepositoryEndpoint serves its packages, "https://HOST[/PATH]": apt or dnf uses it. A cloud with one has no reachable time
+	// server either, so the machine takes the time from its host.
 	RepositoryEndpoint string `json:"repositoryEndpoint,omitempty"`
 }

@@ -2,7 +2,7 @@ package nodeconfig
 
 // Network configures pod and host networking.
 type Network struct {
-	// Plugin is who provides the CNI: "none" (it is installed later, as a pod), "azure", "kubenet".
+	// Plugin is the CNI plug-in: "none" (it is installed later, as a pod), "azure", "kubenet".
 	Plugin string `json:"plugin,omitempty" words:"none,azure,kubenet"`
 	// Policy is the network policy engine: "none", "azure", "calico".
 	Policy string `json:"policy,omitempty" words:"none,azure,calico"`
@@ -10,19 +10,19 @@ type Network struct {
 	IPFamilies []string `json:"ipFamilies,omitempty"`
 	// SecondaryInterfaces is the number of further network interfaces to configure.
 	SecondaryInterfaces int32 `json:"secondaryInterfaces,omitempty"`
-	// Nameservers are used by the host instead of those DHCP gives.
+	// Nameservers are used by the host instead of those from DHCP.
 	Nameservers []string `json:"nameservers,omitempty"`
 	// SearchDomains are appended to the host's DNS search list.
 	SearchDomains []string `json:"searchDomains,omitempty"`
 	// LocalDNS runs a DNS cache on the node.
 	LocalDNS *LocalDNS `json:"localDNS,omitempty"`
-	// MetadataRestriction keeps pods from the cloud's metadata service.
+	// MetadataRestriction blocks pods from the cloud's metadata service.
 	MetadataRestriction *MetadataRestriction `json:"metadataRestriction,omitempty"`
 	// HostsAgent keeps the API server's private address in /etc/hosts.
 	HostsAgent bool `json:"hostsAgent,omitempty"`
 }
 
-// MetadataRestriction keeps pods from the cloud's metadata service by a packet filter rule.
+// MetadataRestriction blocks pods from the cloud's metadata service by a packet filter rule.
 type MetadataRestriction struct {
 	// Table is the iptables table of the rule: "filter" (default) or "mangle".
 	Table string `json:"table,omitempty" words:"filter,mangle"`
@@ -52,26 +52,25 @@ type LocalDNSHosts struct {
 
 // LocalDNSZone is how queries below one domain are answered.
 type LocalDNSZone struct {
-	// QueryLogging is "Error" for errors alone, or "Log" for every query.
+	// QueryLogging is "Error" for errors only, or "Log" for every query.
 	QueryLogging string `json:"queryLogging,omitempty" words:"Error,Log"`
 	// Protocol is "PreferUDP" or "ForceTCP".
 	Protocol string `json:"protocol,omitempty" words:"PreferUDP,ForceTCP"`
-	// ForwardTo is who answers: "VnetDNS" or "ClusterCoreDNS".
+	// ForwardTo is the upstream: "VnetDNS" or "ClusterCoreDNS".
 	ForwardTo string `json:"forwardTo,omitempty" words:"VnetDNS,ClusterCoreDNS"`
 	// ForwardPolicy is "Sequential", "RoundRobin" or "Random".
 	ForwardPolicy string `json:"forwardPolicy,omitempty" words:"Sequential,RoundRobin,Random"`
-	// MaxConcurrent bounds the queries that wait for an answer; default none.
+	// MaxConcurrent limits the queries that wait for an answer. If it is not set, there is no limit.
 	MaxConcurrent *int32 `json:"maxConcurrent,omitempty"`
 	// CacheSeconds is how long an answer is kept; default 3600.
 	CacheSeconds *int32 `json:"cacheSeconds,omitempty"`
-	// StaleSeconds is how long an answer that is out of date may still be given; default 3600.
+	// StaleSeconds is how long an expired answer may still be given; default 3600.
 	StaleSeconds *int32 `json:"staleSeconds,omitempty"`
 	// ServeStale is "Verify", "Immediate" or "Disable".
 	ServeStale string `json:"serveStale,omitempty" words:"Verify,Immediate,Disable"`
-	// ServeStalePolicy is "PreferPositive" if an answer that is out of date is better than a newer refusal; CoreDNS's own
-	// choice if it is empty.
+	// ServeStalePolicy is "PreferPositive" if an expired answer is better than a newer refusal. If empty, CoreDNS's own choice.
 	ServeStalePolicy string `json:"serveStalePolicy,omitempty" words:"PreferPositive"`
-	// FailFast answers with a failure at once when nobody upstream is healthy.
+	// FailFast fails a query at once if no upstream is healthy.
 	FailFast *bool `json:"failFast,omitempty"`
 	// HealthCheck probes the upstream every Interval.
 	HealthCheck *LocalDNSHealthCheck `json:"healthCheck,omitempty"`
@@ -81,9 +80,9 @@ type LocalDNSZone struct {
 type LocalDNSHealthCheck struct {
 	// Interval is the time between two probes.
 	Interval Duration `json:"interval,omitempty"`
-	// NoRecursion asks without the recursion bit.
+	// NoRecursion sends the probe without the recursion bit.
 	NoRecursion *bool `json:"noRecursion,omitempty"`
-	// Domain is the name that is asked for.
+	// Domain is the name in the probe.
 	Domain string `json:"domain,omitempty"`
 }
 
@@ -93,28 +92,28 @@ type System struct {
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 	// Modules are kernel modules to load, now and at boot.
 	Modules []string `json:"modules,omitempty"`
-	// SwapMB is the size of a swap file, in units of 1000 KiB as AKS counts them; 0 for none.
+	// SwapMB is the size of a swap file, in units of 1000 KiB as AKS counts them. 0 means no swap file.
 	SwapMB int32 `json:"swapMB,omitempty"`
-	// SwapDisk is where the swap file is: "OS" (default), or "PreferTemporary" for the temporary disk of a machine of Azure that
-	// has one with room for it, and else OS. A temporary disk is empty after the machine has moved; the file is made again.
+	// SwapDisk is the disk of the swap file: "OS" (default), or "PreferTemporary" for the temporary disk of an Azure machine that
+	// has one with enough space, else OS. A temporary disk is empty after the machine has moved; the file is created again.
 	SwapDisk string `json:"swapDisk,omitempty" words:"OS,PreferTemporary"`
 	// TransparentHugePages are the kernel's settings, by file: "enabled", "defrag".
 	TransparentHugePages map[string]string `json:"transparentHugePages,omitempty"`
 	// LocalStorage configures the instance's own disks.
 	LocalStorage *LocalStorage `json:"localStorage,omitempty"`
-	// UnattendedUpgrades turns the distribution's own updates on or off; nil leaves them alone.
+	// UnattendedUpgrades turns the distribution's own updates on or off. If it is not set, they stay as the image has them.
 	UnattendedUpgrades *bool `json:"unattendedUpgrades,omitempty"`
-	// Environment is given to services, by name without ".service"; "default" is for all of them. A value may be a
-	// credential, but what is for all services, systemd shows to every user of the machine.
+	// Environment is the environment of services, by name without ".service"; "default" is for all of them. A value may be a
+	// credential, but systemd shows the values for all services to every user of the machine.
 	Environment map[string]map[string]Secret `json:"environment,omitempty"`
 	// GPU configures graphics processors.
 	GPU *GPU `json:"gpu,omitempty"`
 }
 
-// PreferTemporary is the disk of a swap file that is on the machine's temporary disk where that has room for it.
+// PreferTemporary puts a swap file on the machine's temporary disk if that has enough space.
 const PreferTemporary = "PreferTemporary"
 
-// AllServices is the key of an environment that is for all services.
+// AllServices is the key of the environment for all services.
 const AllServices = "default"
 
 // LocalStorage configures the instance's own disks.
@@ -127,26 +126,26 @@ type LocalStorage struct {
 	DisabledMounts []string `json:"disabledMounts,omitempty"`
 }
 
-// GPU configures graphics processors. Drivers and services are those of the image: none is installed.
+// GPU configures graphics processors. Drivers and services are those of the image: Slipway installs none.
 type GPU struct {
-	// Vendor is "nvidia" or "amd"; empty for a node that uses none.
+	// Vendor is "nvidia" or "amd". Empty means that the node uses no GPU.
 	Vendor string `json:"vendor,omitempty" words:"nvidia,amd"`
-	// InstallDriver says that the node needs the driver of its size's kind. An image without one makes no node.
+	// InstallDriver means that the node needs the driver for its size's GPU. If the image has none, no node is made.
 	InstallDriver bool `json:"installDriver,omitempty"`
-	// DevicePlugin runs the vendor's device plug-in, where the image has it as a service.
+	// DevicePlugin runs the vendor's device plug-in, if the image has it as a service.
 	DevicePlugin bool `json:"devicePlugin,omitempty"`
-	// Managed runs device plug-in, metrics and health as services of the node. A machine of Azure's with the tag
-	// EnableManagedGPUExperience runs them, too, in AKS's layout.
+	// Managed runs device plug-in, metrics and health as services of the node. In AKS's layout, an Azure machine with the tag
+	// EnableManagedGPUExperience runs them, too.
 	Managed bool `json:"managed,omitempty"`
 	// DynamicResourceAllocation runs the vendor's DRA driver in place of the device plug-in, with metrics and health.
 	DynamicResourceAllocation bool `json:"dynamicResourceAllocation,omitempty"`
-	// InstanceProfile partitions each device alike (MIG): "MIG1g", "MIG2g", "MIG3g", "MIG4g" or "MIG7g". Where the device takes
-	// a reboot for that, the machine is started again, once, a minute after it was provisioned.
+	// InstanceProfile partitions each device alike (MIG): "MIG1g", "MIG2g", "MIG3g", "MIG4g" or "MIG7g". If the device needs a
+	// reboot for that, the machine reboots once, a minute after its provisioning.
 	InstanceProfile string `json:"instanceProfile,omitempty"`
-	// Strategy is how partitions are shown to Kubernetes: "Mixed" for a resource of each profile, else as devices of one kind
-	// ("None", "Single").
+	// Strategy is how Kubernetes sees the partitions: "Mixed" for one resource for each profile; "None" or "Single" for devices of
+	// one kind.
 	Strategy string `json:"strategy,omitempty" words:"None,Single,Mixed"`
-	// ProfileLayout lists the partitions of each device by their profiles, such as "1g.10gb", in place of InstanceProfile.
+	// ProfileLayout lists the partitions of each device by their profiles, such as "1g.10gb", instead of InstanceProfile.
 	ProfileLayout []string `json:"profileLayout,omitempty"`
 }
 
@@ -156,21 +155,21 @@ type Trust struct {
 	Certificates []string `json:"certificates,omitempty"`
 }
 
-// Proxy is the HTTP proxy for everything on the node. Its URLs may hold a password; then only containerd, the kubelet and
-// apt get them, because everybody reads what services and users get.
+// Proxy is the HTTP proxy for everything on the node. Its URLs may contain a password; then only containerd, the kubelet and apt
+// get them, because all users can read the settings of services and users.
 type Proxy struct {
 	// HTTP is the proxy for http URLs, "http://HOST:PORT".
 	HTTP Secret `json:"http,omitzero"`
 	// HTTPS is the proxy for https URLs, "http://HOST:PORT".
 	HTTPS Secret `json:"https,omitzero"`
-	// NoProxy are hosts, domains and ranges that are reached directly, beside the machine itself, the API server and the
+	// NoProxy are hosts, domains and ranges that are reached directly, in addition to the machine itself, the API server and the
 	// cloud's metadata service.
 	NoProxy []string `json:"noProxy,omitempty"`
 	// CertificateAuthority is the proxy's own, PEM or base64 of it.
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
 }
 
-// Access is who may log in, and how.
+// Access configures logins.
 type Access struct {
 	// AdminUser is the administrator whose password must not expire.
 	AdminUser string `json:"adminUser,omitempty"`
@@ -178,15 +177,15 @@ type Access struct {
 	SSH SSH `json:"ssh,omitzero"`
 	// Realm joins the machine to a directory.
 	Realm *Realm `json:"realm,omitempty"`
-	// MessageOfTheDay greets who logs in.
+	// MessageOfTheDay is shown at login.
 	MessageOfTheDay string `json:"messageOfTheDay,omitempty"`
 }
 
-// SSH configures the SSH server. What is not false is as the image has it.
+// SSH configures the SSH server. A field that is not false leaves the image's setting.
 type SSH struct {
-	// Enabled is false where the server is stopped, and does not start at boot.
+	// Enabled is false if the server must be stopped and must not start at boot.
 	Enabled *bool `json:"enabled,omitempty"`
-	// PublicKeyAuthentication is false where nobody is let in by a key.
+	// PublicKeyAuthentication is false if the server must accept no public key.
 	PublicKeyAuthentication *bool `json:"publicKeyAuthentication,omitempty"`
 }
 
@@ -194,83 +193,81 @@ type SSH struct {
 type Realm struct {
 	// Domain is the directory's domain.
 	Domain string `json:"domain,omitempty"`
-	// User may add machines to it.
+	// User is a user who may add machines to it.
 	User string `json:"user,omitempty"`
 	// Password is the user's.
 	Password Secret `json:"password,omitzero"`
 }
 
-// Checks bounds and verifies the provisioning itself.
+// Checks limits and verifies the provisioning itself.
 type Checks struct {
-	// Timeout bounds the whole provisioning; default 15m.
+	// Timeout limits the whole provisioning; default 15m.
 	Timeout Duration `json:"timeout,omitempty"`
-	// APIServerTimeout bounds the wait for an API server that can be reached with the node's
-	// credential; default 5m.
+	// APIServerTimeout limits the wait until the API server is reachable with the node's credential; default 5m.
 	APIServerTimeout Duration `json:"apiServerTimeout,omitempty"`
-	// ChangeTimeout bounds the wait for a running node, after a change, to renew its Node's lease with
-	// the API server; a node that does not is rolled back; default 30s. A kubelet renews it every ten
-	// seconds (Kubernetes: KubeletConfiguration, nodeLeaseDurationSeconds 40, a quarter of it).
+	// ChangeTimeout limits the wait, after a change of a running node, until the node renews its Node's lease with the API server;
+	// default 30s. A node that does not renew it is rolled back. A kubelet renews it every ten seconds (Kubernetes:
+	// KubeletConfiguration, nodeLeaseDurationSeconds 40, a quarter of it).
 	ChangeTimeout Duration `json:"changeTimeout,omitempty"`
-	// Outbound are the servers that the node must reach beside its API server, in most cases registries: at most 16, each
-	// HOST or HOST:PORT, such as "registry.k8s.io". While the kubelet starts, each is looked up, connected to and asked for a
-	// certificate that the machine trusts, through the contract's proxy where that leads there. The error says which of
-	// these has failed.
+	// Outbound are the servers that the node must reach in addition to its API server, in most cases registries: at most 16, each
+	// HOST or HOST:PORT, such as "registry.k8s.io". While the kubelet starts, the agent resolves each name, connects, and checks
+	// that the machine trusts the server's certificate, through the contract's proxy if that is used for the server. The error
+	// names the step that failed.
 	Outbound []string `json:"outbound,omitempty"`
-	// OutboundCommand is the user's own shell text, at most 16 KiB, run as such with the proxy's variables before the node
-	// asks for its certificate. It must succeed: it is tried 20 times, a second apart, for 15 seconds each. It is run once on a machine. Everybody
-	// can read it who reads a plan: do not put a credential in it.
+	// OutboundCommand is the user's own shell command, at most 16 KiB, run unchanged with the proxy's variables before the node
+	// requests its certificate. It must succeed: it is tried 20 times, a second apart, for 15 seconds each. It runs once on a
+	// machine. Every reader of a plan can see it: do not put a credential in it.
 	OutboundCommand string `json:"outboundCommand,omitempty"`
-	// AllowUnapplied are the paths of settings, such as "network.localDNS", that may be left out although somebody needs
-	// them, where this version does not apply them; without it they are errors. In an image's own contract they are
-	// those of every contract that the image is provisioned with, in the terms of either.
+	// AllowUnapplied are the paths of settings, such as "network.localDNS", that may remain unapplied although a workload may need
+	// them, if this version does not apply them. Without it they are errors. In an image's own contract, the paths apply to every
+	// contract that the image is provisioned with, in the terms of either.
 	AllowUnapplied []string `json:"allowUnapplied,omitempty"`
 }
 
-// Components says what the image is expected to hold, and where else it may come from.
+// Components describes what the image must contain, and other sources of these components.
 type Components struct {
-	// Layout names the table of places on the node: "standard" (kubeadm's, the default), "eksctl", "eks" (of EKS's images of Amazon Linux 2023), "aks".
+	// Layout names the table of paths on the node: "standard" (kubeadm's, the default), "eksctl", "eks" (of EKS's images of Amazon
+	// Linux 2023), "aks".
 	Layout string `json:"layout,omitempty"`
-	// OS is the operating system of the image. A machine with another one is refused. If no facts name the machine's, the node is
-	// planned for this one.
+	// OS is the operating system of the image. A machine with another one is refused. If the facts do not name the machine's, the
+	// plan is for this one.
 	OS *OperatingSystem `json:"os,omitempty"`
-	// Preinstalled requires an image that was built for the purpose; nil means that it is not
-	// checked.
+	// Preinstalled requires an image that was built for the purpose. If it is not set, the agent does not check.
 	Preinstalled *bool `json:"preinstalled,omitempty"`
-	// Registry serves the images and the components of a cluster without a way out, "HOST[:PORT][/PATH]". It stands for the
-	// registry of the layout's own images: mcr.microsoft.com for "aks", registry.k8s.io for "standard". Where runtime.registries
-	// has an entry for that one, the entry counts. The sandbox image is pulled from there before the kubelet starts.
+	// Registry serves the images and the components of an air-gapped cluster, "HOST[:PORT][/PATH]". It replaces the registry of the
+	// layout's own images: mcr.microsoft.com for "aks", registry.k8s.io for "standard". An entry for that one in runtime.registries
+	// wins. The sandbox image is pulled from there before the kubelet starts.
 	Registry string `json:"registry,omitempty"`
-	// Artifacts are the components that may be fetched, by name: "kubernetes", "containerd", "runc",
-	// "cni-plugins", "azure-cni", "credential-provider", "kube-proxy".
+	// Artifacts are the components that may be downloaded, by name: "kubernetes", "containerd", "runc", "cni-plugins", "azure-cni",
+	// "credential-provider", "kube-proxy".
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
-	// Features are switches that the image's own programs read.
+	// Features are switches for the image's own programs.
 	Features map[string]string `json:"features,omitempty"`
-	// ScriptVariables are variables of the provisioning scripts of AKS's images, by name: values that these scripts alone
-	// read and that nothing else here says. One goes before the value that follows from the rest. A value may be a
-	// credential. They change nothing on a node that Slipway makes.
+	// ScriptVariables are variables of the provisioning scripts of AKS's images, by name: values that only these scripts read and
+	// that no other field sets. They win over values that follow from other fields. A value may be a credential. They change
+	// nothing on a node that Slipway makes.
 	ScriptVariables map[string]Secret `json:"scriptVariables,omitempty"`
 }
 
 // OperatingSystem is an operating system as its os-release names it.
 type OperatingSystem struct {
-	// ID is the distribution, as ID of os-release names it.
+	// ID is the distribution: ID in os-release.
 	ID string `json:"id,omitempty"`
-	// VersionID is the release, as VERSION_ID of os-release names it. If empty, any release is accepted.
+	// VersionID is the release: VERSION_ID in os-release. If empty, any release is accepted.
 	VersionID string `json:"versionID,omitempty"`
 }
 
-// Artifact is a component that may be fetched.
+// Artifact is a component that may be downloaded.
 type Artifact struct {
 	// Version is the release, such as "2.2.4".
 	Version string `json:"version,omitempty"`
-	// URL is where it may be fetched: an https URL, an http URL together with a digest, or, without a scheme, a reference to an
-	// artifact of an OCI registry. It is shown like any other value, as in AKS's contract, so it must hold no password and no
-	// signature.
+	// URL is the source: an https URL, an http URL together with a digest, or, without a scheme, a reference to an artifact of an
+	// OCI registry. It is shown like any other value, as in AKS's contract, so it must contain no password and no signature.
 	URL string `json:"url,omitempty"`
-	// SHA256 is the hexadecimal digest of what the URL serves.
+	// SHA256 is the hexadecimal digest of the URL's content.
 	SHA256 string `json:"sha256,omitempty"`
-	// File is a file of the image that it is taken from in the place of the URL, if the file is there.
+	// File is a file of the image that is used instead of the URL, if the file exists.
 	File string `json:"file,omitempty"`
-	// Force has it fetched also where the image has the wanted version.
+	// Force downloads it even if the image has the wanted version.
 	Force bool `json:"force,omitempty"`
 }

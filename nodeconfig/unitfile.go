@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// DefaultTarget is what a unit starts with at boot where it says nothing else.
+// DefaultTarget starts an enabled unit at boot if the unit names no other.
 const DefaultTarget = "multi-user.target"
 
-// WantedBy are the units that start this one at boot where it is enabled: those that its content names, sorted, or else
+// WantedBy returns the units that start this one at boot if it is enabled: those that its content names, sorted, or else
 // [DefaultTarget].
 func (u *Unit) WantedBy() []string {
 	named := wordsOf(unitSettings(u.Content, "Install", "WantedBy"))
@@ -22,7 +22,7 @@ func (u *Unit) WantedBy() []string {
 // isTemplate reports whether a unit is a template, which does not run itself (systemd.unit(5), "Unit templates").
 func isTemplate(name string) bool { return strings.Contains(name, "@.") }
 
-// wordsOf are the words of a list setting: an empty value removes those before it (systemd.syntax(7)).
+// wordsOf returns the words of a list setting. An empty value removes those before it (systemd.syntax(7)).
 func wordsOf(values []string) []string {
 	var words []string
 	for _, value := range values {
@@ -34,7 +34,7 @@ func wordsOf(values []string) []string {
 	return words
 }
 
-// unitSettings are the values of a setting of a unit file, in their order (systemd.syntax(7)).
+// unitSettings returns the values of a setting of a unit file, in their order (systemd.syntax(7)).
 func unitSettings(content, section, name string) []string {
 	var values []string
 	in := ""
@@ -50,8 +50,7 @@ func unitSettings(content, section, name string) []string {
 	return values
 }
 
-// unitLines are the lines of a unit file that say something: without comments and empty lines, and with those joined
-// that a backslash continues.
+// unitLines returns the lines of a unit file without comments and empty lines, and joins lines that a backslash continues.
 func unitLines(content string) []string {
 	var lines []string
 	open := ""
@@ -59,7 +58,7 @@ func unitLines(content string) []string {
 		line = strings.TrimSpace(line)
 		switch {
 		case strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";"):
-			continue // within a continued line too
+			continue // within a continued line, too
 		case strings.HasSuffix(line, `\`):
 			open += strings.TrimSuffix(line, `\`) + " "
 			continue

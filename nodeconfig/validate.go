@@ -13,9 +13,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Repair returns everything that is wrong with a config that [Default] has completed, fatal problems first. It takes out
-// of the config every value that a problem which is not fatal is about, so that what is left can be used. What it takes
-// out may have a default, so [Default] is called again where there was any.
+// Repair returns all problems of a config that [Default] has completed, fatal problems first. It removes from the config every
+// value with a problem that is not fatal, so that the rest is usable. A removed value may have a default, so Repair then calls
+// [Default] again.
 func Repair(c *NodeConfig) []Problem {
 	v := new(validator)
 	(&characters{validator: v}).check(reflect.ValueOf(c).Elem())
@@ -56,17 +56,17 @@ func Repair(c *NodeConfig) []Problem {
 // validator collects problems.
 type validator struct{ problems []Problem }
 
-// unsafe records a value that is refused wherever it is.
+// unsafe records a value that is refused in every field.
 func (v *validator) unsafe(path, reason string) {
 	v.problems = append(v.problems, Problem{Kind: Invalid, Path: path, Reason: reason, Fatal: true})
 }
 
-// missing records that a value without which no node can be made is not there.
+// missing records that a required value is not set.
 func (v *validator) missing(path, reason string) {
 	v.problems = append(v.problems, Problem{Kind: Missing, Path: path, Reason: reason, Fatal: true})
 }
 
-// invalid records a value that is none of its field's. Where the field is not vital, clear takes the value out.
+// invalid records a value that its field does not allow. If the field is not vital, clear removes the value.
 func (v *validator) invalid(path, reason string, clear func()) {
 	p := Problem{Kind: Invalid, Path: path, Reason: reason, Fatal: Vital(path)}
 	if !p.Fatal {
@@ -81,23 +81,23 @@ func (v *validator) vital(path, reason string) {
 	v.invalid(path, reason, func() { panic("nodeconfig: not in the table of vital fields: " + path) })
 }
 
-// naming has the reason of the last problem name a setting.
+// naming sets the setting that the last problem's reason names.
 func (v *validator) naming(setting string) {
 	last := &v.problems[len(v.problems)-1]
 	*last = last.Naming(setting)
 }
 
-// shortestTimeout is the shortest that is no slip of the pen.
+// shortestTimeout is the shortest timeout that is not a mistake.
 const shortestTimeout = Duration(time.Second)
 
-// timeout wants a vital one that something can be done in.
+// timeout checks that a vital timeout is long enough to do anything.
 func (v *validator) timeout(path string, d Duration) {
 	if d < shortestTimeout {
 		v.vital(path, "is shorter than a second; use a longer one, such as 5m")
 	}
 }
 
-// checkMap validates the entries of a map; check returns what is wrong with one, or "". What is found is sorted later.
+// checkMap validates the entries of a map. check returns what is wrong with one, or "". The problems are sorted later.
 func checkMap[V any](v *validator, path string, m map[string]V, check func(key string, value V) string) {
 	for key, value := range m {
 		if reason := check(key, value); reason != "" {
@@ -119,16 +119,15 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 	})
 }
 
-// characters looks through a config for texts that no field has a use for, and for words that a field does not know.
+// characters searches a config for strings that no field allows, and for values that are not in their field's enumeration.
 type characters struct {
 	*validator
 	at document.Path
 }
 
-// check refuses NUL and its like wherever they are: no field has a use for them, and a
-// path or a line that holds one means different things to different readers. So do Unicode's noncharacters:
-// systemd reads no line of a file that has one (systemd: src/basic/utf8.c, unichar_is_valid). What is found is sorted by
-// its path later, so the order of maps does not matter.
+// check refuses NUL and similar characters in all fields: no field needs them, and programs read a path or a line with one
+// differently. The same is true for Unicode's noncharacters: systemd ignores a file's line that has one (systemd: src/basic/utf8.c,
+// unichar_is_valid). The problems are sorted by path later, so the order of maps does not matter.
 func (v *characters) check(value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Pointer:
@@ -167,7 +166,7 @@ func (v *characters) check(value reflect.Value) {
 				entry, found := reflect.New(value.Type().Elem()).Elem(), len(v.problems)
 				entry.Set(iter.Value())
 				if v.check(entry); len(v.problems) > found {
-					value.SetMapIndex(iter.Key(), entry) // a word of it may have been taken out
+					value.SetMapIndex(iter.Key(), entry) // the check may have removed a value from it
 				}
 				v.at.Leave()
 			}
@@ -179,7 +178,7 @@ func (v *characters) check(value reflect.Value) {
 	}
 }
 
-// word wants a text to be empty or one of some words.
+// word checks that a string is empty or one of an enumeration's values.
 func (v *characters) word(text reflect.Value, words []string) {
 	if words != nil && text.String() != "" && !slices.Contains(words, text.String()) {
 		v.invalid(v.at.String(), "want one of "+strings.Join(words, ", "), text.SetZero)
@@ -195,7 +194,7 @@ func checkEntries[V any](v *characters, m map[string]V, check func(V)) {
 	}
 }
 
-// data is check for what may be in free data.
+// data is check for values in free data.
 func (v *characters) data(data any) {
 	switch data := data.(type) {
 	case nil, bool, json.Number:
@@ -228,7 +227,7 @@ func (v *characters) text(s string) {
 	}
 }
 
-// unusual looks closer at a text that is not of ASCII's letters and signs alone.
+// unusual checks a string that has other characters than ASCII's letters and signs.
 func (v *characters) unusual(s string) {
 	for _, r := range s {
 		switch {
@@ -255,7 +254,7 @@ func checkAbsolute(p string) string {
 	return ""
 }
 
-// singleLine returns what is wrong with a value that ends up on one line of a file.
+// singleLine returns what is wrong with a value that will be on one line of a file.
 func singleLine(s string) string {
 	if strings.ContainsAny(s, "\r\n") {
 		return "has a line break"
@@ -263,11 +262,11 @@ func singleLine(s string) string {
 	return ""
 }
 
-// maxOutbound is how many servers a node can be asked to reach: each is asked at the same time.
+// maxOutbound limits the servers that a node must reach: the node connects to all at the same time.
 const maxOutbound = 16
 
-// outbound validates the servers that the node must reach. What AKS's scripts take of a command is theirs to say; the planner says
-// what Slipway takes.
+// outbound validates the servers that the node must reach. Which command AKS's scripts accept is up to them; the planner decides
+// what Slipway accepts.
 func (v *validator) outbound(c *Checks) {
 	if len(c.Outbound) > maxOutbound {
 		v.invalid("$.checks.outbound", fmt.Sprintf("has more than %d servers", maxOutbound), func() { c.Outbound = nil })

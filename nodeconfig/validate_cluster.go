@@ -52,7 +52,7 @@ func (v *validator) cluster(c *NodeConfig) {
 	})
 }
 
-// authority validates the CA, or what it is fetched by.
+// authority validates the CA, or the settings for fetching it.
 func (v *validator) authority(cl *Cluster, joins bool) {
 	const at = "$.cluster.certificateAuthorityHashes"
 	good := true
@@ -171,8 +171,8 @@ func (v *validator) aws(c *NodeConfig) {
 	}
 }
 
-// eksRegion is the region in the name of an API server of EKS; empty for another server (Amazon EKS User Guide, Cluster API server
-// endpoint: ID.GROUP.REGION.eks.DOMAIN, and with two address families ID.eks-cluster.REGION.DOMAIN).
+// eksRegion returns the region in the name of an EKS API server, or "" for another server (Amazon EKS User Guide, Cluster API
+// server endpoint: ID.GROUP.REGION.eks.DOMAIN, and with two address families ID.eks-cluster.REGION.DOMAIN).
 func eksRegion(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -190,7 +190,7 @@ func eksRegion(server string) string {
 	return ""
 }
 
-// AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in the order in which it does them.
+// AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in their order.
 var AttestedSteps = []string{"validateKubeconfig", "accessToken", "instanceData", "nonce", "attestedData", "credential"}
 
 func (v *validator) bootstrapToken(path string, token Secret) {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// healthZone is the cache's own server block, by which its health is checked (AKS: localdns.sh).
+	// healthZone is the cache's own server block for health checks (AKS: localdns.sh).
 	healthZone = "health-check.localdns.local"
-	// shortestRefresh is how often critical names may be looked up (AKS: aks-localdns-hosts-setup).
+	// shortestRefresh is the shortest interval for resolving critical names (AKS: aks-localdns-hosts-setup).
 	shortestRefresh = 5
 )
 
-// localDNS validates the node's DNS cache. What is good here becomes words of CoreDNS's configuration, in which a brace, a
-// quote, a blank or a line break would begin something else, and {$NAME} is a variable (Caddy: the Caddyfile's syntax).
+// localDNS validates the node's DNS cache. Valid values become words of CoreDNS's configuration. There a brace, a quote, a blank or
+// a line break would start another element, and {$NAME} is a variable (Caddy: the Caddyfile's syntax).
 func (v *validator) localDNS(dns *LocalDNS) {
 	const at = "$.network.localDNS"
 	v.number(at+".cpuMilli", &dns.CPUMilli, 0)
@@ -36,7 +36,7 @@ func (v *validator) localDNS(dns *LocalDNS) {
 	}
 }
 
-// number wants a number, where there is one, to be at least another.
+// number checks that a number, if set, is at least a minimum.
 func (v *validator) number(path string, number **int32, least int32) {
 	switch n := *number; {
 	case n == nil || *n >= least:
@@ -47,7 +47,7 @@ func (v *validator) number(path string, number **int32, least int32) {
 	}
 }
 
-// dnsZones validates server blocks. CoreDNS does not start if two are for one domain.
+// dnsZones validates server blocks. CoreDNS does not start if two have the same domain.
 func (v *validator) dnsZones(path string, zones map[string]LocalDNSZone) {
 	seen := make(map[string]bool)
 	for _, domain := range slices.Sorted(maps.Keys(zones)) {
@@ -73,8 +73,7 @@ func (v *validator) dnsZones(path string, zones map[string]LocalDNSZone) {
 	}
 }
 
-// dnsZone validates a server block. The least numbers are those that CoreDNS takes (CoreDNS: plugin/cache/setup.go,
-// plugin/forward/setup.go).
+// dnsZone validates a server block. The minimums are CoreDNS's (CoreDNS: plugin/cache/setup.go, plugin/forward/setup.go).
 func (v *validator) dnsZone(at string, zone *LocalDNSZone) {
 	v.number(at+".maxConcurrent", &zone.MaxConcurrent, 0)
 	v.number(at+".cacheSeconds", &zone.CacheSeconds, 1)

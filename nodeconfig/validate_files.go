@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// How many files and units of the author's own there may be, and how large: each generation keeps all of them.
+// Limits of the author's own files and units: each generation keeps all of them.
 const (
 	maxFiles     = 128
 	maxFileBytes = 256 << 10
@@ -50,7 +50,7 @@ func defaultUnits(units []Unit) {
 	}
 }
 
-// Bytes are what the file holds. They are as secret as its Secret.
+// Bytes returns the file's content. It is as secret as the file's Secret.
 func (f *File) Bytes() ([]byte, error) {
 	switch {
 	case !f.Secret.IsZero():
@@ -65,7 +65,7 @@ func (f *File) Bytes() ([]byte, error) {
 	return []byte(f.Content), nil
 }
 
-// Permissions are the file's permission bits.
+// Permissions returns the file's permission bits.
 func (f *File) Permissions() (uint32, error) {
 	mode, err := strconv.ParseUint(f.Mode, 8, 32)
 	if err != nil || !consists(f.Mode, 3, 4, &digit) {
@@ -116,7 +116,7 @@ func (v *validator) files(c *NodeConfig) {
 	}
 }
 
-// content validates what a file holds, and its mode.
+// content validates a file's content and mode.
 func (v *validator) content(f *File, at string) {
 	secret := !f.Secret.IsZero()
 	switch {
@@ -140,7 +140,7 @@ func (v *validator) content(f *File, at string) {
 	}
 }
 
-// authored is how many bytes the author's files and units have together, as far as they are in the document.
+// authored returns the total size of the author's files and units in the document.
 func authored(c *NodeConfig) int {
 	sum := 0
 	for i := range c.Files {
@@ -206,7 +206,7 @@ func (v *validator) units(c *NodeConfig) {
 	}
 }
 
-// unit validates what is said of a unit.
+// unit validates the settings of a unit.
 func (v *validator) unit(u *Unit, at string) {
 	switch {
 	case profile.IsOwnUnit(u.Name):
@@ -245,7 +245,7 @@ func (v *validator) unit(u *Unit, at string) {
 	v.runs(u, at)
 }
 
-// runs validates that a unit with content can be started, and enabled.
+// runs validates that a unit with content can be started and enabled.
 func (v *validator) runs(u *Unit, at string) {
 	oneshot := last(unitSettings(u.Content, "Service", "Type")) == "oneshot"
 	stays := slices.Contains([]string{"yes", "true", "on", "1", "y", "t"}, strings.ToLower(last(unitSettings(u.Content, "Service", "RemainAfterExit"))))
@@ -301,13 +301,13 @@ func (v *validator) dropIns(u *Unit, at string) {
 	}
 }
 
-// UnitPath is where an administrator's file of a unit is (systemd.unit(5)).
+// UnitPath returns the path of an administrator's unit file (systemd.unit(5)).
 func UnitPath(unit string) string { return "/etc/systemd/system/" + unit }
 
-// DropInPath is where an administrator's drop-in of a unit is.
+// DropInPath returns the path of an administrator's drop-in for a unit.
 func DropInPath(unit, dropIn string) string { return UnitPath(unit) + ".d/" + dropIn }
 
-// checkUnitText returns what is wrong with a unit file or a drop-in: systemd ignores what is in no section.
+// checkUnitText returns what is wrong with a unit file or a drop-in: systemd ignores settings outside a section.
 func checkUnitText(content string) string {
 	lines := unitLines(content)
 	switch {
@@ -329,25 +329,25 @@ var systemTargets = []string{
 	"network-pre", "paths", "poweroff", "reboot", "remote-fs", "rescue", "shutdown", "slices", "sockets", "swap", "sysinit", "timers", "umount",
 }
 
-// isSystemUnit reports whether a unit is one that a machine does not run without.
+// isSystemUnit reports whether a machine needs a unit to run.
 func isSystemUnit(name string) bool {
 	target, isTarget := strings.CutSuffix(name, ".target")
 	return isBus(name) || strings.HasPrefix(name, "systemd-") || strings.HasPrefix(name, "initrd-") || isTarget && slices.Contains(systemTargets, target)
 }
 
-// isBus reports whether a unit is the system's bus, by which Slipway speaks to systemd.
+// isBus reports whether a unit is the system's bus, which Slipway uses to call systemd.
 func isBus(name string) bool {
 	return slices.Contains([]string{"dbus.service", "dbus.socket", "dbus-broker.service"}, name)
 }
 
-// How many commands of the author's own there may be, and how large. An argument of a process is at most 128 KiB (execve(2)),
-// and systemd's line as much again with its quotes.
+// Limits of the author's own commands. An argument of a process is at most 128 KiB (execve(2)), and systemd's line may double in
+// size by its quotes.
 const (
 	maxCommands     = 64
 	maxCommandBytes = 16 << 10
 )
 
-// commands validates the author's commands. That a text has no NUL is seen with all texts.
+// commands validates the author's commands. The check of all strings finds a NUL in a text.
 func (v *validator) commands(c *NodeConfig) {
 	if len(c.Commands) > maxCommands {
 		v.vital("$.commands", fmt.Sprintf("are more than %d", maxCommands))

@@ -106,7 +106,7 @@ func (v *validator) access(a *Access) {
 	}
 }
 
-// unless is a reason, where something is not so.
+// unless returns a reason if a condition is false.
 func unless(ok bool, reason string) string {
 	if ok {
 		return ""
@@ -114,14 +114,14 @@ func unless(ok bool, reason string) string {
 	return reason
 }
 
-// atLeastZero wants a number to be no negative one.
+// atLeastZero checks that a number is not negative.
 func (v *validator) atLeastZero(path string, number *int32) {
 	if *number < 0 {
 		v.invalid(path, "is negative", func() { *number = 0 })
 	}
 }
 
-// hugePages are the kernel's settings of transparent huge pages, with what each takes (Linux:
+// hugePages are the kernel's settings of transparent huge pages, with their values (Linux:
 // Documentation/admin-guide/mm/transhuge.rst).
 var hugePages = map[string][]string{
 	"defrag":  {"always", "defer", "defer+madvise", "madvise", "never"},
@@ -169,13 +169,13 @@ func (v *validator) system(s *System) {
 	}
 }
 
-// maxVariable is how large a variable of the environment may be, in bytes, with its name. The kernel starts no program with
-// one of 128 KiB (execve(2), MAX_ARG_STRLEN), so a unit with it would not start.
+// maxVariable limits an environment variable, with its name, in bytes. The kernel starts no program with one of 128 KiB (execve(2),
+// MAX_ARG_STRLEN), so a unit with it would not start.
 const maxVariable = 127 << 10
 
 const tooLong = "is too long for a variable of the environment, which has at most 127 KiB"
 
-// surroundings validates what is around the node: trust, proxy, cloud, components.
+// surroundings validates the node's environment: trust, proxy, cloud, components.
 func (v *validator) surroundings(c *NodeConfig) {
 	checkList(v, "$.trust.certificates", &c.Trust.Certificates, func(certificate string) string {
 		if err := checkCertificates(certificate); err != nil {
@@ -195,7 +195,7 @@ func (v *validator) surroundings(c *NodeConfig) {
 		}
 	}
 	checkList(v, "$.proxy.noProxy", &c.Proxy.NoProxy, singleLine)
-	// A kilobyte is left for the name, and for what a node reaches directly in any case.
+	// A kilobyte is reserved for the name, and for hosts that a node always reaches directly.
 	if len(strings.Join(c.Proxy.NoProxy, ",")) > maxVariable-1<<10 {
 		v.invalid("$.proxy.noProxy", tooLong, func() { c.Proxy.NoProxy = nil })
 	}
@@ -210,7 +210,7 @@ func (v *validator) surroundings(c *NodeConfig) {
 	v.components(&c.Components)
 }
 
-// azure validates what is said of Azure.
+// azure validates the settings of Azure.
 func (v *validator) azure(a *Azure) {
 	custom := a.Custom
 	if custom == nil {
@@ -226,7 +226,7 @@ func (v *validator) azure(a *Azure) {
 	}
 }
 
-// components validates what the image should hold.
+// components validates the image's expected content.
 func (v *validator) components(c *Components) {
 	for name, artifact := range c.Artifacts {
 		at := document.FieldPath("$.components.artifacts", name)
@@ -261,13 +261,13 @@ func (v *validator) components(c *Components) {
 	checkMap(v, "$.components.scriptVariables", c.ScriptVariables, func(name string, _ Secret) string { return checkVariable(name) })
 }
 
-// isReleaseWord reports whether os-release can have a text as ID or VERSION_ID (os-release(5)).
+// isReleaseWord reports whether os-release can have a string as ID or VERSION_ID (os-release(5)).
 func isReleaseWord(word string) bool {
 	return len(word) <= 64 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
-// checkArtifactURL returns why an artifact cannot be fetched from a place, or "". What comes by http may be anybody's, so a digest
-// has to say what it is.
+// checkArtifactURL returns why an artifact cannot be downloaded from a URL, or "". Content that comes by http may be from anyone,
+// so it needs a digest.
 func checkArtifactURL(place, digest string) string {
 	if place == "" {
 		return ""
@@ -286,7 +286,7 @@ func checkArtifactURL(place, digest string) string {
 	return ""
 }
 
-// isArtifact is a reference to an artifact of an OCI registry, HOST/PATH:TAG or HOST/PATH@sha256:DIGEST.
+// isArtifact reports whether a string is a reference to an artifact of an OCI registry, HOST/PATH:TAG or HOST/PATH@sha256:DIGEST.
 func isArtifact(reference string) bool {
 	host, rest, ok := strings.Cut(reference, "/")
 	if !ok || host == "" || !isImageReference(reference) {

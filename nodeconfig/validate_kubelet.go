@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/place"
 )
 
-// kubelet validates what the kubelet would refuse. All of it is fatal: a kubelet that does not start
-// is found minutes later and far away.
+// kubelet validates values that the kubelet would refuse. All these problems are fatal: otherwise the user notices minutes later,
+// and elsewhere, that the kubelet does not start.
 func (v *validator) kubelet(k *Kubelet) {
 	if k.NodeName != "" && (len(k.NodeName) > 253 || !isDNSName(k.NodeName)) {
 		v.vital("$.kubelet.nodeName", "is not a DNS name of lower case letters, digits, dashes and dots")
@@ -49,10 +49,10 @@ func (v *validator) kubelet(k *Kubelet) {
 	}
 }
 
-// osLabels say which operating system a node runs (Kubernetes: well-known labels).
+// osLabels name a node's operating system (Kubernetes: well-known labels).
 var osLabels = []string{"kubernetes.io/os", "beta.kubernetes.io/os"}
 
-// labelsFlag validates labels as the kubelet's flag has them (k8s.io/component-base cli/flag, ConfigurationMap).
+// labelsFlag validates labels in the format of the kubelet's flag (k8s.io/component-base cli/flag, ConfigurationMap).
 func (v *validator) labelsFlag(at, text string) {
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(pair, "=")
@@ -68,12 +68,12 @@ func isPort(s string) bool {
 	return err == nil
 }
 
-// nodeIPs validates what a node may register: one address, or one of each family (k8s.io/kubernetes v1.36.3
-// pkg/util/node: ParseNodeIPArgument; pkg/kubelet: validateNodeIP). The unspecified address alone lets the kubelet choose one of
-// its family (pkg/kubelet/nodestatus/setters.go: NodeAddress).
+// nodeIPs validates the addresses that a node may register: one address, or one of each family (k8s.io/kubernetes v1.36.3
+// pkg/util/node: ParseNodeIPArgument; pkg/kubelet: validateNodeIP). If the only address is the unspecified one, the kubelet chooses
+// one of its family (pkg/kubelet/nodestatus/setters.go: NodeAddress).
 func (v *validator) nodeIPs(ips []string) {
 	const at = "$.kubelet.nodeIPs"
-	family := make(map[bool]bool) // whether there is an address, by whether it is IPv6
+	family := make(map[bool]bool) // the families with an address; the key is whether it is IPv6
 	for i, ip := range ips {
 		if reason := checkIP(ip); reason != "" {
 			v.vital(document.IndexPath(at, i), reason)
@@ -98,7 +98,7 @@ func (v *validator) nodeIPs(ips []string) {
 	}
 }
 
-// kindOfAddress names an address that is no host's own.
+// kindOfAddress names the kind of an address that no host can have.
 func kindOfAddress(addr netip.Addr) string {
 	switch {
 	case addr.IsLoopback():
@@ -111,8 +111,8 @@ func kindOfAddress(addr netip.Addr) string {
 	return "the broadcast address"
 }
 
-// taints validates the taints. The kubelet refuses two of one key and effect (k8s.io/kubernetes v1.36.3
-// pkg/util/taints: ParseTaints).
+// taints validates the taints. The kubelet refuses two with the same key and effect (k8s.io/kubernetes v1.36.3 pkg/util/taints:
+// ParseTaints).
 func (v *validator) taints(taints []Taint) {
 	seen := make(map[Taint]bool)
 	for i, taint := range taints {
@@ -136,7 +136,7 @@ const (
 	KubeletConfigKind    = "KubeletConfiguration"
 )
 
-// kindOf wants an upstream document to be of its kind, where it says anything.
+// kindOf checks the kind of an upstream document, if it has one.
 func (v *validator) kindOf(at string, config map[string]any, apiVersion, kind string) {
 	if got, ok := config["apiVersion"]; ok && got != apiVersion {
 		v.vital(at+".apiVersion", fmt.Sprintf("want %q", apiVersion))
@@ -156,7 +156,7 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 			v.vital(at+"."+field.name, reason)
 		}
 	}
-	if p.Config != nil && checkAbsolute(p.ConfigFile) == "" { // without one, the file is the image's and is only read
+	if p.Config != nil && checkAbsolute(p.ConfigFile) == "" { // without a config, the file is the image's and is only read
 		if reason := place.CredentialProviderConfig.Check(p.ConfigFile); reason != "" {
 			v.vital(at+".configFile", reason)
 		}
@@ -176,7 +176,7 @@ func checkLabel(key, value string) string {
 	return checkReservedLabel(key)
 }
 
-// checkLabelKey wants a qualified name: a name, or a DNS name and a name with a slash between.
+// checkLabelKey checks that a string is a qualified name: a name, or a DNS name and a name with a slash between.
 func checkLabelKey(key string) string {
 	name := key
 	if prefix, rest, found := strings.Cut(key, "/"); found {

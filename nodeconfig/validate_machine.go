@@ -8,10 +8,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// RuleEKS is the rule of Amazon's EKS, by which the planner computes a node's capacity.
+// RuleEKS is the capacity rule of Amazon's EKS.
 const RuleEKS = "EKS"
 
-// The facts that a label of [Kubelet.MachineLabels] can have for its value.
+// The facts that can be the value of a label in [Kubelet.MachineLabels].
 const (
 	MachineInstanceID   = "InstanceID"
 	MachineInstanceType = "InstanceType"
@@ -22,12 +22,11 @@ const (
 // machineFacts are all of them.
 var machineFacts = []string{MachineInstanceID, MachineInstanceType, MachineZone, MachineLifecycle}
 
-// maxInstanceTypes is how many types a machine can be of; a group of EC2's takes 40 (EC2 Auto Scaling quotas, launch template
+// maxInstanceTypes limits the types that a machine may have; an EC2 group takes 40 (EC2 Auto Scaling quotas, launch template
 // overrides for each mixed instances policy).
 const maxInstanceTypes = 64
 
-// capacity validates by whose rule a capacity is computed. A node with another number of pods than its machine can hold has
-// pods that never start.
+// capacity validates the capacity rule. If a node allows more pods than its machine can hold, some pods never start.
 func (v *validator) capacity(c *Capacity) {
 	if c == nil {
 		return
@@ -51,14 +50,14 @@ func (v *validator) capacity(c *Capacity) {
 	}
 }
 
-// isInstanceType reports whether a type of EC2's instances can have the name: a family, a dot and a size.
+// isInstanceType reports whether a string can be the name of an EC2 instance type: a family, a dot and a size.
 func isInstanceType(name string) bool {
 	const characters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	family, size, found := strings.Cut(name, ".")
 	return found && len(name) <= 63 && family != "" && size != "" && strings.Trim(family, characters) == "" && strings.Trim(size, characters) == ""
 }
 
-// machineLabels validates labels whose values the machine fills in.
+// machineLabels validates labels whose values come from the machine.
 func (v *validator) machineLabels(k *Kubelet) {
 	const at = "$.kubelet.machineLabels"
 	for key, fact := range k.MachineLabels {

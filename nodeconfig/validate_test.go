@@ -27,7 +27,7 @@ func validateCases(t *testing.T) map[string][]contracts.Case {
 	return cases
 }
 
-// complete decodes a document that has no problem so far, and sets its defaults.
+// complete decodes a document that has no problem yet, and sets its defaults.
 func complete(t *testing.T, doc []byte) *nodeconfig.NodeConfig {
 	t.Helper()
 	config, problems := decode(doc)
@@ -38,10 +38,10 @@ func complete(t *testing.T, doc []byte) *nodeconfig.NodeConfig {
 	return config
 }
 
-// TestRepair: Repair finds everything, takes out exactly what is not fatal, and leaves a
-// config that has only the fatal problems.
+// TestRepair: Repair reports all problems, removes exactly the values that are not fatal, and leaves a config with only the fatal
+// problems.
 func TestRepair(t *testing.T) {
-	// These have a default that takes the place of what is taken out.
+	// These have a default that replaces the removed value.
 	replaced := map[string]bool{"$.cluster.dnsDomain": true, "$.runtime.sandboxImage": true}
 	for file, cases := range validateCases(t) {
 		for _, c := range cases {
@@ -81,8 +81,7 @@ func tree(t *testing.T, config *nodeconfig.NodeConfig) *document.Node {
 	return n
 }
 
-// without is the canonical form of a document from which values are taken out, with what is empty
-// then.
+// without is the canonical form of a document with some values removed, and with the containers that are then empty.
 func without(n *document.Node, drop func(path string) bool) []byte {
 	left := contracts.Edit(n, func(path string, n *document.Node) *document.Node {
 		if drop(path) {
@@ -94,7 +93,7 @@ func without(n *document.Node, drop func(path string) bool) []byte {
 	return nodeconfig.Encode(config)
 }
 
-// TestRepairFindsAll puts all the cases' documents into one: every problem is found at once.
+// TestRepairFindsAll merges the documents of all cases: every problem is reported at once.
 func TestRepairFindsAll(t *testing.T) {
 	all := contracts.Parse(t, minimal)
 	for _, file := range []string{"host", "kubelet", "labels"} {
@@ -120,7 +119,7 @@ func TestRepairFindsAll(t *testing.T) {
 	}
 }
 
-// TestRepairNothing: a config that nobody completed has problems, and is no reason to panic.
+// TestRepairNothing: a config without Default has problems, and Repair does not panic.
 func TestRepairNothing(t *testing.T) {
 	for _, config := range []*nodeconfig.NodeConfig{new(nodeconfig.NodeConfig), fullConfig()} {
 		fatal := nodeconfig.Fatal(nodeconfig.Repair(config))
@@ -131,7 +130,7 @@ func TestRepairNothing(t *testing.T) {
 	}
 }
 
-// TestReasonsDoNotRepeatValues: whatever is wrong with a text, the problem does not show it.
+// TestReasonsDoNotRepeatValues: no problem of a string shows the string.
 func TestReasonsDoNotRepeatValues(t *testing.T) {
 	for _, word := range []string{canary, "!" + canary, canary + "\n", "\x00" + canary, "-----BEGIN " + canary + "-----"} {
 		config := fullConfig()

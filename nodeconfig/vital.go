@@ -2,13 +2,13 @@ package nodeconfig
 
 import "github.com/slipway-dev/slipway/internal/document"
 
-// vital are the fields without which no node can be made, or only another one than the contract's author wanted: a
-// value there that cannot be read or used is an error. Elsewhere it is a warning, and the value is left out. Decoder
-// and validation read this one table, so that a wrong type is never a lesser fault than a wrong value.
+// vital are the fields without which no node, or another node than the author wanted, would be made: an unreadable or unusable
+// value in one of them is an error. In other fields it is a warning, and the value is left out. Decoder and validation both use
+// this table, so that a wrong type is never a smaller problem than a wrong value.
 var vital = []string{
 	"$.apiVersion",
 	"$.kind",
-	"$.metadata.revision", // else an older contract could replace a newer one
+	"$.metadata.revision", // otherwise an older contract could replace a newer one
 
 	// Needed to join.
 	"$.cluster.kubernetesVersion",
@@ -18,7 +18,7 @@ var vital = []string{
 	"$.cluster.unsafeSkipCAVerification",
 	"$.join",
 
-	// What the kubelet, or containerd, would refuse to start with; and who may run on the node.
+	// Values with which the kubelet, or containerd, would not start; and values that decide which pods may run on the node.
 	"$.kubelet.nodeName",
 	"$.kubelet.nodeIPs",
 	"$.kubelet.labels",
@@ -28,13 +28,13 @@ var vital = []string{
 	"$.kubelet.capacity",
 	"$.kubelet.machineLabels",
 	"$.kubelet.imageCredentialProvider",
-	"$.runtime.registries", // a mirror that is left out means images from elsewhere
+	"$.runtime.registries", // without a mirror, images come from another source
 	"$.runtime.containerd.config",
 	"$.runtime.containerd.dataDir",
 	"$.runtime.containerd.metricsAddress",
 	"$.cloud.azure.custom.endpoints",
 
-	// What protects somebody: left out, it would not be missed.
+	// Protection: if it were left out, no one would notice.
 	"$.runtime.containerd.baseRuntimeSpec",
 	"$.access.ssh",
 	"$.network.metadataRestriction",
@@ -44,16 +44,16 @@ var vital = []string{
 	"$.checks.changeTimeout",
 	"$.components.layout",
 	"$.components.os",
-	"$.components.registry", // left out, images come from elsewhere
+	"$.components.registry", // without it, images come from another source
 
-	// What somebody else on the node needs, in a way that only the author knows.
+	// Other programs on the node need these, and only the author knows which.
 	"$.files",
 	"$.units",
 	"$.commands",
 }
 
-// Vital reports whether a problem with the value at a path of a NodeConfig is fatal: the value is vital itself, or
-// it has a vital one within.
+// Vital reports whether a problem with the value at a path of a NodeConfig is fatal: the value itself is vital, or a value inside
+// it is.
 func Vital(path string) bool {
 	for _, field := range vital {
 		if document.Within(path, field) || document.Within(field, path) {

@@ -12,8 +12,8 @@ import (
 // badTexts are each refused by some field.
 var badTexts = []string{"?", "a b", "a\nb", "1ns", "-1", "0", "x:99999", "127.0.0.1", "https://", "/", "{", "", "zz", "99999999999"}
 
-// TestWrongTypeIsNoLesserFault: wherever a value of the right type is refused, one of the wrong type is. Every leaf of
-// a document in which everything is set gets bad values of its own type, and then one of another.
+// TestWrongTypeIsNoLesserFault: if a field refuses a value of the right type, it also refuses one of the wrong type. Every leaf of
+// a full document gets bad values of its type, and then a value of another type.
 func TestWrongTypeIsNoLesserFault(t *testing.T) {
 	full := tree(t, fullConfig())
 	refused, fields := 0, 0
@@ -33,7 +33,7 @@ func TestWrongTypeIsNoLesserFault(t *testing.T) {
 			refused++
 			for _, wrong := range literals {
 				if wrong.Kind == n.Kind || under(path, anyData) {
-					continue // data of any type: what its fields want is their table's to say
+					continue // data of any type: another table validates its fields
 				}
 				if !fatalAt(contracts.Replace(full, path, wrong), path) {
 					t.Errorf("%s: %q is refused, and %s is not", path, bad, wrong.Kind)
@@ -56,7 +56,7 @@ func fatalAt(doc *document.Node, path string) bool {
 	})
 }
 
-// TestVital holds the table against the values that the issue of a wrong type was found with, and its parents.
+// TestVital compares the table with the fields for which a wrong type was first reported, and with their parents.
 func TestVital(t *testing.T) {
 	for _, c := range []struct {
 		doc, path string
