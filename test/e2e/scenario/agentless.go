@@ -15,13 +15,13 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// slipwaysFiles are what an image has of Slipway, as patterns below its root.
+// slipwaysFiles are Slipway's files in an image, as patterns below its root.
 var slipwaysFiles = []string{
 	"opt/slipway", "opt/azure/containers/aks-node-controller", "etc/slipway", "var/lib/slipway",
 	"etc/systemd/system/slipway-*", "etc/systemd/system/*.wants/slipway-*", "run/slipway",
 }
 
-// agentless is user data that is the node itself, for an image without Slipway, compressed.
+// agentless is user data that makes the node by itself, for an image without Slipway, compressed.
 func (r *caseRun) agentless(ctx context.Context, m lab.Machine, contract string) ([]byte, error) {
 	output, err := r.renderNode(ctx, m, contract, "--to", "cloud-config", "--gzip")
 	if err != nil {
@@ -33,8 +33,8 @@ func (r *caseRun) agentless(ctx context.Context, m lab.Machine, contract string)
 	return base64.StdEncoding.DecodeString(strings.TrimSpace(output))
 }
 
-// ignition makes a tree without Slipway a node's, before it is started for the first time: Ignition itself does, in the stages
-// in which it works in an initial RAM disk, of the config that the contract is rendered to.
+// ignition makes a node of a tree without Slipway before its first start. Ignition itself does that, with the config that the
+// contract is rendered to, in the stages that run in an initial RAM disk.
 func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract string) error {
 	if err := r.makeBundle(ctx, m, contract); err != nil {
 		return err
@@ -52,13 +52,13 @@ func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract st
 			"--neednet="+filepath.Join(m.Dir, "ignition.neednet"))
 		run.Env = append(os.Environ(), "IGNITION_CONFIG_FILE="+config)
 		if out, err := run.CombinedOutput(); err != nil {
-			return fmt.Errorf("ignition, stage %s: %w: %s", stage, err, out[max(0, len(out)-1000):]) // the config, with its secrets, is before
+			return fmt.Errorf("ignition, stage %s: %w: %s", stage, err, out[max(0, len(out)-1000):]) // before that is the config with its secrets
 		}
 	}
 	return nil
 }
 
-// makeBundle makes a bundle of the node, which a step compares the machine with.
+// makeBundle makes a bundle of the node, with which a step compares the machine.
 func (r *caseRun) makeBundle(ctx context.Context, m lab.Machine, contract string) error {
 	if err := os.RemoveAll(r.bundle()); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (r *caseRun) makeBundle(ctx context.Context, m lab.Machine, contract string
 	return err
 }
 
-// renderNode renders a node without an agent, for whatever machine is made from the image.
+// renderNode renders a node without an agent, for any machine that is made from the image.
 func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string, flags ...string) (string, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return "", err
@@ -100,10 +100,10 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 	return string(output), nil
 }
 
-// bundle is where the bundle of the case's node is.
+// bundle is the path of the bundle of the case's node.
 func (r *caseRun) bundle() string { return filepath.Join(r.Lab.Dir(), "bundle-"+r.Name) }
 
-// withoutSlipway takes Slipway out of a tree, with all that it has brought there, and everything that the rendering is to bring.
+// withoutSlipway removes from a tree Slipway, all that it has installed there, and everything that the rendering will write.
 func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ string) error {
 	if out, err := exec.CommandContext(ctx, r.agent(), "reset", "--yes", "--root", root).CombinedOutput(); err != nil {
 		return fmt.Errorf("slipway-node reset: %w: %s", err, out)
@@ -138,7 +138,7 @@ func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ str
 	return nil
 }
 
-// verify powers the machine off in good order, and compares its disk with the bundle of its node.
+// verify shuts the machine down, and compares its disk with the bundle of its node.
 func (r *caseRun) verify(ctx context.Context, _ struct{}) error {
 	if err := r.powerOff(ctx); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (r *caseRun) verify(ctx context.Context, _ struct{}) error {
 	})
 }
 
-// powerOff powers the machine off in good order.
+// powerOff shuts the machine down.
 func (r *caseRun) powerOff(ctx context.Context) error {
 	if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block poweroff"); err != nil {
 		return err

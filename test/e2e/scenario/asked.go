@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// askedArgs are what the lab's registries and its proxy must have been asked since the machine was made: parts of
-// requests, each with how it was answered.
+// askedArgs are requests that the lab's registries and its proxy must have got since the machine was made: parts of requests, each
+// with its answer.
 type askedArgs struct {
 	Mirror   []string `yaml:"mirror"`
 	Registry []string `yaml:"registry"`
@@ -20,7 +20,7 @@ type askedArgs struct {
 	ECRAPI   []string `yaml:"ecrAPI"`
 }
 
-// asked checks what the registries and the proxy were asked.
+// asked checks the requests to the registries and the proxy.
 func (r *caseRun) asked(_ context.Context, want askedArgs) error {
 	return want.compare(r.Lab.Registries.Requests.All())
 }

@@ -19,42 +19,41 @@ import (
 // firstName is the host name of a case's first machine.
 const firstName = "node"
 
-// bootArgs are a contract, and how the machine is started with it.
+// bootArgs are a contract, and how a machine is started with it.
 type bootArgs struct {
 	contractArgs `yaml:",inline"`
-	// Cloud is whose machine it is: "azure" (default) or another of those that lab.In knows.
+	// Cloud is the machine's cloud: "azure" (default) or another name that lab.In knows.
 	Cloud string `yaml:"cloud"`
-	// CloudInit is whether cloud-init runs; it does by default.
+	// CloudInit is whether cloud-init runs; default true.
 	CloudInit *bool `yaml:"cloudInit"`
-	// Deliver is how the contract comes to the machine, a name of the table of deliveries; default
-	// "custom-data".
+	// Deliver is how the machine gets the contract, a name in the table of deliveries; default "custom-data".
 	Deliver string `yaml:"deliver"`
-	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
+	// Files is a folder beside case.yaml whose files are added to the machine's copy of the image. Empty means no files.
 	Files string `yaml:"files"`
-	// Without are components that the machine's copy of the image has not, by their names in its manifest.
+	// Without are components that are removed from the machine's copy of the image, by their names in its manifest.
 	Without []string `yaml:"without"`
-	// Tags are what the machine's owner has given it, by name.
+	// Tags are the tags that the machine's owner has set, by name.
 	Tags tags `yaml:"tags"`
 	// Down is how long after the machine's start the cloud's services refuse connections.
 	Down Boots `yaml:"down"`
-	// Second gives the machine a second network interface, which its cloud knows.
+	// Second gives the machine a second network interface that its cloud knows.
 	Second bool `yaml:"second"`
 	// Accelerated gives the machine accelerated networking.
 	Accelerated bool `yaml:"accelerated"`
-	// Address is the machine's, where it is not the one that all have.
+	// Address is the machine's address, if it is not the default one.
 	Address string `yaml:"address"`
-	// Temporary gives the machine a temporary disk, which is empty.
+	// Temporary gives the machine an empty temporary disk.
 	Temporary bool `yaml:"temporary"`
-	// Record keeps all that the machine writes to its disk.
+	// Record records all that the machine writes to its disk.
 	Record bool `yaml:"record"`
 }
 
-// boot starts a new machine that is given the contract.
+// boot starts a new machine with the contract.
 func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
 	return r.start(ctx, args, r.machine(), lab.Guest{Name: firstName, Number: 1})
 }
 
-// start starts a machine, as one that its cloud knows and was given the contract for.
+// start starts a machine that its cloud knows, with the contract.
 func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest lab.Guest) error {
 	contract, err := r.fill(ctx, args.contractArgs)
 	if err != nil {
@@ -97,10 +96,10 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 	return err
 }
 
-// temporarySize is that of a machine's temporary disk.
+// temporarySize is the size of a machine's temporary disk.
 const temporarySize = 256 << 20
 
-// temporaryDisk makes an empty disk for a machine, as a cloud does, also when it moves the machine to another host.
+// temporaryDisk makes an empty disk for a machine, as a cloud does, also if it moves the machine to another host.
 func (r *caseRun) temporaryDisk(ctx context.Context, m lab.Machine) (string, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return "", err
@@ -121,7 +120,7 @@ func (r *caseRun) temporaryDisk(ctx context.Context, m lab.Machine) (string, err
 	return path, nil
 }
 
-// launchMemory is the memory of a machine that is launched by a template, in MiB: AKS takes no size with less.
+// launchMemory is the memory of a machine that a template launches, in MiB: AKS accepts no size with less.
 const launchMemory = 3584
 
 // machine is the case's machine, without its cloud.
@@ -133,8 +132,8 @@ func (r *caseRun) machine() lab.Machine {
 	return m
 }
 
-// resume goes on with a machine that has booted already and that cloud-init is done with, delivers the
-// contract as it is, usable or not, and starts the agent.
+// resume continues a machine that has booted already and finished cloud-init, delivers the contract unchanged, usable or not, and
+// starts the agent.
 func (r *caseRun) resume(ctx context.Context, args contractArgs) error {
 	contract, err := r.fill(ctx, args)
 	if err != nil {
@@ -161,7 +160,7 @@ func (r *caseRun) resume(ctx context.Context, args contractArgs) error {
 	return err
 }
 
-// deliverContract puts a contract where cloud-init would put it, and does nothing else.
+// deliverContract writes a contract to cloud-init's path, and does nothing else.
 func (r *caseRun) deliverContract(ctx context.Context, args contractArgs) error {
 	contract, err := r.fill(ctx, args)
 	if err != nil {
@@ -170,7 +169,7 @@ func (r *caseRun) deliverContract(ctx context.Context, args contractArgs) error 
 	return r.deliver(ctx, contract)
 }
 
-// changeUserData gives the running machine's metadata service another contract, and does nothing to the machine.
+// changeUserData replaces the contract in the running machine's metadata service, and does nothing to the machine.
 func (r *caseRun) changeUserData(ctx context.Context, args contractArgs) error {
 	contract, err := r.fill(ctx, args)
 	if err != nil {
@@ -185,19 +184,19 @@ func (r *caseRun) changeUserData(ctx context.Context, args contractArgs) error {
 }
 
 type nameserverArgs struct {
-	// Address is where the network's DNS server is.
+	// Address is the address of the network's DNS server.
 	Address string `yaml:"address"`
 }
 
-// nameserver has the network name another DNS server, in its next answer to DHCP, and does nothing to the machine.
+// nameserver makes the network name another DNS server in its next DHCP answer, and does nothing to the machine.
 func (r *caseRun) nameserver(_ context.Context, args nameserverArgs) error {
 	return r.Lab.SetNameserver(args.Address)
 }
 
-// tags are a machine's, by name. Values have the placeholders of contracts.
+// tags are a machine's tags, by name. Values have the placeholders of contracts.
 type tags map[string]string
 
-// changeTags gives the running machine other tags, in place of all that it had, and does nothing to the machine.
+// changeTags replaces all tags of the running machine, and does nothing to the machine.
 func (r *caseRun) changeTags(ctx context.Context, with tags) error {
 	list, err := r.tagged(ctx, with)
 	if err != nil {
@@ -207,7 +206,7 @@ func (r *caseRun) changeTags(ctx context.Context, with tags) error {
 	return nil
 }
 
-// tagged are tags as the cloud has them.
+// tagged converts tags for the fake cloud.
 func (r *caseRun) tagged(ctx context.Context, with tags) ([]fakecloud.Tag, error) {
 	var list []fakecloud.Tag
 	for _, name := range slices.Sorted(maps.Keys(with)) {
@@ -220,10 +219,10 @@ func (r *caseRun) tagged(ctx context.Context, with tags) ([]fakecloud.Tag, error
 	return list, nil
 }
 
-// contractPath is where AKS's custom data puts the contract.
+// contractPath is the contract's path in AKS's custom data.
 const contractPath = "/opt/azure/containers/aks-node-controller-config.json"
 
-// deliver puts a contract where cloud-init would put it.
+// deliver writes a contract to cloud-init's path.
 func (r *caseRun) deliver(ctx context.Context, contract string) error {
 	content, err := os.ReadFile(contract)
 	if err != nil {
@@ -245,18 +244,17 @@ func (r *caseRun) apply(ctx context.Context, args contractArgs) error {
 	return err
 }
 
-// changeArgs are a contract, and how "slipway-node apply" is called with it.
+// changeArgs are a contract, and the arguments of "slipway-node apply".
 type changeArgs struct {
 	contractArgs `yaml:",inline"`
 	// Flags are added to the command line.
 	Flags []string `yaml:"flags"`
-	// Code is what it must end with, and Output are texts that it must print.
+	// Code is the required exit code, and Output are texts that the command must print.
 	Code   int      `yaml:"code"`
 	Output []string `yaml:"output"`
 }
 
-// changeNode has "slipway-node apply" change the running machine to a contract, which is put beside the
-// one that it was made with.
+// changeNode has "slipway-node apply" change the running machine to a contract, which is a second file beside the first one.
 func (r *caseRun) changeNode(ctx context.Context, args changeArgs) error {
 	contract, err := r.fill(ctx, args.contractArgs)
 	if err != nil {
@@ -275,11 +273,11 @@ func (r *caseRun) changeNode(ctx context.Context, args changeArgs) error {
 }
 
 type rebootArgs struct {
-	// Moved has the cloud move the machine to another host meanwhile: its temporary disk is a new one.
+	// Moved has the cloud move the machine to another host meanwhile: it gets a new temporary disk.
 	Moved bool `yaml:"moved"`
-	// Address has the machine get another address meanwhile.
+	// Address gives the machine another address meanwhile.
 	Address string `yaml:"address"`
-	// Cut has the power cut, in place of a machine that goes down in good order.
+	// Cut cuts the power instead of shutting the machine down.
 	Cut bool `yaml:"cut"`
 }
 
@@ -325,7 +323,7 @@ func (r *caseRun) reboot(ctx context.Context, args rebootArgs) error {
 	return nil
 }
 
-// shell waits until the machine has a shell, and learns from that how fast it is.
+// shell waits until the machine has a shell, and measures by that how fast the machine is.
 func (r *caseRun) shell(ctx context.Context) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
@@ -336,7 +334,7 @@ func (r *caseRun) shell(ctx context.Context) error {
 	return nil
 }
 
-// bootID is the kernel's name of the machine's present boot.
+// bootID is the kernel's ID of the machine's present boot.
 func (r *caseRun) bootID(ctx context.Context) (string, error) {
 	id, err := r.vm.Shell.Output(ctx, "cat /proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(id), err

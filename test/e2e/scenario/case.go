@@ -1,8 +1,8 @@
-// Package scenario runs the cases of the end-to-end test. A case is a folder: case.yaml says what is
-// done and what is expected, step by step, and beside it are the contracts that it names.
+// Package scenario runs the cases of the end-to-end test. A case is a folder: case.yaml has its steps and the expected results, and
+// the contracts that it names are beside it.
 //
-// A new case is a new folder and no code; a new kind of step is a function in the table of steps. The
-// package starts machines through package lab only. test/e2e/cmd/e2e calls it.
+// A new case is a new folder and no code; a new kind of step is a function in the table of steps. The package starts machines only
+// through package lab. test/e2e/cmd/e2e calls it.
 package scenario
 
 import (
@@ -22,34 +22,35 @@ type Case struct {
 	Name string `yaml:"-"`
 	// Dir is the folder.
 	Dir string `yaml:"-"`
-	// About says in one line what the case proves.
+	// About is one line about what the case proves.
 	About string `yaml:"about"`
-	// Kind is what the case is about, one of the table of kinds. Core is whether it stands for its kind when not all are
-	// run, and Inputs are patterns of the files of the repository that it, more than those, is there to try.
+	// Kind is the case's subject, one of the table of kinds. Core is whether the case represents its kind if not all cases run.
+	// Inputs are patterns of the repository's files that this case tests more than the core cases do.
 	Kind   string   `yaml:"kind"`
 	Core   bool     `yaml:"core"`
 	Inputs []string `yaml:"inputs"`
-	// Containerd is which containerd the image holds, "2" or "1.6".
+	// Containerd is the image's containerd, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
-	// OS is what the image's os-release is taken to name, by the names of facts: a Debian image can have another image's files and places.
+	// OS replaces the OS in the facts of the image, by the names of facts: a Debian image can have the files and paths of another
+	// image.
 	OS map[string]string `yaml:"os"`
-	// Programs are what the case takes besides what every lab and image has, as [parts.Store.Program] knows them.
+	// Programs are programs of this case beyond those of every lab and image, as [parts.Store.Program] knows them.
 	Programs []string `yaml:"programs"`
-	// Timeout bounds the case.
+	// Timeout limits the case.
 	Timeout Boots `yaml:"timeout"`
-	// After is a case whose machine this one goes on with, as that has left it.
+	// After is a case whose machine this one continues with, as that case has left it.
 	After string `yaml:"after"`
-	// Continued is whether the next case goes on with this one's machine.
+	// Continued is whether the next case continues with this one's machine.
 	Continued bool `yaml:"-"`
-	// Steps are what is done, in order; each is one name of the table of steps, with its arguments.
+	// Steps are the steps, in order; each is one name in the table of steps, with its arguments.
 	Steps []map[string]yaml.Node `yaml:"steps"`
 }
 
-// defaultTimeout bounds a case.
+// defaultTimeout limits a case.
 const defaultTimeout Boots = 60
 
-// Load reads the named cases, or all of them in the order of their names. A case that goes on after another comes
-// right behind that one, which is read with it.
+// Load reads the named cases, or all of them in the order of their names. A case that continues another one's machine directly
+// follows that case, which Load also reads.
 func Load(dir string, names ...string) ([]Case, error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(dir)

@@ -12,7 +12,7 @@ func TestCasesThatGoOn(t *testing.T) {
 		// cases are the texts of case.yaml, by the cases' names.
 		cases map[string]string
 		names []string
-		// want is the order, with a star at those that leave their machine to the next.
+		// want is the order, with a star after those that leave their machine to the next.
 		want, err string
 	}{
 		"all":                {map[string]string{"a": "", "b": "after: d", "c": "", "d": ""}, nil, "a c d* b", ""},

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// kinds are what a case can be about. Of each kind one case, or more, is in the core set.
+// kinds are the subjects of cases. One case or more of each kind is in the core set.
 var kinds = map[string]string{
 	"join":    "cloud-init and the agent together make a node that runs pods",
 	"launch":  "what is decided before there is a machine is what the node then is",
@@ -24,16 +24,16 @@ var kinds = map[string]string{
 	"power":   "the power goes at any moment",
 }
 
-// Choice says which of the cases are run: those that are named, or all, or the core set with those that have one of the
-// changed files, which are paths from the root of the repository, among their inputs.
+// Choice selects the cases to run: the named ones, or all, or the core set and those that have one of the changed files among their
+// inputs. The files are paths from the root of the repository.
 type Choice struct {
 	Names   []string
 	All     bool
 	Changed []string
 }
 
-// Choose returns the names of the chosen cases, and says of each other one, on a line, why it is left out,
-// unless some were named. Cases that the chosen ones go on after are chosen with them.
+// Choose returns the names of the chosen cases. If the choice names no cases, it also returns a line for each other case with the
+// reason why it is left out. A chosen case's After is chosen, too.
 func (c Choice) Choose(cases []Case) (names, left []string, err error) {
 	byName := make(map[string]Case)
 	for _, k := range cases {
@@ -64,7 +64,7 @@ func (c Choice) Choose(cases []Case) (names, left []string, err error) {
 		switch {
 		case chosen[k.Name]:
 			names = append(names, k.Name)
-		case len(c.Names) > 0: // whoever names cases knows that others are left out
+		case len(c.Names) > 0: // a user who names cases needs no list of the others
 		case c.Changed != nil:
 			left = append(left, fmt.Sprintf("%s: none of its inputs changed, and %s is of its kind, %s", k.Name, strings.Join(core[k.Kind], " or "), k.Kind))
 		default:
@@ -80,19 +80,19 @@ func (c *Case) reads(name string) bool {
 	return slices.ContainsFunc(append([]string{own}, c.Inputs...), func(pattern string) bool { return matches(pattern, name) })
 }
 
-// matches reports whether a pattern stands for a file: "dir/**" for all below a directory, others as path.Match has them.
+// matches reports whether a pattern matches a file: "dir/**" all files below a directory, other patterns as in path.Match.
 func matches(pattern, name string) bool {
 	if dir, all := strings.CutSuffix(pattern, "/**"); all {
 		return strings.HasPrefix(name, dir+"/")
 	}
-	ok, _ := path.Match(pattern, name) // load has seen that it is a pattern
+	ok, _ := path.Match(pattern, name) // load has checked the pattern
 	return ok
 }
 
-// errNoInput says that an input is none.
+// errNoInput is the error for an invalid input.
 var errNoInput = errors.New("want a pattern from the root of the repository, such as internal/watch/**")
 
-// checkPlace checks what a case says of its place among the others.
+// checkPlace validates a case's kind and inputs.
 func (c *Case) checkPlace() error {
 	if _, known := kinds[c.Kind]; c.Kind != "" && !known {
 		return fmt.Errorf("there is no kind %q", c.Kind)

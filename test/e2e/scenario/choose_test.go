@@ -69,8 +69,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestEachKindHasItsCore holds what the core set promises: each kind of case is in it, once, and what is not in it says
-// when it is run besides.
+// TestEachKindHasItsCore checks the core set: each kind of case is in it, once, and each case outside it names the inputs for which
+// it also runs.
 func TestEachKindHasItsCore(t *testing.T) {
 	cases, err := Load(filepath.Join("..", "cases"))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestEachKindHasItsCore(t *testing.T) {
 	}
 }
 
-// TestInputsAreThere holds that each pattern of a case's inputs stands for a file.
+// TestInputsAreThere checks that each pattern of a case's inputs matches a file.
 func TestInputsAreThere(t *testing.T) {
 	cases, err := Load(filepath.Join("..", "cases"))
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// cloneName is the host name of the machine that has another's disk.
+// cloneName is the host name of the machine with another one's disk.
 const cloneName = "clone"
 
-// cloneArgs say whose disk the clone has, and what it is given.
+// cloneArgs select the clone's disk and its contract.
 type cloneArgs struct {
 	bootArgs `yaml:",inline"`
-	// Image has its disk be a copy of the image that the case has kept, in place of the disk of the machine before it.
+	// Image makes its disk a copy of the image that the case has kept, instead of the disk of the machine before it.
 	Image bool `yaml:"image"`
 }
 
-// keepImage powers the machine off in good order, and keeps its disk as an image. It has joined no cluster.
+// keepImage shuts the machine down, and keeps its disk as an image. It has joined no cluster.
 func (r *caseRun) keepImage(ctx context.Context, _ struct{}) error {
 	if err := r.powerOff(ctx); err != nil {
 		return err
@@ -28,8 +28,8 @@ func (r *caseRun) keepImage(ctx context.Context, _ struct{}) error {
 	return r.vm.WholeDisk(ctx, r.image)
 }
 
-// clone powers the machine off in good order, and boots its disk, or the case's image, as another machine, which its cloud
-// knows by another name and number. The Nodes of those before it stay in the cluster.
+// clone shuts the machine down, and boots its disk, or the case's image, as another machine, which its cloud knows by another name
+// and number. The Nodes of the earlier machines stay in the cluster.
 func (r *caseRun) clone(ctx context.Context, args cloneArgs) error {
 	m := r.machine()
 	m.Continue = !args.Image
@@ -39,7 +39,7 @@ func (r *caseRun) clone(ctx context.Context, args cloneArgs) error {
 	switch {
 	case args.Image && r.image == "":
 		return errors.New("the case has kept no image")
-	case args.Image && r.clones == 0: // the machine that the image was made on is off
+	case args.Image && r.clones == 0: // the machine on which the image was made is off
 	default:
 		if err := r.powerOff(ctx); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// kept are what a case keeps of its machine, by file name: commands that print it.
+// kept are the commands whose output a case keeps from its machine, by file name.
 var kept = map[string]string{
 	"journal.txt":    "journalctl --no-pager -q -o short-precise",
 	"provision.json": "cat /var/log/azure/aks/provision.json",
@@ -23,7 +23,7 @@ var kept = map[string]string{
 	"events.jsonl":   "cat /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*",
 }
 
-// keptOfFailures are what is kept besides where a case has failed, because they take seconds.
+// keptOfFailures are further ones that run only after a failure, because they take seconds.
 var keptOfFailures = map[string]string{
 	"network.txt":         "ip address; ip route",
 	"units.txt":           "systemctl --no-pager list-units; systemctl list-jobs",
@@ -31,8 +31,8 @@ var keptOfFailures = map[string]string{
 	"all-units.txt":       "systemctl --no-pager --all list-units; networkctl --no-pager -a status",
 }
 
-// collect keeps what there is to know about the machine, and returns its timeline. What cannot be
-// had is left out: it is wanted most when the machine is in a bad way.
+// collect keeps all data about the machine, and returns its timeline. It omits what it cannot get,
+// because it is needed most when the machine is broken.
 func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
 	console, err := os.ReadFile(r.vm.ConsolePath())
 	if err == nil {
@@ -56,7 +56,7 @@ func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
 		}
 	}
 	r.Log.Info("collected", "case", r.Name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
-	// Where the contract is unusable, no facts are gathered and nothing is planned.
+	// If the contract is unusable, the agent gathers no facts and plans nothing.
 	if json.Valid(files["facts.json"]) {
 		if err := r.keepPlan(ctx); err != nil {
 			r.Log.Warn("the plan is not kept", "case", r.Name, "error", err)
@@ -83,7 +83,7 @@ func (r *caseRun) keepDocument(name string, value any) {
 	}
 }
 
-// keepPlan keeps the plan of the last contract on the machine's facts.
+// keepPlan keeps the plan of the last contract for the machine's facts.
 func (r *caseRun) keepPlan(ctx context.Context) error {
 	facts := filepath.Join(r.out, "facts.json")
 	var plan, stderr bytes.Buffer

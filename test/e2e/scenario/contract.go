@@ -20,15 +20,15 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// contractArgs say which contract a machine is given.
+// contractArgs select a machine's contract.
 type contractArgs struct {
-	// Contract is a file beside case.yaml; without it, it is the one that all cases share.
+	// Contract is a file beside case.yaml. Empty means the contract that all cases share.
 	Contract string `yaml:"contract"`
-	// Change is laid over it: maps are merged, null takes a field out, all else replaces what is there.
+	// Change is merged over it: null removes a field, any other value replaces the contract's.
 	Change map[string]any `yaml:"change"`
 }
 
-// fill copies a contract of the case to the output directory, with what only this run knows:
+// fill copies a contract of the case to the output directory, with the values of this run:
 //
 //	@CA@              the cluster's certificate authority, in base64
 //	@CA_PEM@          the same as PEM, in the escapes of a JSON string
@@ -37,7 +37,7 @@ type contractArgs struct {
 //	@SERVER@          the API server's address
 //	@OTHER_SERVER@    another address of the API server's
 //	@PRIVATE_SERVER@  the API server's name, as of a private link
-//	@NOBODY@          an address of the same network that nobody has
+//	@NOBODY@          an unused address in the same network
 //	@TOKEN@           a bootstrap token
 //	@EXPIRED@         one that has expired
 //	@MIRROR@          the address and port of the registries' mirror
@@ -71,7 +71,7 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 	return r.contract, os.WriteFile(r.contract, []byte(filled), 0o600)
 }
 
-// filled is a text with the values of its placeholders; name is what it is called in errors.
+// filled replaces the placeholders in a text; name is for errors.
 func (r *caseRun) filled(ctx context.Context, name, filled string) (string, error) {
 	values := map[string]func() (string, error){
 		"@CA@":              func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
@@ -111,13 +111,13 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 	return filled, nil
 }
 
-// escaped is a text in the escapes of a JSON string.
+// escaped returns a text with the escapes of a JSON string.
 func escaped(text []byte) string { return strings.Trim(strconv.Quote(string(text)), `"`) }
 
-// change lays a change over a document of JSON or YAML, and returns JSON.
+// change merges a change over a document of JSON or YAML, and returns JSON.
 func change(document []byte, with map[string]any) ([]byte, error) {
 	var base map[string]any
-	if err := yaml.Unmarshal(document, &base); err != nil { // every JSON document is one of YAML
+	if err := yaml.Unmarshal(document, &base); err != nil { // every JSON document is also YAML
 		return nil, err
 	}
 	return json.MarshalIndent(merge(base, with), "", "  ")

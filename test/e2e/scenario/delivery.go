@@ -18,55 +18,55 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// withoutAgent are the kernel's arguments for a machine on which Slipway has no part, and withoutCloudInit for one on
-// which cloud-init has none.
+// withoutAgent are kernel arguments for a machine on which Slipway does not run, and withoutCloudInit for one on which cloud-init
+// does not run.
 const (
 	withoutAgent     = " systemd.mask=slipway-provision.service systemd.mask=slipway-provision.path"
 	withoutCloudInit = " cloud-init=disabled"
 )
 
-// delivery is a way by which a contract, or what is made of it, comes to a machine.
+// delivery is a way to give a machine a contract, or what is made of it.
 type delivery struct {
-	// userData makes what the machine is created with of the contract's file; nil for none.
+	// userData makes the machine's user data from the contract's file. If nil, the machine has none.
 	userData func(r *caseRun, ctx context.Context, m lab.Machine, contract string) ([]byte, error)
-	// metadata says that only the cloud's metadata service has the user data.
+	// metadata means that only the cloud's metadata service has the user data.
 	metadata bool
-	// disk puts into the tree of a copy of the image what the machine must find there; nil for nothing.
+	// disk writes to the tree of a copy of the image what the machine must find there. If nil, nothing is written.
 	disk func(r *caseRun, ctx context.Context, m lab.Machine, root, contract string) error
-	// kernelArgs are further arguments for the kernel.
+	// kernelArgs are further kernel arguments.
 	kernelArgs string
 }
 
 // deliveries are the ways, by name.
 var deliveries = map[string]delivery{
-	// What "slipway render" makes of it, by which cloud-init writes the contract and starts the agent.
+	// The custom data of "slipway render", with which cloud-init writes the contract and starts the agent.
 	"custom-data": {userData: rendered("custom-data")},
-	// The script that "slipway render" makes of it, for an image that has AKS's scripts and no agent.
+	// The script of "slipway render", for an image that has AKS's scripts and no agent.
 	"cse-script": {userData: rendered("cse-script"), kernelArgs: withoutAgent},
-	// The contract that a launch template has, for the objects that the case has in its place.
+	// The contract of a launch template, which is made from the case's objects.
 	"launch": {userData: (*caseRun).launched},
-	// The contract itself, as it is.
+	// The contract itself, unchanged.
 	"contract": {userData: (*caseRun).bare},
-	// The contract itself, which only the metadata service has: no disk is attached to the machine.
+	// The contract itself, which only the metadata service has: the machine has no settings disk.
 	"metadata": {userData: (*caseRun).bare, metadata: true},
-	// A script that cloud-init's last stage runs, which makes the node as AKS's scripts do.
+	// A script that cloud-init's last stage runs, and that makes the node as AKS's scripts do.
 	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
-	// The node itself, for an image that has no Slipway.
+	// The node itself, for an image without Slipway.
 	"agentless": {userData: (*caseRun).agentless, disk: (*caseRun).withoutSlipway},
 	// The same, which Ignition writes before the machine starts for the first time.
 	"ignition": {disk: (*caseRun).ignition, kernelArgs: withoutCloudInit},
-	// The cloud-config that AKS's programs have written at first: cloud-init writes the contract, and AKS's unit, which the
-	// case's files bring, runs the agent after it.
+	// The first cloud-config of AKS's programs: cloud-init writes the contract, and AKS's unit, which the case's files contain,
+	// then runs the agent.
 	"cloud-config": {userData: (*caseRun).cloudConfig, kernelArgs: withoutAgent},
 	// The contract is in the image.
 	"disk": {disk: (*caseRun).bakeContract},
-	// Nobody delivers it.
+	// There is no delivery.
 	"nothing": {disk: func(*caseRun, context.Context, lab.Machine, string, string) error { return nil }},
-	// The node's files are in the image, and its units are enabled: there is nothing to be done at boot.
+	// The node's files are in the image, and its units are enabled: nothing remains to be done at boot.
 	"files": {disk: (*caseRun).bakeNode, kernelArgs: withoutAgent},
 }
 
-// delivered brings a contract on its way to a machine, and returns the machine with what that takes.
+// delivered prepares a machine's delivery of a contract, and returns the machine with what the delivery needs.
 func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, guest *lab.Guest, contract string) (lab.Machine, error) {
 	way, known := deliveries[cmp.Or(args.Deliver, "custom-data")]
 	if !known {
@@ -84,7 +84,7 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 			guest.UserData = data
 		}
 	}
-	if m.Continue || way.disk == nil && args.Files == "" && args.Without == nil && !r.bringsPrograms() { // its disk is another machine's, as that has left it
+	if m.Continue || way.disk == nil && args.Files == "" && args.Without == nil && !r.bringsPrograms() { // another machine has left its disk
 		return m, nil
 	}
 	return r.furnished(ctx, m, args.Files, func(root string) error {
@@ -98,7 +98,7 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 	})
 }
 
-// furnished returns a machine with a disk of its own, which has the files of a folder of the case, and what more brings there.
+// furnished returns a machine with a separate disk that has the files of a folder of the case, and what more writes there.
 func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, more func(root string) error) (lab.Machine, error) {
 	image := m.Disk
 	m.Disk = filepath.Join(m.Dir, "baked.img")
@@ -126,8 +126,7 @@ func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, mo
 	})
 }
 
-// guestPrograms are the programs of a case that run in its machines, with the paths at which distributions and clouds' images
-// have them.
+// guestPrograms are the programs of a case that run in its machines, with their paths in distributions' and clouds' images.
 var guestPrograms = map[string]string{
 	lab.Authenticator: "/usr/bin/aws-iam-authenticator",
 	lab.ECRProvider:   "/etc/eks/image-credential-provider/ecr-credential-provider",
@@ -180,7 +179,7 @@ func takeOut(root string, names []string) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// addFiles puts the files of a folder of the case into a tree, in place of those that are there; "" is no folder.
+// addFiles copies the files of a folder of the case into a tree, and replaces existing ones. "" means no folder.
 func (r *caseRun) addFiles(ctx context.Context, root, folder string) error {
 	if folder == "" {
 		return nil
@@ -192,7 +191,7 @@ func (r *caseRun) addFiles(ctx context.Context, root, folder string) error {
 	return nil
 }
 
-// rendered renders the contract to a target, as a provisioner would.
+// rendered renders the contract for a target, as a provisioner would.
 func rendered(target string) func(*caseRun, context.Context, lab.Machine, string) ([]byte, error) {
 	return func(r *caseRun, ctx context.Context, _ lab.Machine, contract string) ([]byte, error) {
 		var stderr bytes.Buffer
@@ -210,8 +209,8 @@ func (r *caseRun) bare(_ context.Context, _ lab.Machine, contract string) ([]byt
 	return os.ReadFile(contract)
 }
 
-// cloudConfig is the contract as the README of AKS's aks-node-controller describes custom data, byte for byte
-// (AgentBaker, aks-node-controller/README.md, "Provisioning Flow").
+// cloudConfig is the contract in the custom data that the README of AKS's aks-node-controller describes, byte for byte (AgentBaker,
+// aks-node-controller/README.md, "Provisioning Flow").
 func (r *caseRun) cloudConfig(_ context.Context, _ lab.Machine, contract string) ([]byte, error) {
 	content, err := os.ReadFile(contract)
 	if err != nil {
@@ -226,7 +225,7 @@ write_files:
    %s`, contractPath, base64.StdEncoding.EncodeToString(content)), nil
 }
 
-// bakeContract puts the contract where user data would have put it.
+// bakeContract writes the contract to the path where user data would write it.
 func (r *caseRun) bakeContract(_ context.Context, _ lab.Machine, root, contract string) error {
 	content, err := os.ReadFile(contract)
 	if err != nil {

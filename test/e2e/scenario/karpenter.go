@@ -16,46 +16,46 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// karpentersEnd is how long Karpenter is given to end by itself.
+// karpentersEnd is how long Karpenter may take to end by itself.
 const karpentersEnd = 10 * time.Second
 
-// provisioner is a Karpenter that runs beside the cluster, with Slipway's provider, and the machines that it has.
+// provisioner is a Karpenter that runs beside the cluster, with Slipway's provider, and its machines.
 type provisioner struct {
 	machines *machines
 	process  *lab.Process
 	server   *http.Server
-	// name is the machine's that the case's steps are about, and place where it is in the network.
+	// name is the machine of the case's present steps, and place is its place in the network.
 	name  string
 	place int
 	// others are the machines that run beside it.
 	others []runningMachine
 	// number counts the machines.
 	number int
-	// expired are the secrets of the tokens that the case has had expire.
+	// expired are the secrets of the tokens that the case has expired.
 	expired []string
 }
 
-// karpenterArgs say what Karpenter knows.
+// karpenterArgs are Karpenter's inputs.
 type karpenterArgs struct {
-	// Objects is a file of the case with what the provider knows: settings, cluster, images.
+	// Objects is a file of the case with the provider's inputs: settings, cluster, images.
 	Objects string `yaml:"objects"`
-	// Images is a file of the case with the images that there are, in place of those in the objects; without it, it is those.
+	// Images is a file of the case with a list of images, instead of those in the objects. Empty means those.
 	Images string `yaml:"images"`
 	// Types is a file of the case with the instance types.
 	Types string `yaml:"types"`
-	// Version is the cluster's version of Kubernetes, in place of the one in the objects.
+	// Version is the cluster's Kubernetes version, instead of the one in the objects.
 	Version string `yaml:"version"`
-	// Manifest is a file of the case with what all images have; without it, nobody knows.
+	// Manifest is a file of the case with the manifest of all images. Empty means that the manifest is unknown.
 	Manifest string `yaml:"manifest"`
-	// Settings is the name of a ConfigMap whose settings go before those in the objects; it is watched. Without it, none is.
+	// Settings is the name of a ConfigMap whose settings win over those in the objects; it is watched. Empty means none.
 	Settings string `yaml:"settings"`
-	// SkipCheck has a machine started although its image cannot do what the node needs.
+	// SkipCheck starts a machine although its image cannot do what the node needs.
 	SkipCheck bool `yaml:"skipCheck"`
-	// Newer takes the program that was built as another version.
+	// Newer uses the program that was built as another version.
 	Newer bool `yaml:"newer"`
 }
 
-// program is the one that is started. It says its own name as its version.
+// program is the program to start. Its version is its own name.
 func (a *karpenterArgs) program() string {
 	if a.Newer {
 		return lab.NewerKarpenter
@@ -63,7 +63,7 @@ func (a *karpenterArgs) program() string {
 	return lab.Karpenter
 }
 
-// startKarpenter starts the core of Karpenter with Slipway's provider. Where it runs already, it is started again.
+// startKarpenter starts the core of Karpenter with Slipway's provider. If it runs already, it is restarted.
 func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error {
 	if r.provisioner == nil {
 		if err := r.serveMachines(); err != nil {
@@ -101,7 +101,7 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	return r.eventually(ctx, func() error { return versionSaid(r.provisioner.process.LogPath, args.program()) })
 }
 
-// versionSaid reports whether the program that was started last has said which version it is.
+// versionSaid reports whether the program that was started last has logged its version.
 func versionSaid(path, want string) error {
 	log, err := os.ReadFile(path)
 	if err != nil {
@@ -114,10 +114,10 @@ func versionSaid(path, want string) error {
 	return nil
 }
 
-// versionLine begins the line with which the program says its version (test/e2e/karpenter).
+// versionLine is the prefix of the line with the program's version (test/e2e/karpenter).
 const versionLine = "slipway's version: "
 
-// addObjects appends the objects of a file of the case to a stream: of two of a kind, the last is taken.
+// addObjects appends the objects of a file of the case to a stream: of two with the same kind, the last one counts.
 func (r *caseRun) addObjects(stream, file string) error {
 	before, err := os.ReadFile(stream)
 	if err != nil {
@@ -130,10 +130,10 @@ func (r *caseRun) addObjects(stream, file string) error {
 	return os.WriteFile(stream, slices.Concat(before, []byte("---\n"), more), 0o600)
 }
 
-// machinesSocket is where the cloud of the machines answers.
+// machinesSocket is the path of the socket of the machines' cloud.
 func (r *caseRun) machinesSocket() string { return filepath.Join(r.Lab.Dir(), "machines-"+r.Name) }
 
-// serveMachines begins to answer a provisioner.
+// serveMachines starts to answer a provisioner.
 func (r *caseRun) serveMachines() error {
 	path := r.machinesSocket()
 	if err := os.RemoveAll(path); err != nil {
@@ -149,7 +149,7 @@ func (r *caseRun) serveMachines() error {
 	return nil
 }
 
-// endKarpenter ends it, where the case has one, and keeps its log.
+// endKarpenter ends Karpenter, if the case has one, and keeps its log.
 func (r *caseRun) endKarpenter(ctx context.Context) error {
 	p := r.provisioner
 	if p == nil {
@@ -162,7 +162,7 @@ func (r *caseRun) endKarpenter(ctx context.Context) error {
 		errs = append(errs, err, os.WriteFile(filepath.Join(r.out, "karpenter.log"), log, 0o644))
 	}
 	errs = append(errs, p.server.Close(), r.minting(ctx, mintingArgs{Allowed: true}))
-	// Nobody is left who would let go of them.
+	// The controllers that would release these objects have ended.
 	for _, path := range append(slices.Sorted(maps.Values(collections)), collectionOfClaims, collectionOfNodes) {
 		errs = append(errs, r.release(ctx, path))
 	}
@@ -175,7 +175,7 @@ func (r *caseRun) release(ctx context.Context, path string) error {
 		Items []struct{ Metadata struct{ Name string } }
 	}
 	if err := r.Lab.API.Get(ctx, path, &list); err != nil {
-		return nil // there is no such kind: the program did not come so far
+		return nil // the kind does not exist, because the program ended before it made it
 	}
 	errs := []error{r.Lab.API.Delete(ctx, path)}
 	for _, item := range list.Items {

@@ -11,17 +11,17 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// machineArgs say what comes of a machine.
+// machineArgs describe a machine that is started.
 type machineArgs struct {
-	// NoNode says that it does not become one.
+	// NoNode means that the machine does not become a node.
 	NoNode bool `yaml:"noNode"`
-	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
+	// Files is a folder beside case.yaml whose files are added to the machine's copy of the image. Empty means no files.
 	Files string `yaml:"files"`
-	// Beside has the machines before it go on, until a step says that one of them is stopped.
+	// Beside keeps the earlier machines running until a step stops one of them.
 	Beside bool `yaml:"beside"`
 }
 
-// runningMachine is a machine that runs, its Node, and where it is in the network.
+// runningMachine is a running machine, its Node, and its place in the network.
 type runningMachine struct {
 	name  string
 	vm    *lab.VM
@@ -29,13 +29,13 @@ type runningMachine struct {
 	place int
 }
 
-// aside has the case's machine go on while the steps are about another one.
+// aside keeps the case's machine running while the steps use another one.
 func (r *caseRun) aside() {
 	p := r.provisioner
 	p.others = append(p.others, runningMachine{p.name, r.vm, r.node, p.place})
 }
 
-// turnTo has the steps be about the machine of a name.
+// turnTo makes the following steps use the machine with a name.
 func (r *caseRun) turnTo(name string) error {
 	p := r.provisioner
 	if p.name == name {
@@ -52,7 +52,7 @@ func (r *caseRun) turnTo(name string) error {
 	return nil
 }
 
-// freePlace is a place in the network that no machine has.
+// freePlace is an unused place in the network.
 func (p *provisioner) freePlace() (int, error) {
 	for place := range lab.Places() {
 		if !slices.ContainsFunc(p.others, func(m runningMachine) bool { return m.place == place }) {
@@ -62,8 +62,8 @@ func (p *provisioner) freePlace() (int, error) {
 	return 0, fmt.Errorf("%d machines run already, and the network has no more places", len(p.others))
 }
 
-// bootMachine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
-// which machine it is, and that it is initialized.
+// bootMachine boots the machine that Karpenter has requested, and does what a cloud's controller does for its Node: it sets the
+// Node's machine, and marks it initialized.
 func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	p := r.provisioner
 	request, data, err := r.requested(ctx, p.machines.take)
@@ -98,7 +98,7 @@ func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	return r.eventually(ctx, func() error { return r.adopt(ctx, request.ID) })
 }
 
-// requested waits until Karpenter has requested something of a machine, and returns it with its user data.
+// requested waits until Karpenter has requested a machine or an update, and returns the request with its user data.
 func (r *caseRun) requested(ctx context.Context, take func() (launchRequest, bool)) (request launchRequest, data []byte, err error) {
 	err = r.eventually(ctx, func() error {
 		var is bool
@@ -116,10 +116,10 @@ func (r *caseRun) requested(ctx context.Context, take func() (launchRequest, boo
 	return request, data, nil
 }
 
-// uninitialized is the taint of a Node that no cloud's controller has seen yet.
+// uninitialized is the taint of a Node that no cloud's controller has initialized.
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 
-// adopt says of the machine's Node which machine it is.
+// adopt sets in the machine's Node which machine it is.
 func (r *caseRun) adopt(ctx context.Context, id string) error {
 	name := r.node.nodeName()
 	if name == "" {
@@ -135,18 +135,18 @@ func (r *caseRun) adopt(ctx context.Context, id string) error {
 	return r.Lab.API.Merge(ctx, collectionOfNodes+"/"+name, map[string]any{"spec": map[string]any{"providerID": id, "taints": taints}})
 }
 
-// resultPath is where a machine keeps what came of its provisioning.
+// resultPath is the path of a machine's provisioning result.
 const resultPath = "/var/lib/slipway/provision.json"
 
-// reportArgs say which result a machine has.
+// reportArgs describe a machine's result.
 type reportArgs struct {
 	// Code is the exit code of its provisioning.
 	Code string `yaml:"code"`
-	// Status hands the status of the machine's last run over, and not the result of its provisioning.
+	// Status passes the status of the machine's last run, instead of the result of its provisioning.
 	Status bool `yaml:"status"`
 }
 
-// report brings what the machine says of itself to Karpenter, as a cloud does: as soon as it says the exit code.
+// report passes the machine's own report to Karpenter, as a cloud does, as soon as it has the exit code.
 func (r *caseRun) report(ctx context.Context, args reportArgs) error {
 	path := resultPath
 	if args.Status {
@@ -157,7 +157,7 @@ func (r *caseRun) report(ctx context.Context, args reportArgs) error {
 		if err != nil {
 			return err
 		}
-		// The one has the code as text, the other as a number.
+		// The result has the code as text, the status as a number.
 		var result struct{ ExitCode any }
 		if err := json.Unmarshal([]byte(text), &result); err != nil || fmt.Sprint(result.ExitCode) != args.Code {
 			return fmt.Errorf("the machine says %q, want the exit code %q", text, args.Code)
@@ -167,8 +167,8 @@ func (r *caseRun) report(ctx context.Context, args reportArgs) error {
 	})
 }
 
-// update waits until Karpenter has told a machine to change, and gives its metadata service the user data for that. The steps that
-// follow are about this machine.
+// update waits until Karpenter has updated a machine, and gives its metadata service the new user data. The following steps use
+// this machine.
 func (r *caseRun) update(ctx context.Context, _ struct{}) error {
 	request, data, err := r.requested(ctx, r.provisioner.machines.takeUpdate)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// launched is user data of the launch template that "slipway launch" makes of a stream of objects: settings, pool, class, claim,
-// cluster and images. The template stays for the step "launched".
+// launched is the user data of the launch template that "slipway launch" makes from a stream of objects: settings, pool, class,
+// claim, cluster and images. The template is kept for the step "launched".
 func (r *caseRun) launched(ctx context.Context, m lab.Machine, objects string) ([]byte, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func (r *caseRun) launched(ctx context.Context, m lab.Machine, objects string) (
 	return base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 }
 
-// templatePath is where the case keeps its launch template.
+// templatePath is the path of the case's launch template.
 func (r *caseRun) templatePath() string { return filepath.Join(r.out, "template.json") }
 
-// onlySize is the name of the one instance type of a file.
+// onlySize is the name of the only instance type in a file.
 func onlySize(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func onlySize(path string) (string, error) {
 	return types[0].Name, nil
 }
 
-// launchTemplate is what the test reads of "slipway launch -o json".
+// launchTemplate has the fields of "slipway launch -o json" that the test reads.
 type launchTemplate struct {
 	Document struct {
 		Node struct {
@@ -122,16 +122,16 @@ func (want *launchTemplate) compare(have *node) error {
 	status := have.Status
 	for _, c := range []struct {
 		resource string
-		unit     int64 // that of package capacity, in thousandths
+		unit     int64 // package capacity's unit, in thousandths
 		told     bool
-	}{{"cpu", 1, true}, {"memory", 1000, true}, {"ephemeral-storage", 1000, false}} { // the lab's disks are not of the template's size
+	}{{"cpu", 1, true}, {"memory", 1000, true}, {"ephemeral-storage", 1000, false}} { // the lab's disks have another size than the template's
 		total, free := amount("capacity", status.Capacity, c.resource)/c.unit, amount("allocatable", status.Allocatable, c.resource)/c.unit
 		kept, err := capacity.Kept(kubelet.Config, c.resource, total)
 		errs = append(errs, err)
 		if total-free != kept {
 			errs = append(errs, fmt.Errorf("the node keeps %d of %s back, and package capacity says %d", total-free, c.resource, kept))
 		}
-		// A scheduler that counts on more than the node has would launch machines that the pods do not fit on.
+		// If a scheduler counts on more than the node has, it launches machines that the pods do not fit on.
 		if !c.told {
 			continue
 		}
@@ -142,10 +142,10 @@ func (want *launchTemplate) compare(have *node) error {
 	return errors.Join(errs...)
 }
 
-// suffixes are those of quantities that a kubelet and a template write, as thousandths (Kubernetes' documentation, "Quantity").
+// suffixes are those in quantities of a kubelet and of a template, as thousandths (Kubernetes' documentation, "Quantity").
 var suffixes = map[string]int64{"m": 1, "": 1000, "Ki": 1000 << 10, "Mi": 1000 << 20, "Gi": 1000 << 30}
 
-// milli is a quantity in thousandths.
+// milli converts a quantity to thousandths.
 func milli(quantity string) (int64, error) {
 	digits := strings.TrimRight(quantity, "KMGim")
 	factor, known := suffixes[quantity[len(digits):]]

@@ -9,41 +9,41 @@ import (
 	"time"
 )
 
-// machine is one that a provisioner has started, as package adapters/karpenter knows machines.
+// machine is a machine that a provisioner has started, as in package adapters/karpenter.
 type machine struct {
 	ID, Name, Key, Type, Zone, CapacityType, Image string
 	Created                                        time.Time
 	Stopping                                       bool
-	// Report is what the machine has said of its provisioning.
+	// Report is the machine's last report of its provisioning.
 	Report []byte
 }
 
 // launchRequest is what a provisioner starts a machine with, or changes one to.
 type launchRequest struct {
 	machine
-	// UserData is in base64; empty in an update that leaves the contract as it is.
+	// UserData is in base64. It is empty in an update that does not change the contract.
 	UserData string
 }
 
-// machines are the machines of a cloud that a provisioner starts and stops. They are requested over HTTP, and it is the case's
-// steps that boot them: a machine runs in the sandbox when its step says so.
+// machines are the machines of a cloud that a provisioner starts and stops. They are requested over HTTP, and a step of the case
+// boots each in the sandbox.
 type machines struct {
 	mu  sync.Mutex
 	all map[string]*machine
 	// requested are the launches that no step has taken yet, and updated the updates.
 	requested, updated []launchRequest
-	// happened is what has become of the machines, in order.
+	// happened are the events of the machines, in order.
 	happened timeline
 }
 
-// idPrefix is that of the machines' provider IDs.
+// idPrefix is the prefix of the machines' provider IDs.
 const idPrefix = "lab:///"
 
 // handler answers a provisioner:
 //
 //	POST   /machines         start one
 //	GET    /machines         all
-//	GET    /machines/NAME    one; 404 where there is none
+//	GET    /machines/NAME    one; 404 if it does not exist
 //	PUT    /machines/NAME    change its user data
 //	DELETE /machines/NAME    stop it
 func (m *machines) handler() http.Handler {
@@ -96,7 +96,7 @@ func (m *machines) handler() http.Handler {
 	return mux
 }
 
-// one answers for a machine, under the lock.
+// one handles a request about a machine, under the lock.
 func (m *machines) one(do func(http.ResponseWriter, *http.Request, *machine)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
@@ -112,13 +112,13 @@ func (m *machines) one(do func(http.ResponseWriter, *http.Request, *machine)) ht
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // who has gone needs no answer
+	_ = json.NewEncoder(w).Encode(value) // a client that has gone needs no answer
 }
 
-// take returns the launch that was requested first, and whether there is one.
+// take returns the oldest requested launch, and reports whether there is one.
 func (m *machines) take() (launchRequest, bool) { return m.first(&m.requested) }
 
-// takeUpdate returns the update that was requested first, and whether there is one.
+// takeUpdate returns the oldest requested update, and reports whether there is one.
 func (m *machines) takeUpdate() (launchRequest, bool) { return m.first(&m.updated) }
 
 func (m *machines) first(of *[]launchRequest) (launchRequest, bool) {
@@ -132,14 +132,14 @@ func (m *machines) first(of *[]launchRequest) (launchRequest, bool) {
 	return first, true
 }
 
-// count is how many machines there are.
+// count is the number of machines.
 func (m *machines) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.all)
 }
 
-// stopping reports whether a machine is to be stopped.
+// stopping reports whether a machine must be stopped.
 func (m *machines) stopping(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,7 +154,7 @@ func (m *machines) gone(name string) {
 	m.happened.add(machineGone, name)
 }
 
-// reported keeps what a machine has said.
+// reported keeps a machine's report.
 func (m *machines) reported(name string, report []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// What becomes of a machine.
+// The events of a machine.
 const (
-	// machineStarted is when it is asked for, and machineGone when it has no power any more.
+	// machineStarted is its request, and machineGone the end of its power.
 	machineStarted  = "started"
 	machineStopping = "to be stopped"
 	machineGone     = "gone"
-	// machineChanging is when it is told to change, and machineReported when it has said what came of it.
+	// machineChanging is the request to change it, and machineReported its report of the result.
 	machineChanging = "told to change"
 	machineReported = "reported"
 )
 
-// moment is when something became of a machine.
+// moment is an event of a machine.
 type moment struct {
 	at         time.Time
 	what, name string
 }
 
-// timeline is what became of machines, in order.
+// timeline is the events of machines, in order.
 type timeline []moment
 
 func (t *timeline) add(what, name string) { *t = append(*t, moment{time.Now(), what, name}) }
@@ -39,9 +39,10 @@ func (t timeline) String() string {
 	return b.String()
 }
 
-// oneAtATime reports whether each of so many machines was changed once while it ran, then replaced by another one, and never two at
-// the same time. A machine is being replaced from when the other one is asked for until it is to be stopped itself: by then its pods
-// and its Node are gone, and Karpenter counts it no more. It changes from when it is told to until it has reported.
+// oneAtATime reports whether each of the machines was changed once while it ran, and then replaced by another one, and never two at
+// the same time. A replacement lasts from the request for the other machine until the request to stop the old one: by then the old
+// one's pods and its Node are gone, and Karpenter no longer counts it. A change lasts from the update request until the machine's
+// report.
 func (t timeline) oneAtATime(nodes int) error {
 	alive, changed := make(map[string]bool), make(map[string]bool)
 	started, changes, changing := 0, 0, ""
@@ -75,12 +76,12 @@ func (t timeline) oneAtATime(nodes int) error {
 	return nil
 }
 
-// oneAtATimeArgs say how many nodes there are.
+// oneAtATimeArgs are the number of nodes.
 type oneAtATimeArgs struct {
 	Nodes int `yaml:"nodes"`
 }
 
-// oneAtATime checks that the machines were changed and replaced one at a time, and keeps when what became of them.
+// oneAtATime checks that the machines were changed and replaced one at a time, and keeps their timeline.
 func (r *caseRun) oneAtATime(_ context.Context, args oneAtATimeArgs) error {
 	happened := r.provisioner.machines.timeline()
 	if err := os.WriteFile(filepath.Join(r.out, "machines.txt"), []byte(happened.String()), 0o644); err != nil {
@@ -92,7 +93,7 @@ func (r *caseRun) oneAtATime(_ context.Context, args oneAtATimeArgs) error {
 	return nil
 }
 
-// timeline is what has become of the machines until now.
+// timeline returns the machines' events until now.
 func (m *machines) timeline() timeline {
 	m.mu.Lock()
 	defer m.mu.Unlock()

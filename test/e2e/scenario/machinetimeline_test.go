@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOneAtATime: what the timeline of two nodes shows, and what it must not.
+// TestOneAtATime: timelines of two nodes, valid and invalid ones.
 func TestOneAtATime(t *testing.T) {
 	const changed = "start a, start b, change a, report a, change b, report b, "
 	for text, wrong := range map[string]string{
@@ -38,7 +38,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestVersionSaid: the last line counts, of the program that was started last.
+// TestVersionSaid: the last line of the last program counts.
 func TestVersionSaid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for log, ok := range map[string]bool{
@@ -60,7 +60,7 @@ func TestVersionSaid(t *testing.T) {
 	}
 }
 
-// TestTurnTo: the steps are about the machine that was named last, and each place of the network has one machine.
+// TestTurnTo: the steps use the machine that was named last, and each place of the network has one machine.
 func TestTurnTo(t *testing.T) {
 	r := &caseRun{provisioner: &provisioner{}}
 	p := r.provisioner

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// node is what the test reads of a Node.
+// node has the fields of a Node that the test reads.
 type node struct {
 	Metadata struct {
 		Name   string            `json:"name"`
@@ -41,9 +41,9 @@ func (n *node) ready() bool {
 	return false
 }
 
-// nodeWatch notes when a Node registers and when it becomes Ready.
+// nodeWatch records when a Node registers and when it becomes Ready.
 type nodeWatch struct {
-	// is reports whether a Node is the one.
+	// is reports whether a Node is the watched one.
 	is func(node) bool
 
 	mu         sync.Mutex
@@ -54,14 +54,14 @@ type nodeWatch struct {
 	cancel     context.CancelFunc
 }
 
-// newNode is any Node that has none of the names: one machine runs at a time, and its name is its own
-// or its cloud's to choose.
+// newNode matches any Node with a new name: one machine runs at a time, and it or its cloud may
+// choose the name.
 func newNode(known []string) func(node) bool {
 	known = slices.Clone(known)
 	return func(n node) bool { return !slices.Contains(known, n.Metadata.Name) }
 }
 
-// bootedNode is the Node whose kubelet speaks for a boot of the machine.
+// bootedNode matches the Node whose kubelet reports a boot of the machine.
 func bootedNode(boot string) func(node) bool {
 	return func(n node) bool { return n.Status.NodeInfo["bootID"] == boot }
 }
@@ -99,7 +99,7 @@ func (w *nodeWatch) see(n node) bool {
 	return true
 }
 
-// nodeName is the name of the Node that the machine has become.
+// nodeName is the name of the machine's Node.
 func (w *nodeWatch) nodeName() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *nodeWatch) times() (registered, ready time.Time) {
 
 func (w *nodeWatch) stop() { w.cancel() }
 
-// readyArgs are none.
+// readyArgs are the arguments of ready, which needs no arguments.
 type readyArgs struct{}
 
 // ready waits until the Node is Ready.
@@ -124,7 +124,7 @@ func (r *caseRun) ready(ctx context.Context, _ readyArgs) error {
 	for {
 		select {
 		case <-r.node.isReady:
-			// Now, because a later step may start units again.
+			// Now, because a later step may restart units.
 			if r.events == nil {
 				r.agentEnded(ctx)
 				r.events = r.timeline(ctx)
@@ -140,7 +140,7 @@ func (r *caseRun) ready(ctx context.Context, _ readyArgs) error {
 	}
 }
 
-// nodeArgs are what the Node must be like.
+// nodeArgs are the required properties of the Node.
 type nodeArgs struct {
 	Name       string            `yaml:"name"`
 	Labels     map[string]string `yaml:"labels"`
@@ -148,14 +148,14 @@ type nodeArgs struct {
 	MaxPods    string            `yaml:"maxPods"`
 	Kubelet    string            `yaml:"kubelet"`
 	Containerd string            `yaml:"containerd"`
-	// ProviderID is the machine's name in its cloud.
+	// ProviderID is the machine's ID in its cloud.
 	ProviderID string `yaml:"providerID"`
 	// Address is its internal address; several are separated by commas.
 	Address string `yaml:"address"`
 }
 
-// checkNode compares the Node with what the contract asked for; all differences are told at once. The
-// kubelet is given time to report what has changed.
+// checkNode compares the Node with what the contract requires, and reports all differences at once.
+// The kubelet gets time to report changes.
 func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
 	return r.eventually(ctx, func() error {
 		var have node
@@ -166,7 +166,7 @@ func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
 	})
 }
 
-// eventually tries until a check succeeds or the time is over.
+// eventually repeats a check until it succeeds or the time is over.
 func (r *caseRun) eventually(ctx context.Context, check func() error) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
@@ -179,7 +179,7 @@ func (r *caseRun) eventually(ctx context.Context, check func() error) error {
 		case <-ctx.Done():
 			return errors.Join(err, context.Cause(ctx))
 		case <-time.After(500 * time.Millisecond):
-			if r.vm == nil { // none runs yet
+			if r.vm == nil { // no machine runs yet
 				continue
 			}
 			if why := r.vm.Healthy(); why != nil {

@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// condition is one of an object's.
+// condition is an object's condition.
 type condition struct{ Type, Status, Reason, Message string }
 
-// conditionsArgs are what conditions must be like.
+// conditionsArgs are the required conditions.
 type conditionsArgs struct {
 	// Conditions are those that must be true.
 	Conditions []string `yaml:"conditions"`
-	// False are conditions that must not be true, each with a text that its reason or message has.
+	// False are conditions that must not be true, each with a text in its reason or message.
 	False map[string]string `yaml:"false"`
-	// Reasons are conditions that must be true for a reason, which is given in full.
+	// Reasons are conditions that must be true for exactly this reason.
 	Reasons map[string]string `yaml:"reasons"`
 }
 
-// claimArgs are what a NodeClaim must be like.
+// claimArgs are the required properties of a NodeClaim.
 type claimArgs struct {
 	conditionsArgs `yaml:",inline"`
-	// Machines is how many machines there are, where it is given.
+	// Machines is the number of machines, if it is set.
 	Machines *int `yaml:"machines"`
-	// Each wants all claims to be so, one for each machine.
+	// Each requires this of all claims, one for each machine.
 	Each bool `yaml:"each"`
 }
 
-// claim waits until a NodeClaim is so, or each.
+// claim waits until a NodeClaim, or each, has the required properties.
 func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 	return r.eventually(ctx, func() error {
 		var list struct {
@@ -64,7 +64,7 @@ func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 	})
 }
 
-// missing is what conditions do not show; empty where they show all.
+// missing returns what the conditions lack, or "".
 func (want *conditionsArgs) missing(conditions []condition) string {
 	var missing []string
 	for _, kind := range want.Conditions {
@@ -90,13 +90,13 @@ func (want *conditionsArgs) missing(conditions []condition) string {
 	return strings.Join(missing, ", ")
 }
 
-// stoppedArgs say which machine is stopped.
+// stoppedArgs select the machine that is stopped.
 type stoppedArgs struct {
-	// Former is the one, of those beside which the last was started, that Karpenter wants to be stopped. The others are left.
+	// Former selects the machine that Karpenter wants to stop among those beside which the last one was started. The others stay.
 	Former bool `yaml:"former"`
 }
 
-// stopped waits until Karpenter wants a machine to be stopped, takes its power away, and waits until its claim and its Node are gone.
+// stopped waits until Karpenter stops a machine, cuts its power, and waits until its claim and its Node are gone.
 func (r *caseRun) stopped(ctx context.Context, args stoppedArgs) error {
 	p := r.provisioner
 	var gone runningMachine
@@ -130,7 +130,7 @@ func (r *caseRun) stopped(ctx context.Context, args stoppedArgs) error {
 	})
 }
 
-// absent reports whether a collection has no object of a name.
+// absent reports whether a collection has no object with a name.
 func (r *caseRun) absent(ctx context.Context, collection, name string) error {
 	var list struct {
 		Items []struct{ Metadata struct{ Name string } }

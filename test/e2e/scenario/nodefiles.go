@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// provisionTree has the agent apply a contract to a tree; facts is a file of such, or empty for the tree's own.
+// provisionTree has the agent apply a contract to a tree. facts is a file of facts; empty means the tree's own.
 func (r *caseRun) provisionTree(ctx context.Context, root, contract, facts string) error {
 	args := []string{"provision", "--root", root, "--provision-config", contract, "--log-level", "error"}
 	if facts != "" {
@@ -24,7 +24,7 @@ func (r *caseRun) provisionTree(ctx context.Context, root, contract, facts strin
 	return nil
 }
 
-// imageFacts are what is true of the image of a machine.
+// imageFacts are the facts of a machine's image.
 func (r *caseRun) imageFacts(ctx context.Context, m lab.Machine) (facts map[string]any, err error) {
 	err = lab.WithMounted(filepath.Join(r.Images[r.Containerd], "disk.img"), func(root string) error {
 		document, err := exec.CommandContext(ctx, r.agent(), "facts", "--root", root, "-o", "json").Output()
@@ -39,18 +39,18 @@ func (r *caseRun) imageFacts(ctx context.Context, m lab.Machine) (facts map[stri
 	return facts, nil
 }
 
-// machineFacts writes a file with what will be true of a machine: its image's facts, its name and its address.
+// machineFacts writes a file with the facts of a future machine: its image's facts, its name and its address.
 func (r *caseRun) machineFacts(ctx context.Context, m lab.Machine) (path string, err error) {
 	facts, err := r.imageFacts(ctx, m)
 	if err != nil {
 		return "", err
 	}
 	facts["hostname"], facts["nodeIPs"] = firstName, []string{lab.NodeAddress}
-	facts["instance"] = map[string]string{"id": firstName} // they are of this machine, and not only of its image
+	facts["instance"] = map[string]string{"id": firstName} // these facts are the machine's, not only its image's
 	return writeFacts(m, facts)
 }
 
-// writeFacts writes facts for a machine into a file of its own.
+// writeFacts writes a machine's facts to a file.
 func writeFacts(m lab.Machine, facts map[string]any) (path string, err error) {
 	document, err := json.Marshal(facts)
 	if err != nil {
@@ -60,10 +60,10 @@ func writeFacts(m lab.Machine, facts map[string]any) (path string, err error) {
 	return path, os.WriteFile(path, document, 0o600)
 }
 
-// agent is the path of slipway-node, as the image has it.
+// agent is the path of slipway-node in the image.
 func (r *caseRun) agent() string { return filepath.Join(filepath.Dir(r.Slipway), "slipway-node") }
 
-// script is custom data that makes the node without Slipway: of the files that Slipway would write.
+// script is custom data that makes the node without Slipway, from the files that Slipway would write.
 func (r *caseRun) script(ctx context.Context, m lab.Machine, contract string) ([]byte, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r *caseRun) script(ctx context.Context, m lab.Machine, contract string) ([
 	return classic.CustomData(node, lab.HostAddress)
 }
 
-// bakeNode makes a tree a node's already. What the agent notes of it stays, and is of no use to anybody.
+// bakeNode makes a tree a node in advance. The agent's records stay, but no program uses them.
 func (r *caseRun) bakeNode(ctx context.Context, m lab.Machine, root, contract string) error {
 	facts, err := r.machineFacts(ctx, m)
 	if err != nil {

@@ -18,32 +18,32 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// collections are where objects of a kind are that belong to the whole cluster.
+// collections are the API paths of cluster-wide objects, by kind.
 var collections = map[string]string{
 	"NodePool":     "/apis/karpenter.sh/v1/nodepools",
 	"AKSNodeClass": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
 }
 
-// namespaced are where objects of a kind are that belong to a namespace: an API's path, and a name below the namespace's.
+// namespaced are the API paths of namespaced objects, by kind: the API's path, and the collection's name below the namespace.
 var namespaced = map[string][2]string{
 	"ConfigMap":   {"/api/v1", "configmaps"},
 	"Role":        {"/apis/rbac.authorization.k8s.io/v1", "roles"},
 	"RoleBinding": {"/apis/rbac.authorization.k8s.io/v1", "rolebindings"},
 }
 
-// Where other objects are.
+// The API paths of other objects.
 const (
 	collectionOfClaims = "/apis/karpenter.sh/v1/nodeclaims"
 	collectionOfNodes  = "/api/v1/nodes"
 	collectionOfPods   = "/api/v1/namespaces/default/pods"
 )
 
-// object is one of the cluster's, which the case has.
+// object is an object of the cluster that the case has made or changes.
 type object map[string]any
 
 func (o object) path() (collection, name string, err error) {
 	kind, _ := o["kind"].(string)
-	metadata, _ := o["metadata"].(object) // as YAML decodes what is below an object
+	metadata, _ := o["metadata"].(object) // YAML decodes nested objects with this type
 	name, _ = metadata["name"].(string)
 	collection = collections[kind]
 	if api, ok := namespaced[kind]; ok {
@@ -57,13 +57,13 @@ func (o object) path() (collection, name string, err error) {
 	return collection, name, nil
 }
 
-// createArgs say what is made.
+// createArgs name the objects to create.
 type createArgs struct {
 	// Objects is a file of the case.
 	Objects string `yaml:"objects"`
 }
 
-// create makes the objects of a file, each as soon as its kind is known to the cluster.
+// create creates the objects of a file, each as soon as the cluster knows its kind.
 func (r *caseRun) create(ctx context.Context, args createArgs) error {
 	file := filepath.Join(r.Dir, args.Objects)
 	data, err := os.ReadFile(file)
@@ -82,14 +82,14 @@ func (r *caseRun) create(ctx context.Context, args createArgs) error {
 		if err := r.eventually(ctx, func() error { return r.Lab.API.Create(ctx, collection, o) }); err != nil {
 			return err
 		}
-		if collections[o["kind"].(string)] == "" { // those of Karpenter go with it
+		if collections[o["kind"].(string)] == "" { // Karpenter's own objects are removed with it
 			r.created = append(r.created, collection+"/"+name)
 		}
 	}
 	return nil
 }
 
-// removeCreated removes the objects that the case has made.
+// removeCreated removes the objects that the case has created.
 func (r *caseRun) removeCreated(ctx context.Context) error {
 	var errs []error
 	for _, path := range r.created {
@@ -98,7 +98,7 @@ func (r *caseRun) removeCreated(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// patch lays a change over an object that the cluster has.
+// patch merges a change over an object of the cluster.
 func (r *caseRun) patch(ctx context.Context, o object) error {
 	collection, name, err := o.path()
 	if err != nil {
@@ -107,14 +107,14 @@ func (r *caseRun) patch(ctx context.Context, o object) error {
 	return r.Lab.API.Merge(ctx, collection+"/"+name, o)
 }
 
-// shownArgs are an object of the cluster, and what its conditions must be like.
+// shownArgs are an object of the cluster, and its required conditions.
 type shownArgs struct {
 	Kind           string `yaml:"kind"`
 	Name           string `yaml:"name"`
 	conditionsArgs `yaml:",inline"`
 }
 
-// shown waits until an object's conditions are so.
+// shown waits until an object has the required conditions.
 func (r *caseRun) shown(ctx context.Context, want shownArgs) error {
 	collection, name, err := object{"kind": want.Kind, "metadata": object{"name": want.Name}}.path()
 	if err != nil {
@@ -134,12 +134,12 @@ func (r *caseRun) shown(ctx context.Context, want shownArgs) error {
 	})
 }
 
-// eventArgs are what an event says.
+// eventArgs are the reason and text of an event.
 type eventArgs struct {
 	Reason string `yaml:"reason"`
 }
 
-// event waits until the cluster has an event of a reason.
+// event waits until the cluster has an event with a reason.
 func (r *caseRun) event(ctx context.Context, want eventArgs) error {
 	return r.eventually(ctx, func() error {
 		var list struct {
@@ -159,14 +159,14 @@ func (r *caseRun) event(ctx context.Context, want eventArgs) error {
 	})
 }
 
-// classesArgs name the classes that are judged.
+// classesArgs name the classes to validate.
 type classesArgs struct {
-	// File has specs of classes with their verdicts, as adapters/karpenter's tests have them.
+	// File has specs of classes with their expected results, in the format of adapters/karpenter's tests.
 	File string `yaml:"file"`
 }
 
-// classes sends each class to the API server, which makes none of them, and wants its verdict to be that of the file. What later names is
-// refused by the provider alone.
+// classes sends each class to the API server as a dry run, and checks the result. Only the provider refuses a class that is marked
+// later.
 func (r *caseRun) classes(ctx context.Context, args classesArgs) error {
 	data, err := os.ReadFile(filepath.Join(r.Dir, args.File))
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// Boots is a time in units of how fast the emulator is today. One boot is what it takes from QEMU's start until
-// systemd has started all of a machine on which neither cloud-init nor Slipway does anything: some 10 s on two
-// processors of their own, and five times that where they are shared with others. In a case it is written "2 boots".
+// Boots is a time in units of the emulator's present speed. One boot is the time from QEMU's start until systemd has started all of
+// a machine on which neither cloud-init nor Slipway does anything: some 10 s on two dedicated processors, and five times that on
+// shared ones. A case writes it as "2 boots".
 type Boots float64
 
-// parseBoots reads "2 boots", "1 boot", "0.5 boots".
+// parseBoots parses "2 boots", "1 boot", "0.5 boots".
 func parseBoots(text string) (Boots, error) {
 	number, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.ParseFloat(number, 64)
@@ -31,7 +31,7 @@ func parseBoots(text string) (Boots, error) {
 	return Boots(n), nil
 }
 
-// UnmarshalYAML reads a time in boots.
+// UnmarshalYAML parses a time in boots.
 func (b *Boots) UnmarshalYAML(node *yaml.Node) (err error) {
 	*b, err = parseBoots(node.Value)
 	return err
@@ -39,32 +39,32 @@ func (b *Boots) UnmarshalYAML(node *yaml.Node) (err error) {
 
 func (b Boots) String() string { return strconv.FormatFloat(float64(b), 'f', -1, 64) + " boots" }
 
-// patience is how long one step waits for what must come: a node that joins at once takes three boots, with
-// cloud-init five. It is no statement about the product's speed, and only ends a run that would wait for ever.
+// patience is how long one step waits: a node that joins at once takes three boots, with cloud-init five. It says nothing about the
+// product's speed, and only ends a run that would wait for ever.
 const patience Boots = 20
 
-// Pace is how fast the emulator is. It is measured once a run, and looked at again whenever a machine starts: others
-// may have begun to use the processors since. A machine that became faster again is not believed.
+// Pace is the emulator's speed. It is measured once in a run, and adjusted whenever a machine starts, because other programs may
+// use the processors since then. It is never adjusted to a faster speed.
 type Pace struct {
 	mu   sync.Mutex
 	boot time.Duration
-	// starts are what a start of a kind took when it was first seen, in boots.
+	// starts is the time that a kind of start took at first, in boots.
 	starts map[string]float64
 }
 
-// NewPace is the pace at which a boot takes so long.
+// NewPace returns the pace for the duration of a boot.
 func NewPace(boot time.Duration) *Pace {
 	return &Pace{boot: boot, starts: make(map[string]float64)}
 }
 
-// Of is how long some boots take now.
+// Of returns the present duration of some boots.
 func (p *Pace) Of(b Boots) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return time.Duration(float64(b) * float64(p.boot))
 }
 
-// Started notes how long a machine took to start, of a kind of which each takes as much work.
+// Started records how long a machine took to start. All starts of a kind take the same work.
 func (p *Pace) Started(kind string, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,10 +76,10 @@ func (p *Pace) Started(kind string, took time.Duration) {
 	}
 }
 
-// errOver says that a time in boots is over.
+// errOver is the cause when a time in boots is over.
 var errOver = errors.New("there was no more time")
 
-// Within is a context that ends after some boots, by the pace that is known then.
+// Within returns a context that ends after some boots, at the pace that is known then.
 func (p *Pace) Within(ctx context.Context, b Boots) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	began := time.Now()
@@ -100,10 +100,10 @@ func (p *Pace) Within(ctx context.Context, b Boots) (context.Context, context.Ca
 	return ctx, func() { cancel(nil) }
 }
 
-// inSeconds is a time in boots where a contract or a command line takes seconds.
+// inSeconds matches a time in boots in a contract or a command line, which need seconds.
 var inSeconds = regexp.MustCompile(`@[0-9.]+ boots?@`)
 
-// Seconds puts seconds, in whole ones, where a text has a time such as "@2 boots@".
+// Seconds replaces times such as "@2 boots@" in a text with whole seconds.
 func (p *Pace) Seconds(text string) (string, error) {
 	var errs []error
 	text = inSeconds.ReplaceAllStringFunc(text, func(mark string) string {
@@ -124,7 +124,7 @@ func Measure(ctx context.Context, l *lab.Lab, dir, disk string) (*Pace, error) {
 	if err := vm.Shell.Wait(ctx, vm.Healthy); err != nil {
 		return nil, err
 	}
-	// Units that fail have been started as well.
+	// Failed units have been started as well.
 	if _, err := vm.Shell.Run(ctx, "systemctl is-system-running --wait"); err != nil {
 		return nil, err
 	}

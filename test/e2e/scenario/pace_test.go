@@ -63,7 +63,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// A bound is as long as the pace says when it ends, and not when it began.
+// A time limit follows the pace at its end, not the pace at its beginning.
 func TestWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPace(10 * time.Second)
@@ -72,7 +72,7 @@ func TestWithin(t *testing.T) {
 		defer cancel()
 		begin := time.Now()
 		time.Sleep(20 * time.Second)
-		p.Started("off", 8*time.Second) // twice as slow since
+		p.Started("off", 8*time.Second) // the machine is half as fast since then
 		<-ctx.Done()
 		if took := time.Since(begin); took != 60*time.Second {
 			t.Errorf("3 boots end after %s, want 60s", took)

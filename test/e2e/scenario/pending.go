@@ -7,15 +7,15 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
-// pendingArgs are a pod that fits on no node.
+// pendingArgs describe a pod that fits on no node.
 type pendingArgs struct {
 	Name     string            `yaml:"name"`
 	Selector map[string]string `yaml:"selector"`
-	// CPU is what it requests; default 100m.
+	// CPU is its CPU request; default 100m.
 	CPU string `yaml:"cpu"`
 }
 
-// pending makes a pod that waits for a node.
+// pending creates a pod that waits for a node.
 func (r *caseRun) pending(ctx context.Context, args pendingArgs) error {
 	if err := r.serviceAccount(ctx); err != nil {
 		return err

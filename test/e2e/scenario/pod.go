@@ -18,14 +18,14 @@ import (
 // podArgs are the name of a pod, and the node that it must run on.
 type podArgs struct {
 	Name string `yaml:"name"`
-	// Selector are labels that the scheduler must find the node by.
+	// Selector are labels by which the scheduler must find the node.
 	Selector map[string]string `yaml:"selector"`
-	// Image is one that the node must pull for it, whether or not it has it; default one that it has, and must not pull.
+	// Image is an image that the node must pull for the pod. If empty, the pod uses an image that the node already has, and the
+	// node must not pull.
 	Image string `yaml:"image"`
 }
 
-// pod has the cluster run a pod on the node, and checks that it has an address, answers HTTP, and
-// that its logs and exec work.
+// pod runs a pod on the node, and checks that it has an address, answers HTTP, and that its logs and exec work.
 func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	if err := r.serviceAccount(ctx); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 		return err
 	}
 	r.pods[args.Name] = containers
-	// A container without a probe is ready when it is started, which is before its program listens.
+	// A container without a probe is ready when it has started, before its program listens.
 	err = r.eventually(ctx, func() error { return r.answers(ctx, address, "payload on "+args.Name) })
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	return nil
 }
 
-// podOf is a pod with one container, whose program answers HTTP.
+// podOf is a pod with one container whose program answers HTTP.
 func podOf(name string, selector map[string]string, tolerations []any, container map[string]any) map[string]any {
 	maps.Copy(container, map[string]any{"name": "web", "args": []string{"serve", ":8080"}})
 	return map[string]any{
@@ -79,15 +79,14 @@ func podOf(name string, selector map[string]string, tolerations []any, container
 	}
 }
 
-// serviceAccount waits until the controllers have made the default one, without which no pod is
-// admitted.
+// serviceAccount waits until the controllers have created the default service account. Without it, the API server admits no pod.
 func (r *caseRun) serviceAccount(ctx context.Context) error {
 	return r.eventually(ctx, func() error {
 		return r.Lab.API.Get(ctx, "/api/v1/namespaces/default/serviceaccounts/default", nil)
 	})
 }
 
-// runningPod waits until a pod runs, and returns its address and what its containers are.
+// runningPod waits until a pod runs, and returns its address and the IDs of its containers.
 func (r *caseRun) runningPod(ctx context.Context, name string) (address, containers string, err error) {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
@@ -130,7 +129,7 @@ type podKeptArgs struct {
 	Name string `yaml:"name"`
 }
 
-// podKept checks that a pod has been running without a break since the pod step, and still answers.
+// podKept checks that a pod has run without a break since the pod step, and still answers.
 func (r *caseRun) podKept(ctx context.Context, args podKeptArgs) error {
 	address, containers, err := r.runningPod(ctx, args.Name)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// size is how large the block log was at a time.
+// size is the size of the block log at a time.
 type size struct {
 	at    time.Time
 	bytes int64
 }
 
-// watchLog notes how the machine's block log grows, until ctx is done: the log itself has no times.
+// watchLog records the growth of the machine's block log until ctx is done, because the log itself has no times.
 func (r *caseRun) watchLog(ctx context.Context, path string) {
 	for ctx.Err() == nil {
 		if info, err := os.Stat(path); err == nil {
@@ -34,7 +34,7 @@ func (r *caseRun) watchLog(ctx context.Context, path string) {
 	}
 }
 
-// sizeAt is how large the log was, at least, at a time.
+// sizeAt is the minimum size of the log at a time.
 func sizeAt(growth []size, at time.Time) int64 {
 	var bytes int64
 	for _, s := range growth {
@@ -46,7 +46,7 @@ func sizeAt(growth []size, at time.Time) int64 {
 	return bytes
 }
 
-// spread chooses n of a list, the first and the last among them, evenly.
+// spread chooses n elements of a list, the first and the last among them, evenly.
 func spread(list []int, n int) []int {
 	if n >= len(list) || n < 2 {
 		return list
@@ -59,16 +59,15 @@ func spread(list []int, n int) []int {
 }
 
 type powerCutArgs struct {
-	// Cuts is at how many flushes, from the agent's start to the end of the recording.
+	// Cuts is the number of flushes at which the power is cut, from the agent's start to the end of the recording.
 	Cuts int `yaml:"cuts"`
-	// Boots is how many of the disks a machine is started from, evenly spread; the others are mounted, and
-	// the agent applies the contract there.
+	// Boots is the number of these disks from which a machine starts, evenly spread. The others are mounted, and the agent applies
+	// the contract there.
 	Boots int `yaml:"boots"`
 }
 
-// powerCuts rebuilds the recorded machine's disk as power cuts at several flushes would have left it: each
-// must become a node again. Each second disk holds some of the writes after the flush as well, for a disk
-// may write early.
+// powerCuts rebuilds the recorded machine's disk as power cuts at several flushes would have left it. Each must become a node
+// again. Every second disk also contains some of the writes after the flush, because a disk may write early.
 func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	if !r.vm.Record || r.events == nil {
 		return errors.New("want a boot with record, and ready, before")
@@ -109,8 +108,8 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	})
 }
 
-// eachCut calls do with the recorded machine's disk as a power cut at each of the flushes would have left
-// it; it may not change the disk. The machine is the recorded one with its kernel started, and goes on with any disk.
+// eachCut calls do with the recorded machine's disk as a power cut at each of the flushes would have left it. do must not change
+// the disk. The machine is the recorded one with its kernel started, and continues with any disk.
 func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int, do func(machine lab.Machine, disk string, flush int) error) error {
 	recorded := r.vm.Machine
 	path := filepath.Join(recorded.Dir, "cut.img")
@@ -141,7 +140,7 @@ func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int,
 		if err != nil {
 			return fmt.Errorf("power cut at flush %d of the log's %d entries: %w", flush, len(log.Entries), err)
 		}
-		// A machine reads the disk until it has no power.
+		// A machine reads the disk until its power is cut.
 		r.vm.Stop()
 		if err := undo(); err != nil {
 			return err
@@ -150,8 +149,8 @@ func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int,
 	return nil
 }
 
-// checkCut checks a disk that a power cut has left: it holds no success whose files are missing, and where
-// the agent applies the contract to it, it is whole. marked reports whether the disk holds a success.
+// checkCut checks the disk after a power cut: it has no success without the success's files, and after the agent has applied the
+// contract to it, it is complete. marked reports whether the disk has a success.
 func (r *caseRun) checkCut(ctx context.Context, disk string) (marked bool, err error) {
 	undo, err := lab.ReplayJournal(ctx, disk)
 	if err != nil {
@@ -164,7 +163,7 @@ func (r *caseRun) checkCut(ctx context.Context, disk string) (marked bool, err e
 	return marked, errors.Join(err, undo())
 }
 
-// converge has the agent apply the contract to a tree, of which it must be whole after that.
+// converge has the agent apply the contract to a tree, which must then be complete.
 func (r *caseRun) converge(ctx context.Context, root string) error {
 	agent := filepath.Join(filepath.Dir(r.Slipway), "slipway-node")
 	for _, args := range [][]string{{"provision"}, {"status", "--drift"}} {
@@ -186,7 +185,7 @@ func (r *caseRun) converge(ctx context.Context, root string) error {
 	return nil
 }
 
-// holds reports whether there is a file in a tree that is not empty, or a link to one.
+// holds reports whether a tree has a file that is not empty, or a link to one.
 func holds(root, name string) bool {
 	for range 8 {
 		target, err := os.Readlink(filepath.Join(root, name))
@@ -221,14 +220,14 @@ func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string) error
 	return r.ready(ctx, readyArgs{})
 }
 
-// joinCredential is gone when ownCertificate and ownKubeconfig are there, neither of which the kubelet syncs.
+// joinCredential is gone if ownCertificate and ownKubeconfig exist. The kubelet syncs neither of them.
 const (
 	joinCredential = "/var/lib/kubelet/bootstrap-kubeconfig"
 	ownCertificate = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 	ownKubeconfig  = "/var/lib/kubelet/kubeconfig"
 )
 
-// checkMarker checks a disk that has a marker of success for what goes with it.
+// checkMarker checks that a disk with a marker of success has the files that belong to the success.
 func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 	marker, err := lab.ReadDisk(ctx, disk, "stat /opt/azure/containers/provision.complete")
 	if err != nil || !strings.Contains(marker, "Inode:") {
@@ -243,7 +242,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		return true, fmt.Errorf("the disk has a marker, and no result: %w: %q", err, result)
 	}
 	if document.ExitCode != "0" {
-		return false, nil // a marker of failure
+		return false, nil // the marker is of a failure
 	}
 	text, err := lab.ReadDisk(ctx, disk, "cat /var/lib/slipway/status.json")
 	if err != nil {
@@ -278,8 +277,8 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 	return true, nil
 }
 
-// joined reports whether a disk has what a kubelet has that has joined. Of the certificate it is the link that counts
-// here, as large as its target's name: what it leads to is looked at when the agent has been there.
+// joined reports whether a disk has the files of a kubelet that has joined. For the certificate only the link counts here, which is
+// as large as its target's name. The target is checked after the agent's run.
 func joined(ctx context.Context, disk string) (bool, error) {
 	for _, path := range []string{ownCertificate, ownKubeconfig} {
 		stat, err := lab.ReadDisk(ctx, disk, "stat "+path)
@@ -290,7 +289,7 @@ func joined(ctx context.Context, disk string) (bool, error) {
 	return true, nil
 }
 
-// sizeOf reads a file's size from what debugfs says of it: 0 where there is none, or it is empty.
+// sizeOf parses a file's size in debugfs's output. It is 0 if the file is missing or empty.
 func sizeOf(stat string) int {
 	// "User:     0   Group:     0   Project:     0   Size: 2048"; a line about fragments has a size as well.
 	for line := range strings.Lines(stat) {

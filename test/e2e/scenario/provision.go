@@ -16,18 +16,17 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// waitArgs are what provision-wait must say.
+// waitArgs are the required output of provision-wait.
 type waitArgs struct {
-	// ExitCode is the result's.
+	// ExitCode is the result's exit code.
 	ExitCode int `yaml:"exitCode"`
-	// Error are texts that the error must hold.
+	// Error are texts that the error must contain.
 	Error []string `yaml:"error"`
 	// Datapoints are fields of the result that must be filled.
 	Datapoints []string `yaml:"datapoints"`
 }
 
-// provisionWait runs provision-wait in the machine once it has booted, as the custom script
-// extension does, and checks the result.
+// provisionWait runs provision-wait in the machine once it has booted, as the custom script extension does, and checks the result.
 func (r *caseRun) provisionWait(ctx context.Context, args waitArgs) error {
 	if err := r.shell(ctx); err != nil {
 		return err
@@ -78,12 +77,12 @@ func datapoints(document []byte, paths []string) error {
 	return nil
 }
 
-// guestArgs are a command in the machine, and what it must say.
+// guestArgs are a command in the machine, and its required output.
 type guestArgs struct {
 	Run    string   `yaml:"run"`
 	Code   int      `yaml:"code"`
 	Output []string `yaml:"output"`
-	// Until has the command run again and again until it says that.
+	// Until repeats the command until it has this output.
 	Until bool `yaml:"until"`
 }
 
@@ -118,10 +117,10 @@ func (r *caseRun) guestOnce(ctx context.Context, args guestArgs) error {
 	return nil
 }
 
-// statusPath is where the agent's own status is.
+// statusPath is the path of the agent's own status.
 const statusPath = "/var/lib/slipway/status.json"
 
-// statusArgs are what the agent's own status must say.
+// statusArgs are the required values of the agent's own status.
 type statusArgs struct {
 	// Code and Name are the exit code and its name.
 	Code int    `yaml:"code"`
@@ -129,11 +128,11 @@ type statusArgs struct {
 	// Cause and Endpoint are those of the error, Endpoint a part of it.
 	Cause    string `yaml:"cause"`
 	Endpoint string `yaml:"endpoint"`
-	// Took is how long the provisioning may have taken.
+	// Took is the maximum duration of the provisioning.
 	Took Boots `yaml:"took"`
-	// Lasted are steps, by name, each with how long it must have lasted at least.
+	// Lasted are minimum durations of steps, by name.
 	Lasted map[string]Boots `yaml:"lasted"`
-	// Changed are parts of the IDs of what must have changed, ChangedOnly the IDs of all that may have.
+	// Changed are parts of IDs that must be among the changes; ChangedOnly are the IDs of all allowed changes.
 	Changed     []string `yaml:"changed"`
 	ChangedOnly []string `yaml:"changedOnly"`
 }
@@ -199,7 +198,7 @@ type apiServerArgs struct {
 	Running bool `yaml:"running"`
 }
 
-// apiServer takes the API server away, or brings it back. It is back for the next case in any event.
+// apiServer stops or starts the API server. It runs again for the next case in any event.
 func (r *caseRun) apiServer(ctx context.Context, args apiServerArgs) error {
 	if args.Running {
 		return r.Lab.StartAPIServer(ctx)
@@ -212,19 +211,19 @@ type approverArgs struct {
 	Running bool `yaml:"running"`
 }
 
-// approver takes away what lets the controller manager approve the first certificates of nodes, or brings it back. It is back
-// for the next case in any event.
+// approver removes or restores the rights by which the controller manager approves the first certificates of nodes. They are
+// restored for the next case in any event.
 func (r *caseRun) approver(ctx context.Context, args approverArgs) error {
 	return r.Lab.API.SetApprover(ctx, args.Running)
 }
 
 type decideArgs struct {
 	Approve bool `yaml:"approve"`
-	// After is how long the request is left without an answer.
+	// After is how long the request stays without an answer.
 	After Boots `yaml:"after"`
 }
 
-// decide waits for a request for a certificate that nobody has answered, and approves or denies it.
+// decide waits for a pending certificate signing request, and approves or denies it.
 func (r *caseRun) decide(ctx context.Context, args decideArgs) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
@@ -244,7 +243,7 @@ type certificatesArgs struct {
 	Requests int `yaml:"requests"`
 }
 
-// certificates waits until the machine has asked for so many certificates since the case began, and wants no more of them.
+// certificates waits until the machine has requested this number of certificates since the case began. More are an error.
 func (r *caseRun) certificates(ctx context.Context, want certificatesArgs) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()

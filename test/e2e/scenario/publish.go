@@ -13,19 +13,19 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
-// publishArgs are packages that the registry of an isolated cluster has.
+// publishArgs are packages in the registry of an air-gapped cluster.
 type publishArgs struct {
 	// Programs are "kubelet", "kubectl", and "containerd" with its shim.
 	Programs []string `yaml:"programs"`
-	// OSVersion is that of the machines that the packages are for: "debian 12".
+	// OSVersion is the OS of the packages' machines: "debian 12".
 	OSVersion string `yaml:"osVersion"`
-	// Damaged says that they come with one bit changed.
+	// Damaged changes one bit of each served package.
 	Damaged bool `yaml:"damaged"`
-	// Refused says that the registry refuses the machine's identity from now on.
+	// Refused makes the registry refuse the machine's identity from now on.
 	Refused bool `yaml:"refused"`
 }
 
-// published is how a package is called, and what is in it. Kubernetes' have the names that AKS gives them.
+// published is a package's name and content. Kubernetes' packages have AKS's names.
 type published struct {
 	repository, version string
 	dir                 func(lab.Parts) string
@@ -43,7 +43,7 @@ var packages = map[string]published{
 	},
 }
 
-// publish puts packages of Debian into the registry.
+// publish pushes Debian packages to the registry.
 func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
 	for _, name := range args.Programs {
 		p, known := packages[name]
@@ -69,7 +69,7 @@ func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
 	return nil
 }
 
-// debianPackage makes a package, whose programs are in /usr/bin.
+// debianPackage makes a package with programs in /usr/bin.
 func (r *caseRun) debianPackage(ctx context.Context, name string, p *published) ([]byte, error) {
 	from := p.dir(r.Lab.Parts)
 	dir, err := os.MkdirTemp(r.Lab.Dir(), "package-")
@@ -88,7 +88,7 @@ func (r *caseRun) debianPackage(ctx context.Context, name string, p *published) 
 	if err != nil {
 		return nil, err
 	}
-	// Little is gained by a better compression, and the machine has to undo it.
+	// A better compression gains little, and the machine would need longer to decompress.
 	if out, err := exec.CommandContext(ctx, "dpkg-deb", "--build", "--root-owner-group", "-Zgzip", "-z1", root, deb).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make a package of %s: %w: %s", name, err, out)
 	}

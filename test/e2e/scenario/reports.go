@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// reportsArgs are what the machine must have told its cloud last.
+// reportsArgs are the required values of the machine's last report to its cloud.
 type reportsArgs struct {
-	// State is the health that Azure's wire server must have been told: "Ready" or "NotReady".
+	// State is the health in the report to Azure's wire server: "Ready" or "NotReady".
 	State string `yaml:"state"`
-	// Description is a part of what it was told of the cause.
+	// Description is a part of the cause in that report.
 	Description string `yaml:"description"`
 }
 
-// reports checks what the machine has told its cloud of how its provisioning ended.
+// reports checks the machine's report to its cloud about the end of its provisioning.
 func (r *caseRun) reports(ctx context.Context, want reportsArgs) error {
 	return r.eventually(ctx, func() error {
 		reports := r.Lab.Cloud.Health()

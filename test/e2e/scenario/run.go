@@ -20,31 +20,31 @@ import (
 // Runner runs cases in a lab.
 type Runner struct {
 	Lab *lab.Lab
-	// Pace is how fast the machines are.
+	// Pace is the machines' speed.
 	Pace *Pace
 	// Images are the directories of the nodes' images, by the kind of containerd.
 	Images map[string]string
-	// Slipway is the command line's path.
+	// Slipway is the path of the command line program.
 	Slipway string
-	// Store keeps machines that cases begin from.
+	// Store keeps machines that cases start from.
 	Store *parts.Store
-	// Out is where each case has a directory for what it keeps.
+	// Out has a directory for each case's files.
 	Out string
 	Log *slog.Logger
-	// Keep leaves the machine running after the case, and its shell to others.
+	// Keep leaves the machine running after the case, with its shell free.
 	Keep bool
 
-	// left is the run whose machine the next case goes on with.
+	// left is the run whose machine the next case continues with.
 	left *caseRun
 }
 
-// Outcome is what a case came to.
+// Outcome is a case's result.
 type Outcome struct {
 	Case     string
 	Err      error
 	Duration time.Duration
 	Timeline []Event
-	// Out is where the logs are.
+	// Out is the directory of the logs.
 	Out string
 	// Console is the machine's console log, while it runs.
 	Console string
@@ -58,30 +58,31 @@ type caseRun struct {
 	vm    *lab.VM
 	node  *nodeWatch
 	began time.Time
-	// image is the disk that the case has kept, and clones are how many machines it has made of another's disk.
+	// image is the disk that the case has kept, and clones is the number of machines that it has made from another's
+	// disk.
 	image  string
 	clones int
-	// names are those of the Nodes that the case's earlier machines have become.
+	// names are those of the Nodes of the case's earlier machines.
 	names []string
-	// contracts is how many the case has given the machine, and contract is the path of the last one.
+	// contracts is the number of contracts that the machine got, and contract is the path of the last one.
 	contracts int
 	contract  string
-	// growth is how the machine's block log grew, where there is one.
+	// growth is the growth of the machine's block log, if there is one.
 	growthMu sync.Mutex
 	growth   []size
-	// pods are what the pods' containers were when they were first seen to run.
+	// pods are the IDs of the pods' containers when the pods first ran.
 	pods map[string]string
-	// created are the paths of the objects that the case has made in a namespace.
+	// created are the API paths of the objects that the case has created in a namespace.
 	created []string
-	// units are the units' invocations when they were noted.
+	// units are the units' invocations at the note step.
 	units map[string]unit
-	// provisioner is who starts the case's machines, where it is not the case itself.
+	// provisioner starts the case's machines, if the case itself does not.
 	provisioner *provisioner
-	// events are the machine's way to a node, taken when it became Ready.
+	// events are the machine's timeline until its Node was Ready.
 	events []Event
 }
 
-// Run runs a case, and keeps what it saw. One that goes on after another is run right after that.
+// Run runs a case, and keeps its data. A case that continues another one's machine runs directly after it.
 func (r *Runner) Run(all context.Context, c Case) Outcome {
 	ctx, cancel := r.Pace.Within(all, c.Timeout)
 	defer cancel()
@@ -109,7 +110,7 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	return outcome
 }
 
-// goOn takes over the machine of the case before, where this one goes on with it.
+// goOn takes over the machine of the case before, if this case continues with it.
 func (r *caseRun) goOn(ctx context.Context) error {
 	if r.After == "" {
 		return nil
@@ -141,7 +142,7 @@ func (r *caseRun) end(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil // what is left goes with the sandbox
+		return nil // the rest ends with the sandbox
 	}
 	if err := errors.Join(r.endKarpenter(ctx), r.removeCreated(ctx), r.forgetNode(ctx)); err != nil {
 		return fmt.Errorf("clear the cluster for the next case: %w", err)
@@ -149,7 +150,7 @@ func (r *caseRun) end(ctx context.Context) error {
 	return nil
 }
 
-// forgetNode removes what a case leaves in the cluster.
+// forgetNode removes a case's objects from the cluster.
 func (r *Runner) forgetNode(ctx context.Context) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
@@ -181,7 +182,7 @@ func (r *caseRun) steps(ctx context.Context) error {
 		for name, args := range step {
 			begin := time.Now()
 			if err := steps[name].do(ctx, r, &args); err != nil {
-				// Of a step that ran out of time it is told how much it had.
+				// If a step runs out of time, the error includes how much it had.
 				return fmt.Errorf("step %d, %s: %w", i+1, name, errors.Join(err, context.Cause(ctx)))
 			}
 			r.Log.Info("step done", "case", r.Name, "step", name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
@@ -190,9 +191,9 @@ func (r *caseRun) steps(ctx context.Context) error {
 	return nil
 }
 
-// stepKind is what a kind of step does with its arguments.
+// stepKind is the function of a kind of step.
 type stepKind struct {
-	// check reports whether arguments are ones.
+	// check reports whether arguments are valid.
 	check func(args *yaml.Node) error
 	do    func(ctx context.Context, r *caseRun, args *yaml.Node) error
 }
@@ -253,7 +254,7 @@ func init() {
 	}
 }
 
-// step makes a kind of step of a function.
+// step makes a kind of step from a function.
 func step[Args any](do func(*caseRun, context.Context, Args) error) stepKind {
 	return stepKind{
 		check: func(node *yaml.Node) error {

@@ -10,17 +10,17 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// heldPath is the file that keeps the agent's unit from running.
+// heldPath is the file that stops the agent's unit from running.
 const heldPath = "/etc/slipway/no-provision"
 
-// bootedUserData has no contract: the machine can be saved when all but the agent's work is done.
+// bootedUserData has no contract: the machine can be saved when only the agent's work remains.
 const bootedUserData = "#cloud-config\n{}\n"
 
 // savedDisk is the disk of a machine that booted has saved.
 const savedDisk = "disk.qcow2"
 
-// booted makes a machine one that goes on from where cloud-init was done and the agent held back. That
-// is saved once for an image, and kept among the parts.
+// booted makes a machine continue from the point where cloud-init has finished and the agent is held. That state is saved once for
+// each image, and kept among the parts.
 func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error) {
 	m, err := r.Lab.In(ctx, "azure", m, lab.Guest{Name: firstName, Number: 1, UserData: []byte(bootedUserData)})
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 	return m, nil
 }
 
-// started makes a machine one that goes on from where its kernel has started, with whatever disk it is given.
+// started makes a machine continue from the point where its kernel has started, with any disk.
 func (r *caseRun) started(ctx context.Context, m lab.Machine) (lab.Machine, error) {
 	m = lab.Holding(m)
 	dir, err := r.Store.Machine(ctx, "started", "state", []string{"1", r.Lab.MachineKey(m)}, func(ctx context.Context, dir string) error {
@@ -61,7 +61,7 @@ func (r *caseRun) started(ctx context.Context, m lab.Machine) (lab.Machine, erro
 	return m, err
 }
 
-// holdAgent copies an image, with the file that holds the agent back.
+// holdAgent copies an image, and adds the file that holds the agent.
 func holdAgent(ctx context.Context, image, disk string) error {
 	if err := lab.CopyDisk(ctx, image, disk); err != nil {
 		return err

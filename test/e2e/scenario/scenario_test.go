@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
-// TestCasesCanBeRead reads the cases that there are, with the arguments of every step.
+// TestCasesCanBeRead reads all cases, with the arguments of every step.
 func TestCasesCanBeRead(t *testing.T) {
 	cases, err := Load(filepath.Join("..", "cases"))
 	if err != nil {
@@ -118,8 +118,8 @@ func TestParseStamps(t *testing.T) {
 	}
 }
 
-// TestStampsScript runs what a machine runs, where the journal has what networkd says when it has got a lease, and later gets
-// it again.
+// TestStampsScript runs the script of a machine whose journal has networkd's message about a lease, and later the same message
+// again.
 func TestStampsScript(t *testing.T) {
 	const machine = `systemctl() { :; }
 journalctl() {

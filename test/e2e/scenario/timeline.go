@@ -16,15 +16,14 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/classic"
 )
 
-// Event is a point of a machine's way to a node.
+// Event is a point on a machine's way to a node.
 type Event struct {
 	Name string `json:"name"`
-	// At is seconds since QEMU was started.
+	// At is in seconds since QEMU's start.
 	At float64 `json:"seconds"`
 }
 
-// stamps are events, by the unit and the property in which systemd keeps their time; the unit "" is
-// systemd itself.
+// stamps are events, by the unit and the property with which systemd records their time. The unit "" is systemd itself.
 var stamps = []struct{ event, unit, property string }{
 	{"systemd", "", "UserspaceTimestampMonotonic"},
 	{"boot finished", "", "FinishTimestampMonotonic"},
@@ -48,20 +47,19 @@ var stamps = []struct{ event, unit, property string }{
 	{"cloud-init final done", "cloud-final.service", "ExecMainExitTimestampMonotonic"},
 }
 
-// written are events, by the file that was last written then; its time is the machine's clock's.
+// written are events, by the file that was last written then; the time is by the machine's clock.
 var written = []struct{ event, path string }{
 	{"certificate issued", "/var/lib/kubelet/pki/kubelet-client-current.pem"},
 	{"script start", classic.StartPath},
 }
 
-// logged are events, by the unit that has said something then for the first time in this boot, and a part of what it said:
-// every machine has them, whoever makes the node.
+// logged are events, by the unit that first logged a text then in this boot, and a part of the text. Every machine has them, with
+// any program that makes the node.
 var logged = []struct{ event, unit, text string }{
 	{"address given", "systemd-networkd.service", "DHCPv4 address "},
 }
 
-// stampsScript prints systemd's times, in microseconds since the kernel started, and what the clocks
-// say.
+// stampsScript prints systemd's times, in microseconds since the kernel's start, and the clocks' present times.
 func stampsScript() string {
 	var units, properties []string
 	for _, s := range stamps {
@@ -85,7 +83,7 @@ func stampsScript() string {
 	return script.String()
 }
 
-// timeline puts together what the machine, the API server and the test saw, by the test's clock.
+// timeline merges the events of the machine, the API server and the test, by the test's clock.
 func (r *caseRun) timeline(ctx context.Context) []Event {
 	result, err := r.vm.Shell.Run(ctx, stampsScript())
 	answered := time.Now()
@@ -100,11 +98,11 @@ func (r *caseRun) timeline(ctx context.Context) []Event {
 	return placeEvents(at, r.vm.Started, registered, ready)
 }
 
-// agentTime is how long the agent may work on, when the Node is Ready, before the timeline does without what it did.
+// agentTime is how long the timeline waits for the agent's end after the Node is Ready. After that it omits the agent's steps.
 const agentTime Boots = 3
 
-// agentEnded waits until the agent has ended, as far as it runs in its unit: it writes at its end what it did, and a Node can be
-// Ready before that.
+// agentEnded waits until the agent's unit has ended, if it runs: the agent writes its steps at its end, and a Node can be Ready
+// earlier.
 func (r *caseRun) agentEnded(ctx context.Context) {
 	ctx, cancel := r.Pace.Within(ctx, agentTime)
 	defer cancel()
@@ -122,7 +120,7 @@ func (r *caseRun) agentEnded(ctx context.Context) {
 	}
 }
 
-// agentStatus is the agent's own, or nil where there is none.
+// agentStatus is the agent's own status, or nil.
 func (r *caseRun) agentStatus(ctx context.Context) *status.Status {
 	text, err := r.vm.Shell.Run(ctx, "cat "+statusPath)
 	if err != nil || text.Code != 0 {
@@ -136,8 +134,8 @@ func (r *caseRun) agentStatus(ctx context.Context) *status.Status {
 	return s
 }
 
-// agentSteps are events, by the agent's step that begins or ends then; an empty name is no event. Those of the join are
-// there where the agent asks for the kubelet's certificate.
+// agentSteps are events, by the agent's step that begins or ends then. An empty name means no event. Those of the join exist if the
+// agent requests the kubelet's certificate.
 var agentSteps = []struct{ step, begins, ends string }{
 	{"find contract", "", "contract read"},
 	{"wait for address", "address awaited", "address known"},
@@ -150,8 +148,7 @@ var agentSteps = []struct{ step, begins, ends string }{
 	{"Unit:kubelet.service", "kubelet wanted", ""},
 }
 
-// agentEvents are what the agent says of its own run. now is what the machine's clock said when the test's
-// said answered.
+// agentEvents are the events in the agent's status. now is the machine's clock at the test's time answered.
 func agentEvents(s *status.Status, answered, now time.Time) map[string]time.Time {
 	at := make(map[string]time.Time)
 	if s == nil || now.IsZero() || s.StartedAt.IsZero() {
@@ -175,8 +172,8 @@ func agentEvents(s *status.Status, answered, now time.Time) map[string]time.Time
 	return at
 }
 
-// parseStamps reads what stampsScript printed at a time; what did not happen has no time. clock is what the
-// machine's clock said then.
+// parseStamps parses the output of stampsScript, which came at a time. An event that did not happen has no time. clock is the
+// machine's clock then.
 func parseStamps(text string, answered time.Time) (at map[string]time.Time, clock time.Time) {
 	values := make(map[string]int64) // by "UNIT PROPERTY"
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n\n") {
@@ -219,11 +216,11 @@ func parseStamps(text string, answered time.Time) (at map[string]time.Time, cloc
 	return at, time.UnixMicro(now)
 }
 
-// placeEvents puts the machine's times and the test's own in order.
+// placeEvents sorts the machine's times and the test's own.
 func placeEvents(at map[string]time.Time, started, registered, ready time.Time) []Event {
 	events := []Event{{Name: "QEMU start"}}
 	add := func(name string, t time.Time) {
-		// A machine that was saved, or rebooted, has a past.
+		// A machine that was saved, or rebooted, has earlier events.
 		if !t.Before(started) {
 			events = append(events, Event{name, float64(t.Sub(started).Milliseconds()) / 1000})
 		}

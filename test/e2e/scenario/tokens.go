@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// secrets is where bootstrap tokens are.
+// secrets is the API path of bootstrap tokens.
 const secrets = "/api/v1/namespaces/kube-system/secrets"
 
 // tokenType is the type of their secrets.
 const tokenType = "bootstrap.kubernetes.io/token"
 
-// tokenArgs say how many tokens Karpenter has minted.
+// tokenArgs are the required number of Karpenter's tokens.
 type tokenArgs struct {
-	// Minted is how many are there, but for those that the case has had expire.
+	// Minted is the number of tokens, without those that the case has expired.
 	Minted int `yaml:"minted"`
 }
 
@@ -28,7 +28,7 @@ type token struct {
 	Metadata struct{ Name string }
 }
 
-// minted are the tokens that Karpenter has minted, but for those that the case has had expire.
+// minted are the tokens that Karpenter has made, without those that the case has expired.
 func (r *caseRun) minted(ctx context.Context) ([]token, error) {
 	var list struct{ Items []token }
 	if err := r.Lab.API.Get(ctx, secrets, &list); err != nil {
@@ -44,7 +44,7 @@ func (r *caseRun) minted(ctx context.Context) ([]token, error) {
 	return found, nil
 }
 
-// checkTokens waits until there are so many tokens.
+// checkTokens waits until the number of tokens is right.
 func (r *caseRun) checkTokens(ctx context.Context, want tokenArgs) error {
 	return r.eventually(ctx, func() error {
 		found, err := r.minted(ctx)
@@ -55,7 +55,7 @@ func (r *caseRun) checkTokens(ctx context.Context, want tokenArgs) error {
 	})
 }
 
-// expire has all minted tokens expire now.
+// expire makes all these tokens expire now.
 func (r *caseRun) expire(ctx context.Context, _ struct{}) error {
 	found, err := r.minted(ctx)
 	if err != nil {
@@ -75,12 +75,12 @@ func (r *caseRun) expire(ctx context.Context, _ struct{}) error {
 	return nil
 }
 
-// mintingArgs say whether tokens may be minted.
+// mintingArgs are whether tokens may be made.
 type mintingArgs struct {
 	Allowed bool `yaml:"allowed"`
 }
 
-// Where the rule against tokens is, and what puts it in force.
+// The API paths of the rule against tokens and of the binding that puts it in force.
 const (
 	policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 	bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
@@ -89,7 +89,7 @@ const (
 // noTokens is the name of both.
 const noTokens = "no-tokens"
 
-// minting lets nobody make a bootstrap token, or everybody who may.
+// minting forbids all users to make bootstrap tokens, or allows it again.
 func (r *caseRun) minting(ctx context.Context, args mintingArgs) error {
 	if args.Allowed {
 		var errs []error
@@ -120,7 +120,7 @@ func (r *caseRun) minting(ctx context.Context, args mintingArgs) error {
 	if err != nil {
 		return err
 	}
-	// A rule is in force a moment after it is made.
+	// A rule is in force a moment after its creation.
 	return r.eventually(ctx, func() error {
 		err := r.Lab.API.Create(ctx, secrets+"?dryRun=All", map[string]any{"metadata": map[string]any{"name": "bootstrap-token-abcdef"}, "type": tokenType})
 		if err == nil || !strings.Contains(err.Error(), "nobody may make bootstrap tokens") {

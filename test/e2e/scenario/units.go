@@ -10,7 +10,7 @@ import (
 type unit struct {
 	// active is systemd's ActiveState.
 	active string
-	// invocation is different each time that the unit is started.
+	// invocation differs after each start of the unit.
 	invocation string
 }
 
@@ -23,7 +23,7 @@ func (r *caseRun) unitState(ctx context.Context, name string) (unit, error) {
 	return parseUnit(out), nil
 }
 
-// parseUnit reads what "systemctl show" prints.
+// parseUnit parses the output of "systemctl show".
 func parseUnit(text string) unit {
 	var u unit
 	for line := range strings.Lines(text) {
@@ -42,7 +42,7 @@ type noteArgs struct {
 	Units []string `yaml:"units"`
 }
 
-// note remembers the units' invocations, for a later units step.
+// note records the units' invocations, for a later units step.
 func (r *caseRun) note(ctx context.Context, args noteArgs) error {
 	r.units = make(map[string]unit)
 	for _, name := range args.Units {
@@ -55,17 +55,17 @@ func (r *caseRun) note(ctx context.Context, args noteArgs) error {
 	return nil
 }
 
-// unitsArgs are what units must be like.
+// unitsArgs are the required states of units.
 type unitsArgs struct {
 	Active   []string `yaml:"active"`
 	Inactive []string `yaml:"inactive"`
-	// Kept are those that run as they did when they were noted; Restarted those that run, but were
-	// started again.
+	// Kept are units that have run without a restart since the note step; Restarted are units that
+	// run after a restart.
 	Kept      []string `yaml:"kept"`
 	Restarted []string `yaml:"restarted"`
 }
 
-// checkUnits compares the units; all differences are told at once.
+// checkUnits compares the units, and reports all differences at once.
 func (r *caseRun) checkUnits(ctx context.Context, args unitsArgs) error {
 	var wrong []string
 	check := func(names []string, differs func(was, is unit) bool, want string) error {
