@@ -55,6 +55,7 @@ var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"karpenter":               (*Store).karpenter,
 	"karpenter-newer":         (*Store).newerKarpenter,
 	"kubeadm":                 (*Store).kubeadm,
+	PauseArchive:              (*Store).pauseArchive,
 }
 
 // Program returns a directory with a program that not every case takes, under its name.

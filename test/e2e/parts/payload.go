@@ -36,6 +36,32 @@ func (s *Store) Payload(ctx context.Context) (string, error) {
 	})
 }
 
+// pauseArchive returns a directory with the archive of the sandbox image that EKS's images have beside containerd's store.
+func (s *Store) pauseArchive(ctx context.Context) (string, error) {
+	payload, err := s.Payload(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.part(ctx, recipe{
+		name:   PauseArchive,
+		inputs: []string{"1", runtime.Version(), EKSPause, payload},
+		make: func(_ context.Context, dir string) error {
+			program, err := os.ReadFile(filepath.Join(payload, "payload"))
+			if err != nil {
+				return err
+			}
+			archive, err := imageArchive(EKSPause, program)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, PauseArchive), archive, 0o644)
+		},
+	})
+}
+
+// PauseArchive is the name by which a case asks for that archive.
+const PauseArchive = "pause-archive"
+
 // BootstrapClient returns a directory with what stands in for AKS's client for attested identities.
 func (s *Store) BootstrapClient(ctx context.Context) (string, error) {
 	return s.part(ctx, recipe{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // withoutAgent are kernel arguments for a machine on which Slipway does not run, and withoutCloudInit for one on which cloud-init
@@ -128,9 +129,10 @@ func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, mo
 
 // guestPrograms are the programs of a case that run in its machines, with their paths in distributions' and clouds' images.
 var guestPrograms = map[string]string{
-	lab.Authenticator: "/usr/bin/aws-iam-authenticator",
-	lab.ECRProvider:   "/etc/eks/image-credential-provider/ecr-credential-provider",
-	lab.Kubeadm:       "/usr/bin/kubeadm",
+	lab.Authenticator:  "/usr/bin/aws-iam-authenticator",
+	lab.ECRProvider:    "/etc/eks/image-credential-provider/ecr-credential-provider",
+	lab.Kubeadm:        "/usr/bin/kubeadm",
+	parts.PauseArchive: "/etc/eks/pause.tar",
 }
 
 // bringsPrograms reports whether the case has a program that runs in its machines.
