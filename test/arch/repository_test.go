@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,19 @@ func TestRoot(t *testing.T) {
 	for _, name := range git(t, "ls-tree", "--name-only", "HEAD") {
 		if !slices.Contains(atRoot, name) {
 			t.Errorf("%s is at the root of the repository: move it into a folder, or add it to this list", name)
+		}
+	}
+}
+
+// largest is how many bytes a file of the repository may have.
+const largest = 1 << 20
+
+// No file is so large that it must be the output of a build.
+func TestNoBuildOutput(t *testing.T) {
+	for _, line := range git(t, "ls-tree", "-r", "--long", "HEAD") {
+		fields := strings.Fields(line) // mode, type, object, size, path
+		if size, err := strconv.Atoi(fields[3]); err != nil || size > largest {
+			t.Errorf("%s has %s bytes: take it out, and name it in .gitignore", fields[4], fields[3])
 		}
 	}
 }
