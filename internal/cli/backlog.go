@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"golang.org/x/term"
 )
 
 // Backlog is an output that nobody waits for: what is written to it is kept, and passed on by a goroutine of its own
@@ -105,11 +107,7 @@ func (b *Backlog) Dropped() int {
 // IsTerminal reports whether a stream is one that a person looks at.
 func IsTerminal(w io.Writer) bool {
 	file := fileOf(w)
-	if file == nil {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
 // fileOf returns the file that a stream writes to; nil if it writes to none.

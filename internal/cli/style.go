@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // Style colours text, or leaves it as it is, and knows how wide lines may be. The zero value leaves text as it is.
@@ -31,8 +31,8 @@ func StyleOf(w io.Writer) Style {
 		return Style{}
 	}
 	style := Style{colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
-	if size, err := unix.IoctlGetWinsize(int(fileOf(w).Fd()), unix.TIOCGWINSZ); err == nil {
-		style.width = int(size.Col)
+	if columns, _, err := term.GetSize(int(fileOf(w).Fd())); err == nil {
+		style.width = columns
 	}
 	return style
 }

@@ -488,7 +488,7 @@ func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 
 // alone is what one concern decides.
 func alone(c *concern.Concern, config *nodeconfig.NodeConfig, known facts.Facts) *concern.Output {
-	out := &concern.Output{Concern: c}
+	out := &concern.Output{Concern: c.Name}
 	if in := concern.NewInput(config, known); !c.Joins || in.Joins() {
 		c.Plan(in, out)
 	}

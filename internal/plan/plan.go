@@ -36,7 +36,7 @@ func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []n
 	}
 	for _, c := range concerns {
 		if !c.Joins || in.Joins() {
-			out.Concern = c
+			out.Concern, out.Subject = c.Name, c.Subject
 			c.Plan(in, out)
 		}
 	}

@@ -82,6 +82,24 @@ func TestSandboxImageIsPulledOrImported(t *testing.T) {
 	}
 }
 
+// sandboxTool stands in for containerd's tool. It reads the header of the server's requests, and notes its arguments.
+const sandboxTool = `#!/bin/bash
+echo "$*" >>arguments
+[ "$1 $2 $3" = "--namespace k8s.io images" ] || exit 9
+case $4 in
+ls) [ ! -e has ] || echo "$6" ;;
+pull)
+  [ "$5" = --hosts-dir ] || exit 9
+  file=$6/r.example/hosts.toml
+  [ "$(sed '$d' "$file")" = 'server = "https://r.example"
+[host."https://r.example".header]' ] || exit 9
+  echo "$(stat -c %A "$6/r.example") $(stat -c %A "$file") $(sed -n 's/^Authorization = "Basic \(.*\)"$/\1/p' "$file" | base64 -d) $7" >>did
+  ;;
+import) echo "import $5" >>did ;;
+label) [ "$5 $6" = "r.example/pause:1 io.cri-containerd.pinned=pinned" ] && echo label >>did ;;
+esac
+`
+
 // Without an agent a script gets it, as often as it takes, and has it kept. What a provider answers is not run, and is in no argument of a
 // program, which all users of the machine see.
 func TestSandboxScript(t *testing.T) {
@@ -116,23 +134,7 @@ func TestSandboxScript(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		programs := map[string]string{
-			// The tool reads the header of the server's requests, and its arguments are noted.
-			"bin/ctr": `#!/bin/bash
-echo "$*" >>arguments
-[ "$1 $2 $3" = "--namespace k8s.io images" ] || exit 9
-case $4 in
-ls) [ ! -e has ] || echo "$6" ;;
-pull)
-  [ "$5" = --hosts-dir ] || exit 9
-  file=$6/r.example/hosts.toml
-  [ "$(sed '$d' "$file")" = 'server = "https://r.example"
-[host."https://r.example".header]' ] || exit 9
-  echo "$(stat -c %A "$6/r.example") $(stat -c %A "$file") $(sed -n 's/^Authorization = "Basic \(.*\)"$/\1/p' "$file" | base64 -d) $7" >>did
-  ;;
-import) echo "import $5" >>did ;;
-label) [ "$5 $6" = "r.example/pause:1 io.cri-containerd.pinned=pinned" ] && echo label >>did ;;
-esac
-`,
+			"bin/ctr":   sandboxTool,
 			"bin/sleep": "#!/bin/bash\n",
 			"provider":  "#!/bin/bash\nread -r request\n[ \"$request\" = '{\"apiVersion\":\"credentialprovider.kubelet.k8s.io/v1\",\"kind\":\"CredentialProviderRequest\",\"image\":\"r.example/pause:1\"}' ] || exit 9\necho >>turns\ncat answer$(wc -l <turns)\n",
 			"script":    string(scripts[c.script]),

@@ -6,7 +6,7 @@ require (
 	github.com/google/go-containerregistry v0.21.2
 	github.com/slipway-dev/slipway v0.0.0
 	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/sys v0.49.0
+	golang.org/x/sys v0.50.0
 )
 
 replace github.com/slipway-dev/slipway => ../..

@@ -8,8 +8,9 @@ import (
 
 // Output is what the concerns have decided.
 type Output struct {
-	// Concern is the one whose turn it is.
-	Concern   *Concern
+	// Concern is the name of the one whose turn it is, and Subject is what it is about.
+	Concern   string
+	Subject   resource.Subject
 	Resources []resource.Resource
 	// owners are the resources' concerns, one for each; asked are the settings that named their places, by index.
 	owners []string
@@ -25,9 +26,9 @@ type Output struct {
 
 // Append adds a resource.
 func (o *Output) Append(r resource.Resource) {
-	r.Subject = o.Concern.Subject
+	r.Subject = o.Subject
 	o.Resources = append(o.Resources, r)
-	o.owners = append(o.owners, o.Concern.Name)
+	o.owners = append(o.owners, o.Concern)
 }
 
 // AppendTo adds a resource to a group, if any.
