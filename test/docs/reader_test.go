@@ -131,6 +131,8 @@ var special = []struct {
 		instead: "slipway plan -f node.yaml -o json >before.json && slipway diff before.json node.yaml", reason: "nobody is there to edit"},
 	{line: "slipway render -f aks.json --to custom-data --raw | less",
 		instead: "slipway render -f aks.json --to custom-data --raw | cat", reason: "nobody is there to read"},
+	{line: "slipway verify --image /mnt/image node-bundle /mnt/node-disk",
+		instead: "slipway verify --image node-bundle/root node-bundle node-bundle/root", reason: "the machine is a directory"},
 	{line: "slipway verify node-bundle /", instead: "slipway verify node-bundle node-bundle/root", reason: "the machine is a directory"},
 	{line: "slipway verify --digest sha256:9f2c... node-bundle /mnt/node-disk",
 		instead: `slipway verify --digest "$(sed -n 's/.*"digest": "\(.*\)".*/\1/p' node-bundle/manifest.json)" node-bundle node-bundle/root`, reason: "the machine is a directory"},

@@ -59,8 +59,8 @@ func (s *Store) pauseArchive(ctx context.Context) (string, error) {
 	})
 }
 
-// PauseArchive is the name by which a case asks for that archive.
-const PauseArchive = "pause-archive"
+// PauseArchive is the name by which a case asks for that archive, and by which the facts have it.
+const PauseArchive = "pause"
 
 // BootstrapClient returns a directory with what stands in for AKS's client for attested identities.
 func (s *Store) BootstrapClient(ctx context.Context) (string, error) {
