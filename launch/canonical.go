@@ -8,22 +8,17 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// speller gives the texts of a document their canonical spellings.
-type speller struct{ path []byte }
-
-// spell gives the texts of a document, which no other code has, their canonical spellings ([fieldRows]).
+// spell gives the texts of a document their canonical spellings ([fieldRows]). No other code has the document.
 func (d *Document) spell() {
-	s := speller{make([]byte, 0, 256)}
-	s.path = append(s.path, '$')
-	s.value(reflect.ValueOf(d).Elem())
+	spell(append(make([]byte, 0, 256), '$'), reflect.ValueOf(d).Elem())
 }
 
-// value spells what is at the path. It can be set.
-func (s *speller) value(v reflect.Value) {
+// spell spells the value at a path. The items of a list have the path of the list.
+func spell(path []byte, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			s.value(v.Elem())
+			spell(path, v.Elem())
 		}
 	case reflect.Struct:
 		if v.Type() == secretType {
@@ -31,48 +26,66 @@ func (s *speller) value(v reflect.Value) {
 		}
 		for i, name := range document.NamesOf(v.Type()) {
 			if name != "" && !v.Field(i).IsZero() {
-				s.below(name, func() { s.value(v.Field(i)) })
+				spell(document.AppendField(path, name), v.Field(i))
 			}
 		}
 	case reflect.Map:
 		if data, ok := v.Interface().(map[string]any); ok {
-			s.data(data)
+			spellData(path, data)
 			return
 		}
-		if m := fieldAt(s.path).means; v.Type().Elem().Kind() == reflect.String && (m == nil || m.canonical == nil) {
+		if m := fieldAt(path).means; v.Type().Elem().Kind() == reflect.String && (m == nil || m.canonical == nil) {
 			return // such as labels, of which there are many
 		}
 		for _, key := range v.MapKeys() {
-			fresh := reflect.New(v.Type().Elem()).Elem()
-			fresh.Set(v.MapIndex(key))
-			s.below(key.String(), func() { s.value(fresh) })
-			v.SetMapIndex(key, fresh)
+			entry := reflect.New(v.Type().Elem()).Elem()
+			entry.Set(v.MapIndex(key))
+			spell(document.AppendField(path, key.String()), entry)
+			v.SetMapIndex(key, entry)
 		}
 	case reflect.Slice:
-		s.list(v)
+		if parts, ok := v.Interface().(UserParts); ok {
+			parts.spell()
+			return
+		}
+		for i := range v.Len() {
+			spell(path, v.Index(i))
+		}
+		if texts, ok := v.Interface().([]string); ok && fieldAt(path).set {
+			v.Set(reflect.ValueOf(inOrder(texts)))
+		}
 	case reflect.String:
-		if m := fieldAt(s.path).means; m != nil && m.canonical != nil {
+		if m := fieldAt(path).means; m != nil && m.canonical != nil {
 			v.SetString(m.canonical(v.String()))
 		}
 	}
 }
 
-// data spells a document within the document, and returns it.
-func (s *speller) data(v any) any {
+// spell ends each script with one line feed.
+func (p UserParts) spell() {
+	for i := range p {
+		if strings.HasPrefix(string(p[i].Content), "#!") {
+			p[i].Content = []byte(oneLineFeed(string(p[i].Content)))
+		}
+	}
+}
+
+// spellData spells the data at a path, such as the kubelet's configuration, and returns it.
+func spellData(path []byte, v any) any {
 	switch v := v.(type) {
 	case string:
-		if m := fieldAt(s.path).means; m != nil {
+		if m := fieldAt(path).means; m != nil {
 			return m.spelled(v)
 		}
 	case map[string]any:
 		for name, value := range v {
-			s.below(name, func() { v[name] = s.data(value) })
+			v[name] = spellData(document.AppendField(path, name), value)
 		}
 	case []any:
 		for i := range v {
-			v[i] = s.data(v[i])
+			v[i] = spellData(path, v[i])
 		}
-		if fieldAt(s.path).set {
+		if fieldAt(path).set {
 			slices.SortFunc(v, func(a, b any) int { return strings.Compare(wordOf(a), wordOf(b)) })
 			return slices.CompactFunc(v, func(a, b any) bool { return wordOf(a) == wordOf(b) })
 		}
@@ -80,35 +93,9 @@ func (s *speller) data(v any) any {
 	return v
 }
 
-// list spells the items of a list, which have its path. A set has each of its texts once.
-func (s *speller) list(v reflect.Value) {
-	if parts, ok := v.Interface().(UserParts); ok {
-		for i := range parts {
-			if strings.HasPrefix(string(parts[i].Content), "#!") {
-				parts[i].Content = []byte(oneLineFeed(string(parts[i].Content)))
-			}
-		}
-		return
-	}
-	for i := range v.Len() {
-		s.value(v.Index(i))
-	}
-	if texts, ok := v.Interface().([]string); ok && fieldAt(s.path).set {
-		v.Set(reflect.ValueOf(inOrder(texts)))
-	}
-}
-
 func wordOf(v any) string {
 	text, _ := v.(string)
 	return text
-}
-
-// below is at what has a name while it calls visit.
-func (s *speller) below(name string, visit func()) {
-	above := len(s.path)
-	s.path = document.AppendField(s.path, name)
-	visit()
-	s.path = s.path[:above]
 }
 
 // usualValues are as many as a launch usually has.

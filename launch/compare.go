@@ -34,7 +34,7 @@ type Change struct {
 }
 
 // Compare says how a running node differs from the one that is wanted. What differs is what the sources say: a value counts if the node
-// does not have it, and if a node that this release makes from what they said then would not have it either. So a table of another
+// does not have it, and if a node that this release makes from what they gave then would not have it either. So a table of another
 // release changes no node, unless the owner has named that part of it in driftOnRelease. The error wraps [ErrUnknown], or is the [Problems] of a
 // launch that is refused.
 func Compare(running *Record, wanted *Launch) (*Comparison, error) {
@@ -50,7 +50,7 @@ func Compare(running *Record, wanted *Launch) (*Comparison, error) {
 	if running.Key == wanted.Key() {
 		return &Comparison{Class: Ignore}, nil
 	}
-	said, has, err := running.documents()
+	given, has, err := running.documents()
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func Compare(running *Record, wanted *Launch) (*Comparison, error) {
 	want := wanted.document.hidden()
 	c := &comparison{
 		wants: compared(want.complete()), has: compared(has.complete()),
-		again: compared(wanted.base.again(said, has, wanted).complete()),
+		again: compared(wanted.base.again(given, has, wanted).complete()),
 	}
 	c.inDigests(running.Digests, wanted)
 	c.values(want)
@@ -69,7 +69,7 @@ func Compare(running *Record, wanted *Launch) (*Comparison, error) {
 }
 
 // comparison are the values of a node that runs, of the one that is wanted, and of the one that this release makes from what the
-// sources said when the first was made.
+// sources gave when the first was made.
 type comparison struct {
 	has, wants, again map[string]comparedValue
 	changes           []Change
@@ -81,12 +81,12 @@ func (d *Document) complete() *Document {
 	return d
 }
 
-// again is what this release makes of what the sources said then.
-func (b *base) again(said, has *Document, wanted *Launch) *Document {
-	if b.standard == nil || said.Machine.Type.Name != wanted.document.Machine.Type.Name {
+// again is what this release makes of what the sources gave then.
+func (b *base) again(given, has *Document, wanted *Launch) *Document {
+	if b.standard == nil || given.Machine.Type.Name != wanted.document.Machine.Type.Name {
 		return has // of another size, it is replaced
 	}
-	d := overlay(b.standard(), said)
+	d := overlay(b.standard(), given)
 	d.Machine.Type = wanted.document.Machine.Type
 	b.run(d)
 	if d = d.hidden(); d.Machine.Image.Definition == has.Machine.Image.Definition {
@@ -142,7 +142,7 @@ func (c *comparison) inDigests(digests map[string]string, wanted *Launch) {
 	if len(digests) == 0 {
 		return
 	}
-	said := wanted.said().hidden().kept()
+	given := wanted.given().hidden().kept()
 	for _, at := range slices.Sorted(maps.Keys(digests)) {
 		class, reason := Ignore, ""
 		for path := range c.wants {
@@ -156,9 +156,9 @@ func (c *comparison) inDigests(digests map[string]string, wanted *Launch) {
 		if class == Ignore {
 			class, reason = row.class, row.reason
 		}
-		now, digest := said.At(at), ""
-		if now != nil {
-			digest = shortDigest(now.AppendJSON(nil))
+		digest := ""
+		if value := given.At(at); value != nil {
+			digest = shortDigest(value.AppendJSON(nil))
 		}
 		if digest != digests[at] && class != Ignore {
 			c.changes = append(c.changes, Change{Path: at, Class: class, Reason: reason})

@@ -168,8 +168,8 @@ func FuzzCompare(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte(templates[0].Record().Text()))
 	const head = `{"apiVersion":"slipway.dev/v1","kind":"LaunchTemplate","key":"k2-0",`
-	f.Add([]byte(head + `"said":{"machine":{"zone":"eastus-2","":""},"node":null},"chosen":{}}`))
-	f.Add([]byte(head + `"said":{},"chosen":{"node":{"kubelet":{"labels":{"empty":""}}}},"digests":{"$":"x","$.machine[":"y"}}`))
+	f.Add([]byte(head + `"given":{"machine":{"zone":"eastus-2","":""},"node":null},"chosen":{}}`))
+	f.Add([]byte(head + `"given":{},"chosen":{"node":{"kubelet":{"labels":{"empty":""}}}},"digests":{"$":"x","$.machine[":"y"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := launch.ParseRecord(data)
 		if err == nil {

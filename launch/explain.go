@@ -35,17 +35,16 @@ func where(origin, place string) string {
 
 // reason says why a value of a layer of source s was taken, and not one of a weaker layer. It follows from [ranks].
 func (s Source) reason(weaker Source) string {
-	switch said := slices.Contains(explicit, s); {
+	over := map[bool]string{true: "a value that was set", false: "a detected value"}[slices.Contains(explicit, s)]
+	switch {
 	case s == weaker:
-		return "of two of one source the later one counts"
-	case said && slices.Contains(explicit, weaker):
-		return "what is said for fewer nodes goes before what is said for more"
-	case said && weaker == Detected:
-		return "what somebody has said goes before what was found"
-	case said:
-		return "what somebody has said goes before what is the same for all nodes"
+		return "the later of two values of one source is used"
+	case slices.Contains(explicit, weaker):
+		return "a value that was set for fewer nodes is used before one for more"
+	case weaker == Detected:
+		return over + " is used before a detected one"
 	default:
-		return "what was found goes before what is the same for all nodes"
+		return over + " is used before the default of all nodes"
 	}
 }
 
@@ -57,7 +56,7 @@ func explain(layers []Layer) map[string]Value {
 		l.each(func(at []byte, n *document.Node) {
 			path := string(at)
 			value := Value{Path: path, Value: textOf(n), Source: l.Source, Origin: l.Origin, Place: l.Lines[path]}
-			if weaker, said := all[path]; said {
+			if weaker, found := all[path]; found {
 				value.Overrode = append([]Value{weaker}, weaker.Overrode...)
 				value.Overrode[0].Path, value.Overrode[0].Reason, value.Overrode[0].Overrode = "", l.Source.reason(weaker.Source), nil
 			}
@@ -70,14 +69,14 @@ func explain(layers []Layer) map[string]Value {
 // Explain says where each value of the launch is from. Path restricts it to what is below it, "" does not; the path may be without "$.",
 // and without "node." or "machine.".
 func (l *Launch) Explain(path string) []Value {
-	said := explain(append(slices.Clip(l.base.layers), l.own))
+	layered := explain(append(slices.Clip(l.base.layers), l.own))
 	names := pathsOf(path)
 	var values []Value
 	treeOf(&l.document).Walk("$", func(at []byte, n *document.Node) {
 		if !slices.ContainsFunc(names, func(above string) bool { return document.Within(string(at), above) }) {
 			return
 		}
-		value, known := said[string(at)]
+		value, known := layered[string(at)]
 		if rule := l.base.setter(string(at)); !known || rule != "" && value.Value != textOf(n) {
 			value = Value{Path: string(at), Value: textOf(n), Source: Computed, Origin: rule}
 		}

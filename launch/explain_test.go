@@ -10,9 +10,9 @@ import (
 // TestOverrodeReasons: of each two sources the stronger value is taken, and the reason says by which rule.
 func TestOverrodeReasons(t *testing.T) {
 	const (
-		same, fewer     = "of two of one source the later one counts", "what is said for fewer nodes goes before what is said for more"
-		found, standard = "what somebody has said goes before what was found", "what somebody has said goes before what is the same for all nodes"
-		detected        = "what was found goes before what is the same for all nodes"
+		same, fewer     = "the later of two values of one source is used", "a value that was set for fewer nodes is used before one for more"
+		found, standard = "a value that was set is used before a detected one", "a value that was set is used before the default of all nodes"
+		detected        = "a detected value is used before the default of all nodes"
 	)
 	for _, c := range []struct {
 		stronger, weaker launch.Source

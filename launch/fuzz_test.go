@@ -58,7 +58,7 @@ func FuzzMerge(f *testing.F) {
 		merged := launch.Merged(layers)
 		got := launch.Values(merged)
 
-		// A value is that of the strongest layer that has the path; of two of one source, of the later one.
+		// A value is that of the strongest layer that has the path; of two values of one source, of the later one.
 		strongest := slices.Clone(layers)
 		slices.SortStableFunc(strongest, func(a, b launch.Layer) int {
 			return slices.Index(mergeable, a.Source) - slices.Index(mergeable, b.Source)

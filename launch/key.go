@@ -22,7 +22,7 @@ const keyBytes = 16
 func (l *Launch) Key() string { return l.key() }
 
 func (l *Launch) makeKey() string {
-	values := compared(l.said())
+	values := compared(l.given())
 	maps.DeleteFunc(values, func(path string, _ comparedValue) bool {
 		row := fieldAt([]byte(path))
 		return row.class == Ignore && (document.Within(path, "$.machine.type") || document.Within(path, "$.node.metadata"))

@@ -16,10 +16,10 @@ import (
 type Launch struct {
 	// document is the node's contract and the machine. The contract has no bootstrap token.
 	document Document
-	// base and own are what the launch was decided of, and said is what their sources say together.
-	base *base
-	own  Layer
-	said func() *Document
+	// base and own are what the launch was decided of, and given is what their sources give together.
+	base  *base
+	own   Layer
+	given func() *Document
 	// problems are all that is wrong with it, and reported are their paths, also those that they had before they were placed.
 	problems Problems
 	reported []string

@@ -43,11 +43,11 @@ func ranked(layers []Layer) []*Layer {
 
 // conflicts compares what was detected with what an author has said in its place, by their meaning.
 func conflicts(layers []Layer) []nodeconfig.Problem {
-	var said []*Layer // by authors, the strongest first
+	var authors []*Layer // the strongest first
 	var trees []*document.Node
 	for _, l := range slices.Backward(ranked(layers)) {
 		if slices.Contains(explicit, l.Source) {
-			said, trees = append(said, l), append(trees, treeOf(l.Document))
+			authors, trees = append(authors, l), append(trees, treeOf(l.Document))
 		}
 	}
 	var problems []nodeconfig.Problem
@@ -67,7 +67,7 @@ func conflicts(layers []Layer) []nodeconfig.Problem {
 					path := string(at)
 					problems = append(problems, nodeconfig.Problem{
 						Kind: nodeconfig.Conflict, Path: path,
-						Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), said[i].where(path), quoted(detected), found.where(path)),
+						Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), authors[i].where(path), quoted(detected), found.where(path)),
 					})
 				}
 				return

@@ -182,7 +182,7 @@ func (p *poolReader) requirement(path func(int) string, i int, r *requirement) {
 		return
 	}
 	if value, ok := r.single(); ok {
-		if before, said := p.single[r.label()]; said && before != value {
+		if before, found := p.single[r.label()]; found && before != value {
 			p.wrong(path(i), "contradicts a label or a requirement before it, so no node fulfils both")
 			return
 		}

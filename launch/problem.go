@@ -49,16 +49,16 @@ func (b *base) placed(p nodeconfig.Problem) nodeconfig.Problem {
 		if l.Place == nil || p.Document != "" {
 			continue
 		}
-		said, line := false, ""
+		found, line := false, ""
 		l.each(func(at []byte, _ *document.Node) { // a problem can be with an entry of a list, which is one value
 			switch own := l.Lines[string(at)]; {
 			case document.Within(p.Path, string(at)) && own != "":
 				line = own
 			case own == "":
-				said = said || document.Within(p.Path, string(at)) || document.Within(string(at), p.Path)
+				found = found || document.Within(p.Path, string(at)) || document.Within(string(at), p.Path)
 			}
 		})
-		if place, ok := l.Place(p.Path); said && ok {
+		if place, ok := l.Place(p.Path); found && ok {
 			p.Path, p.Document = place, l.Origin
 		} else if line != "" {
 			if inner, ok := strings.CutPrefix(p.Path, "$.node"); ok {

@@ -36,11 +36,11 @@ type Record struct {
 	Kind       string `json:"kind"`
 	// Key is [Launch.Key].
 	Key string `json:"key"`
-	// Said is the part of the document that the sources have said, Chosen what the release has added. Secrets are the word "secret", and
+	// Given is the part of the document that the sources gave, Chosen what the release has added. Secrets are the word "secret", and
 	// digests stand for what files, units, commands and user data hold.
-	Said   json.RawMessage `json:"said"`
+	Given  json.RawMessage `json:"given"`
 	Chosen json.RawMessage `json:"chosen"`
-	// Digests are of what the sources have said at paths where that is too long to be kept.
+	// Digests are of what the sources gave at paths where that is too long to be kept.
 	Digests map[string]string `json:"digests,omitempty"`
 	// ExtensionCommand is [Launch.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
 	ExtensionCommand string `json:"extensionCommand,omitempty"`
@@ -63,9 +63,9 @@ func (l *Launch) makeRecord() *Record {
 		APIVersion: nodeconfig.APIVersion, Kind: recordKind, Key: l.Key(),
 		ExtensionCommand: l.ExtensionCommand(), Annotations: slices.Sorted(maps.Keys(l.annotations)),
 	}
-	said, whole := l.said().hidden().kept(), l.document.hidden().kept()
-	r.Said = said.AppendJSON(nil)
-	r.Chosen = beside(whole, said).AppendJSON(nil)
+	given, whole := l.given().hidden().kept(), l.document.hidden().kept()
+	r.Given = given.AppendJSON(nil)
+	r.Chosen = whole.Without(given).AppendJSON(nil)
 	r.text = sync.OnceValue(r.shortened)
 	return r
 }
@@ -82,27 +82,8 @@ func (d *Document) hidden() *Document {
 // kept is a hidden document as a record has it.
 func (d *Document) kept() *document.Node { return document.TreeOf(d, kept) }
 
-// beside is what a tree has that another one has not, or has otherwise.
-func beside(whole, part *document.Node) *document.Node {
-	rest := &document.Node{Kind: document.Map}
-	for _, f := range whole.Fields {
-		other, has := part.Get(f.Name)
-		switch {
-		case !has:
-			rest.Fields = append(rest.Fields, f)
-		case f.Value.Kind == document.Map && other.Kind == document.Map:
-			if below := beside(&f.Value, other); len(below.Fields) > 0 {
-				rest.Fields = append(rest.Fields, document.Field{Name: f.Name, Value: *below})
-			}
-		case !bytes.Equal(f.Value.AppendJSON(nil), other.AppendJSON(nil)):
-			rest.Fields = append(rest.Fields, f)
-		}
-	}
-	return rest
-}
-
 // Text is the record for an annotation: its JSON, compressed, in base64, of at most 8 KiB. Where it would be longer, digests
-// stand for the longest of what the sources have said: then a difference is known by the part of the document that it is in.
+// stand for the longest of what the sources gave: then a difference is known by the part of the document that it is in.
 func (r *Record) Text() string {
 	if r.text != nil {
 		return r.text()
@@ -112,12 +93,12 @@ func (r *Record) Text() string {
 
 func (r *Record) shortened() string {
 	short := *r
-	said, err := document.Parse(r.Said)
+	given, err := document.Parse(r.Given)
 	for text := short.compressed(); ; text = short.compressed() {
 		if len(text) <= maxRecord || err != nil {
 			return text
 		}
-		above, i, path := longest(said, "$")
+		above, i, path := longest(given, "$")
 		if above == nil {
 			short.Chosen = json.RawMessage("{}")
 			continue
@@ -128,7 +109,7 @@ func (r *Record) shortened() string {
 		}
 		short.Digests[path] = shortDigest(above.Fields[i].Value.AppendJSON(nil))
 		above.Fields = slices.Delete(above.Fields, i, i+1)
-		short.Said = said.AppendJSON(nil)
+		short.Given = given.AppendJSON(nil)
 	}
 }
 
@@ -212,7 +193,7 @@ func decompressed(text []byte) ([]byte, error) {
 	return data, err
 }
 
-// Whole is what the node has as one document, in JSON: what the sources had said, and what the release had added. The error wraps
+// Whole is what the node has as one document, in JSON: what the sources gave, and what the release added. The error wraps
 // [ErrUnknown].
 func (r *Record) Whole() (json.RawMessage, error) {
 	_, whole, err := r.trees()
@@ -222,34 +203,33 @@ func (r *Record) Whole() (json.RawMessage, error) {
 	return whole.AppendJSON(nil), nil
 }
 
-// trees are what the sources had said, and what the node has.
-func (r *Record) trees() (said, whole *document.Node, err error) {
-	if said, err = document.Parse(r.Said); err != nil {
+// trees are what the sources gave, and what the node has.
+func (r *Record) trees() (given, whole *document.Node, err error) {
+	if given, err = document.Parse(r.Given); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	added, err := document.Parse(r.Chosen)
+	chosen, err := document.Parse(r.Chosen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	return said, &document.Merge(added, said).Top, nil
+	return given, &document.Merge(given, chosen).Top, nil
 }
 
-// documents are what the sources had said, and what the node has.
-func (r *Record) documents() (said, has *Document, err error) {
-	first, whole, err := r.trees()
+// documents are what the sources gave, and what the node has.
+func (r *Record) documents() (given, has *Document, err error) {
+	tree, whole, err := r.trees()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, tree := range []struct {
-		node *document.Node
-		into **Document
-	}{{first, &said}, {whole, &has}} {
-		*tree.into = new(Document)
-		document.Decode(tree.node, *tree.into, document.Options{Names: document.JSONNames, Report: func(f document.Fault) {
+	decode := func(tree *document.Node) *Document {
+		d := new(Document)
+		document.Decode(tree, d, document.Options{Names: document.JSONNames, Report: func(f document.Fault) {
 			if f.Kind != document.Unknown { // another release may have had it
 				err = cmp.Or(err, fmt.Errorf("%w: the record's %s %s", ErrUnknown, f.Path, f.Reason))
 			}
 		}})
+		return d
 	}
-	return said, has, err
+	given, has = decode(tree), decode(whole)
+	return given, has, err
 }

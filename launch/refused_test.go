@@ -77,7 +77,7 @@ func TestLaunchIsImmutable(t *testing.T) {
 	}
 	problems[0].Fatal, problems[0].Reason = true, "other"
 	record := made.Record()
-	record.Key, record.Said = "other", nil
+	record.Key, record.Given = "other", nil
 	if got := show(made, made.Problems()) + bytesOf(t, made); got != want {
 		t.Errorf("the launch has changed:\n%s", got)
 	}

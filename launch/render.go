@@ -18,8 +18,8 @@ type base struct {
 	regional string
 	rules    []Rule
 	merged   *Document
-	// standard is what is the same for all nodes, said what the other sources say. A record needs them, and a launch does not.
-	standard, said func() *Document
+	// standard is what is the same for all nodes, given what the other sources give. A record needs them, and a launch does not.
+	standard, given func() *Document
 	// usual are the values of what is the same for all nodes.
 	usual    func() map[string]comparedValue
 	problems []nodeconfig.Problem
@@ -40,7 +40,7 @@ func Prepare(cloud Cloud) func(Request) *Launch {
 	b.merged = merge(b.layers)
 	b.merged.spell()
 	b.standard = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s == Hardcoded }) })
-	b.said = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s != Hardcoded }) })
+	b.given = sync.OnceValue(func() *Document { return b.of(func(s Source) bool { return s != Hardcoded }) })
 	b.usual = sync.OnceValue(func() map[string]comparedValue { return compared(b.standard()) })
 	b.problems = append(b.problems, conflicts(b.layers)...)
 	return b.render
@@ -62,7 +62,7 @@ func refused(reason string) *Launch {
 
 // launchOf is the launch of a document that no layers and no rules have made.
 func launchOf(d *Document) *Launch {
-	l := &Launch{document: *d, base: new(base), said: func() *Document { return d }}
+	l := &Launch{document: *d, base: new(base), given: func() *Document { return d }}
 	l.finish()
 	return l
 }
@@ -75,7 +75,7 @@ func (b *base) render(request Request) *Launch {
 	own, found := request.layer(b)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
 	l := &Launch{base: b, own: own, document: *overlay(b.merged, own.Document), annotations: request.claim().Metadata.Annotations}
-	l.said = sync.OnceValue(func() *Document { return overlay(b.said(), own.Document) })
+	l.given = sync.OnceValue(func() *Document { return overlay(b.given(), own.Document) })
 	l.decide(&request, found)
 	return l
 }

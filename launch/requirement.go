@@ -114,9 +114,9 @@ func (r *Request) check(l *Launch) []nodeconfig.Problem {
 			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would not have the label")
 		}
 	}
-	for key, said := range c.Metadata.Labels {
+	for key, wanted := range c.Metadata.Labels {
 		switch value, has := labels[key]; {
-		case has && value != said:
+		case has && value != wanted:
 			differs(document.FieldPath(prefix+".metadata.labels", key), key, value, "is not what the node would have, which is %q")
 		case !has && !l.base.mayPoolLabel(key):
 			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which has no such label")
@@ -130,7 +130,7 @@ func (r *Request) check(l *Launch) []nodeconfig.Problem {
 
 // later is the value of a label that no kubelet may set, and that Karpenter sets when the node has registered.
 func later(c *NodeClaim, r *requirement) (string, bool) {
-	if value, said := c.Metadata.Labels[r.Key]; said {
+	if value, found := c.Metadata.Labels[r.Key]; found {
 		return value, true
 	}
 	return r.single()

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -170,7 +171,7 @@ func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
 		known, ok := c.fields[f.Name]
 		if !ok {
 			if d.unknown++; d.unknown <= MaxUnknown {
-				d.reportField(f, Unknown, "unknown field%s%s", ignored[d.Strict], suggest(f.Name, c.fields))
+				d.reportField(f, Unknown, "unknown field%s%s", ignored[d.Strict], Suggestion(f.Name, slices.Collect(maps.Keys(c.fields))))
 			}
 			continue
 		}

@@ -1,6 +1,9 @@
 package document
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // Merged is several documents as one.
 type Merged struct {
@@ -36,6 +39,25 @@ func (m *Merged) tops() []value {
 		tops = append(tops, value{i, d.top})
 	}
 	return tops
+}
+
+// Without returns the map of what n has and part lacks or has another value for: Merge(part, n.Without(part)) has all of n.
+func (n *Node) Without(part *Node) *Node {
+	rest := &Node{Kind: Map}
+	for _, f := range n.Fields {
+		other, has := part.Get(f.Name)
+		switch {
+		case !has:
+			rest.Fields = append(rest.Fields, f)
+		case f.Value.Kind == Map && other.Kind == Map:
+			if below := f.Value.Without(other); len(below.Fields) > 0 {
+				rest.Fields = append(rest.Fields, Field{Name: f.Name, Value: *below})
+			}
+		case !bytes.Equal(f.Value.AppendJSON(nil), other.AppendJSON(nil)):
+			rest.Fields = append(rest.Fields, f)
+		}
+	}
+	return rest
 }
 
 // At returns the value at a JSON path, or else the innermost value that is there and has it within, and the number of

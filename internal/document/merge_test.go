@@ -50,6 +50,30 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestWithoutLeavesTheRest: the rest has what only the whole has, and merged over the part it gives the whole again.
+func TestWithoutLeavesTheRest(t *testing.T) {
+	for _, c := range []struct{ whole, part, want string }{
+		{`{}`, `{}`, `{}`},
+		{`{"a":1}`, `{}`, `{"a":1}`},
+		{`{"a":1}`, `{"a":1}`, `{}`},
+		{`{"a":2}`, `{"a":1}`, `{"a":2}`},
+		{`{"a":[1,2]}`, `{"a":[1]}`, `{"a":[1,2]}`},
+		{`{"a":{"b":1,"c":2},"d":3}`, `{"a":{"b":1},"d":3}`, `{"a":{"c":2}}`},
+		{`{"a":{"b":1}}`, `{"a":{"b":1}}`, `{}`},
+		{`{"a":{"b":1}}`, `{"a":2}`, `{"a":{"b":1}}`},
+		{`{"a":2}`, `{"a":{"b":1}}`, `{"a":2}`},
+	} {
+		trees := parseAll(t, c.whole, c.part)
+		rest := trees[0].Without(trees[1])
+		if got := string(rest.AppendJSON(nil)); got != c.want {
+			t.Errorf("%s without %s: %s, want %s", c.whole, c.part, got, c.want)
+		}
+		if got := merged(trees[1], rest); got != c.whole {
+			t.Errorf("%s and the rest: %s, want %s", c.part, got, c.whole)
+		}
+	}
+}
+
 // TestMergedAt: a value is found in the document that it is from, under either spelling; one that is missing, in what is
 // around it.
 func TestMergedAt(t *testing.T) {

@@ -2,22 +2,21 @@ package document
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// suggest offers the known name nearest to an unknown one, or nothing where none is near: a typo
-// is the commonest reason for an unknown field.
-func suggest(name string, known map[string]knownField) string {
-	if best := Nearest(name, slices.Collect(maps.Keys(known))); best != "" {
+// Suggestion offers the known name nearest to an unknown one at the end of a problem; it is empty if no name is near. A typo is the usual
+// reason for an unknown field.
+func Suggestion(name string, known []string) string {
+	if best := nearest(name, known); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return ""
 }
 
-// Nearest returns which of the names was probably meant by one that is not among them, or "" where none is near.
-func Nearest(name string, names []string) string {
+// nearest returns which of the names was probably meant by one that is not among them, or "" where none is near.
+func nearest(name string, names []string) string {
 	best, bestDistance := "", min(3, len(name)) // of which nothing is left is no typo
 	for _, candidate := range slices.Sorted(slices.Values(names)) {
 		if d := Distance(strings.ToLower(name), strings.ToLower(candidate), bestDistance); d < bestDistance {
@@ -28,7 +27,7 @@ func Nearest(name string, names []string) string {
 }
 
 // Alike returns up to three of the known names that someone may have meant by a path or a name, the likeliest first.
-// Unlike [Nearest] it also takes a name whose last part is near.
+// Unlike [Suggestion] it also takes a name whose last part is near.
 func Alike(name string, known []string) []string {
 	type candidate struct {
 		name     string

@@ -167,8 +167,5 @@ func (t *table) nearest(section, owner, name string, minor int) string {
 			names = append(names, candidate)
 		}
 	}
-	if best := document.Nearest(name, names); best != "" {
-		return "; did you mean " + best + "?"
-	}
-	return ""
+	return document.Suggestion(name, names)
 }

@@ -17,19 +17,19 @@ const sincePodMemory = 29
 
 // capacityRule decides how many pods a node has, and what it keeps back. Package capacity has the formulas; a scheduler is told
 // what they say.
-var capacityRule = launch.Rule{
-	Name: "capacity",
-	Reads: []string{
+var capacityRule = rule{
+	name: "capacity",
+	reads: []string{
 		"$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.maxPods",
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.disk.sizeGB", "$.machine.memoryOverhead", "$.node.cluster.kubernetesVersion",
 		"$.node.kubelet.config.systemReserved", "$.node.kubelet.config.evictionHard",
 	},
-	Sets: []string{
+	sets: []string{
 		"$.node.kubelet.config.maxPods", "$.node.kubelet.config.kubeReserved", `$.node.kubelet.config.evictionHard["memory.available"]`,
 		"$.machine.capacity", "$.machine.allocatable",
 	},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		m, config, p := &d.Machine, d.Node.Kubelet.Config, new(problems)
+	decide: func(p *problems, d *launch.Document) {
+		m, config := &d.Machine, d.Node.Kubelet.Config
 		node, err := capacity.AKS{
 			VCPUs: m.Type.VCPUs, MemoryBytes: m.Type.MemoryBytes, Plugin: plugin(&m.Network), MaxPods: int(value(m.MaxPods)),
 			Former: !versions.AtLeast(d.Node.Cluster.KubernetesVersion, sincePodMemory),
@@ -38,7 +38,7 @@ var capacityRule = launch.Rule{
 			for _, reason := range flat(err) {
 				p.Report(true, nodeconfig.Missing, "$.machine.type", reason)
 			}
-			return p.List
+			return
 		}
 		reserved := make(map[string]any, len(node.KubeReserved))
 		for resource, amount := range node.KubeReserved {
@@ -52,7 +52,6 @@ var capacityRule = launch.Rule{
 		if m.Capacity, m.Allocatable, err = told(m, node.MaxPods, config); err != nil {
 			p.wrong("$.node.kubelet.config", err.Error())
 		}
-		return p.List
 	},
 }
 

@@ -263,7 +263,7 @@ func podsTable(t *testing.T, in *Input) string {
 				d.Machine.Network.Plugin, d.Machine.Network.Mode = network.plugin, network.mode
 				d.Node.Cluster.KubernetesVersion = version
 				d.Node.Kubelet.Config = map[string]any{"evictionHard": map[string]any{}}
-				if problems := capacityRule.Run(d); len(problems) > 0 {
+				if problems := capacityRule.run(d); len(problems) > 0 {
 					t.Fatal(problems)
 				}
 				config := d.Node.Kubelet.Config

@@ -5,7 +5,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The image families.
@@ -71,17 +70,16 @@ func familyOf(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
 	return ""
 }
 
-var familyRule = launch.Rule{
-	Name:  "image family",
-	Reads: []string{"$.machine.image.wanted", "$.machine.image.fips", "$.machine.security.vtpm", "$.machine.security.secureBoot", "$.node.cluster.kubernetesVersion"},
-	Sets:  []string{"$.machine.image.family"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		m, p := &d.Machine, new(problems)
+var familyRule = rule{
+	name:  "image family",
+	reads: []string{"$.machine.image.wanted", "$.machine.image.fips", "$.machine.security.vtpm", "$.machine.security.secureBoot", "$.node.cluster.kubernetesVersion"},
+	sets:  []string{"$.machine.image.family"},
+	decide: func(p *problems, d *launch.Document) {
+		m := &d.Machine
 		m.Image.Family = familyOf(m.Image.Wanted, value(m.Image.FIPS), m.Security.Trusted(), d.Node.Cluster.KubernetesVersion)
 		if m.Image.Family == "" {
 			p.oneOf("$.machine.image.wanted", &m.Image.Wanted, families)
 		}
-		return p.List
 	},
 }
 

@@ -114,11 +114,10 @@ var (
 
 // imageRule chooses the image. Images with FIPS are in AKS's own galleries alone (Karpenter for Azure: imagefamily,
 // NodeImageProvider), which the setting use-sig names.
-func imageRule(images *Images, settings *Settings) launch.Rule {
-	return launch.Rule{
-		Name: "image", Reads: imageReads, Sets: imageSets,
-		Run: func(d *launch.Document) []nodeconfig.Problem {
-			p := new(problems)
+func imageRule(images *Images, settings *Settings) rule {
+	return rule{
+		name: "image", reads: imageReads, sets: imageSets,
+		decide: func(p *problems, d *launch.Document) {
 			t := &d.Machine.Type
 			elsewhere := value(d.Machine.Image.FIPS) && !isOwn(d) && (settings == nil || !settings.UseSIG)
 			if elsewhere {
@@ -138,7 +137,6 @@ func imageRule(images *Images, settings *Settings) launch.Rule {
 				}
 				d.Machine.Image = chosen
 			}
-			return p.List
 		},
 	}
 }

@@ -45,81 +45,62 @@ func (s *Settings) galleries(m *launch.Machine) string {
 
 func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Image, against []Reason, err error) {
 	chosen = m.Image
-	c := chooser{
-		suitable: i.suitable(m), galleries: galleries, inUse: i.kept(),
-		pin: &i.Pin, notAfter: timeOf(i.Pin.NotAfter),
-	}
+	c := chooser{suitable: i.suitable(m), galleries: galleries, inUse: i.kept(), pin: &i.Pin, notAfter: timeOf(i.Pin.NotAfter)}
 	if c.other = "is of another definition than " + names(c.suitable); len(c.suitable) == 0 {
 		c.other = "is of no definition that the machine can have"
 	}
-	against = i.offer(&c)
-	if c.undated {
-		c.found, c.byVersion = false, true
-		against = i.offer(&c)
+	against = make([]Reason, len(i.Images))
+	for n := range i.Images {
+		against[n] = Reason{i.Images[n].ID, cmp.Or(c.consider(&i.Images[n], n), older)}
+	}
+	for _, id := range i.unlisted() {
+		c.consider(&ImageVersion{ID: id}, notListed)
 	}
 	switch {
 	case len(c.suitable) == 0:
 		return chosen, against, fmt.Errorf("the family %s has no image for %s of generation %s with what is wanted (FIPS %t, trusted launch %t); the list has %s",
 			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted(), listed(i.Images))
-	case !c.found:
+	case len(c.possible) == 0:
 		return chosen, against, errors.New(refusal(against, c.other))
 	}
-	chosen.ID = c.taken.id
-	chosen.Definition, chosen.Version = (&ImageVersion{ID: c.taken.id}).parts()
-	chosen.Distribution = c.suitable[c.rank].distribution
-	if c.taken.at != notListed {
-		against = slices.Delete(against, c.taken.at, c.taken.at+1)
+	newest := c.newest()
+	chosen.ID = newest.id
+	chosen.Definition, chosen.Version = (&ImageVersion{ID: newest.id}).parts()
+	chosen.Distribution = c.suitable[newest.rank].distribution
+	if newest.at != notListed {
+		against = slices.Delete(against, newest.at, newest.at+1)
 	}
 	return chosen, against, nil
-}
-
-// offer offers all that there is, and returns what is against each image of the list.
-func (i *Images) offer(c *chooser) []Reason {
-	against := make([]Reason, len(i.Images))
-	for n := range i.Images {
-		against[n] = Reason{i.Images[n].ID, cmp.Or(c.offer(&i.Images[n], n), older)}
-	}
-	for _, id := range i.unlisted() {
-		c.offer(&ImageVersion{ID: id}, notListed)
-	}
-	return against
 }
 
 // notListed is the place of a version that is in use, and that the list does not have.
 const notListed = -1
 
-// chooser takes one of the versions that it is offered.
+// chooser takes one of the versions that it considers.
 type chooser struct {
 	suitable []*definition
 	// galleries are how an ID begins; empty for any.
 	galleries string
-	// other is the reason against what is of none of them.
+	// other is the reason against an image of another definition.
 	other string
 	inUse versionsInUse
 	pin   *Pin
 	// notAfter is the pin's own time.
 	notAfter time.Time
-
-	// byVersion compares by the version alone, and not by the time of publishing. That is for where the time is not known of all
-	// versions of a definition: were some compared by one and some by the other, the order of the list would decide.
-	byVersion bool
-
-	// found says that one can be taken, and taken is the best until now, of the definition at rank in suitable. Undated says that it is
-	// not known of all of the definition when they were published.
-	found, undated bool
-	rank           int
-	taken          candidate
+	// possible are the versions that can be taken.
+	possible []candidate
 }
 
-// candidate is a version of an image that could be taken, with its place in the list. The time is zero where it is not known.
+// candidate is a version of an image that can be taken, of the definition at rank in suitable, with its place in the list. The time is zero if
+// it is not known.
 type candidate struct {
 	id, version string
 	published   time.Time
-	at          int
+	rank, at    int
 }
 
-// offer considers a version. It returns why it cannot be taken; empty where it could.
-func (c *chooser) offer(v *ImageVersion, at int) (against string) {
+// consider returns why a version cannot be taken. It keeps one that can, and returns "".
+func (c *chooser) consider(v *ImageVersion, at int) (against string) {
 	name, version := v.parts()
 	rank := slices.IndexFunc(c.suitable, func(d *definition) bool { return strings.EqualFold(d.name, name) })
 	if rank < 0 {
@@ -131,33 +112,26 @@ func (c *chooser) offer(v *ImageVersion, at int) (against string) {
 	if inUse := c.inUse.of(name); inUse != nil && !slices.Contains(inUse, version) {
 		return "waits for the maintenance window, until which " + slices.MaxFunc(inUse, CompareVersions) + " is taken"
 	}
-	offered := candidate{v.ID, version, timeOf(v.Published), at}
-	if reason := c.pin.against(&offered, v.Digest, c.notAfter); reason != "" {
+	possible := candidate{v.ID, version, timeOf(v.Published), rank, at}
+	if reason := c.pin.against(&possible, v.Digest, c.notAfter); reason != "" {
 		return reason
 	}
-	switch {
-	case c.found && rank > c.rank:
-		return ""
-	case !c.found || rank < c.rank:
-		c.found, c.rank, c.taken, c.undated = true, rank, offered, false
-	case c.compare(&offered, &c.taken) > 0:
-		c.taken = offered
-	}
-	c.undated = c.undated || offered.published.IsZero()
+	c.possible = append(c.possible, possible)
 	return ""
 }
 
-// compare orders two versions of a definition, at last by their IDs.
-func (c *chooser) compare(a, b *candidate) int {
-	if !c.byVersion {
-		if order := a.published.Compare(b.published); order != 0 {
+// newest is the newest version of the most preferred definition. If it is not known of each of its versions when it was published, the
+// versions' names are compared: were some compared by time and some by name, the order of the list would decide.
+func (c *chooser) newest() candidate {
+	first := slices.MinFunc(c.possible, func(a, b candidate) int { return a.rank - b.rank }).rank
+	all := slices.DeleteFunc(c.possible, func(v candidate) bool { return v.rank != first })
+	undated := slices.ContainsFunc(all, func(v candidate) bool { return v.published.IsZero() })
+	return slices.MaxFunc(all, func(a, b candidate) int {
+		if order := a.published.Compare(b.published); order != 0 && !undated {
 			return order
 		}
-	}
-	if order := CompareVersions(a.version, b.version); order != 0 {
-		return order
-	}
-	return strings.Compare(a.id, b.id)
+		return cmp.Or(CompareVersions(a.version, b.version), strings.Compare(a.id, b.id))
+	})
 }
 
 // against says why a version with a digest is not allowed. notAfter is the pin's own time.

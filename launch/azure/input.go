@@ -87,7 +87,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 		p.Report(true, nodeconfig.Missing, "$", "no settings are given")
 		return layers, p.List
 	}
-	layers = append(layers, s.said...)
+	layers = append(layers, s.layered...)
 	if in.Class != nil {
 		layers = append(layers, in.Class.layer())
 		in.userData(p)
@@ -357,9 +357,27 @@ func trimV(version string) string { return strings.TrimPrefix(version, "v") }
 
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
-	return []launch.Rule{
+	var all []launch.Rule
+	for _, r := range []rule{
 		familyRule, imageRule(in.Images, in.Settings), zoneRule, sizeRule, offeringRule, ultraSSDRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
+	} {
+		all = append(all, launch.Rule{Name: r.name, Reads: r.reads, Sets: r.sets, Run: r.run})
 	}
+	return all
+}
+
+// rule is a [launch.Rule] that collects its problems.
+type rule struct {
+	name        string
+	reads, sets []string
+	decide      func(*problems, *launch.Document)
+}
+
+// run runs the rule, and returns what it cannot decide.
+func (r rule) run(d *launch.Document) []nodeconfig.Problem {
+	p := new(problems)
+	r.decide(p, d)
+	return p.List
 }
 
 // Domains are the domains of labels that are Karpenter's for Azure and AKS's, and AKS's labels without one.

@@ -86,17 +86,17 @@ func kubeletConfig() map[string]any {
 }
 
 // kubeletRule decides what depends on the version.
-var kubeletRule = launch.Rule{
-	Name: "kubelet",
-	Reads: []string{
+var kubeletRule = rule{
+	name: "kubelet",
+	reads: []string{
 		"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS", "$.node.kubelet.config.cpuCFSQuotaPeriod",
 		"$.machine.image.wanted",
 	},
-	Sets: []string{
+	sets: []string{
 		"$.node.kubelet.flags", "$.node.kubelet.imageCredentialProvider", "$.node.kubelet.config.clusterDNS",
 		"$.node.kubelet.config.streamingConnectionIdleTimeout", "$.node.kubelet.config.featureGates", "$.node.cluster.dnsServiceIPs",
 	},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
+	decide: func(p *problems, d *launch.Document) {
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
 		k.Flags = flags(version, isOwn(d))
 		if !isOwn(d) && versions.AtLeast(version, sinceCredentialProvider) {
@@ -110,7 +110,6 @@ var kubeletRule = launch.Rule{
 			// The cache asks the cluster's DNS, and pods ask the cache.
 			d.Node.Cluster.DNSServiceIPs, dns = d.Machine.Network.DNS, []any{dnscache.PodsListener}
 		}
-		p := new(problems)
 		if len(dns) == 0 { // AKS's clusters have a usual one
 			p.Report(true, nodeconfig.Missing, "$.machine.network.dns", "is not known, and pods would resolve no name; set dns-service-ip, or detect it")
 		} else {
@@ -119,13 +118,12 @@ var kubeletRule = launch.Rule{
 		if !versions.AtLeast(version, akstext.IdleTimeoutIgnored) {
 			k.Config["streamingConnectionIdleTimeout"] = "4h0m0s"
 		}
-		if period, said := k.Config["cpuCFSQuotaPeriod"].(string); said {
+		if period, ok := k.Config["cpuCFSQuotaPeriod"].(string); ok {
 			minor, ok := versions.Minor(version)
 			if gate := kubeletapi.QuotaGate(minor, period); ok && gate != "" {
 				k.Config["featureGates"] = map[string]any{gate: true}
 			}
 		}
-		return p.List
 	},
 }
 

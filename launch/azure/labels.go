@@ -8,7 +8,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // sinceStateless is the minor from which on the network's plug-in keeps no state on the node.
@@ -166,9 +165,9 @@ func clusterLabel(group string) string {
 }
 
 // labelsRule labels the node.
-var labelsRule = launch.Rule{
-	Name: "labels",
-	Reads: []string{
+var labelsRule = rule{
+	name: "labels",
+	reads: []string{
 		"$.machine.image.family", "$.machine.image.wanted", "$.machine.image.fips", "$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.dataplane",
 		"$.machine.network.id", "$.machine.capacityType", "$.machine.zone", "$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes",
 		"$.machine.type.architecture", "$.machine.type.acceleratedNetworking", "$.machine.type.premiumStorage", "$.machine.type.gpus",
@@ -177,8 +176,8 @@ var labelsRule = launch.Rule{
 		"$.machine.type.resourceDiskBytes", "$.node.cloud.azure.location", "$.node.cloud.azure.resourceGroup", "$.node.cloud.azure.identity.userAssignedID", "$.node.cloud.azure.subnet", "$.node.cluster.kubernetesVersion",
 		"$.node.network.localDNS", "$.node.runtime.lazyPull",
 	},
-	Sets: []string{"$.node.kubelet.labels"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
+	sets: []string{"$.node.kubelet.labels"},
+	decide: func(p *problems, d *launch.Document) {
 		all := make(map[string]string, len(d.Node.Kubelet.Labels)+len(labelRows))
 		maps.Copy(all, d.Node.Kubelet.Labels)
 		own := isOwn(d)
@@ -191,6 +190,5 @@ var labelsRule = launch.Rule{
 			}
 		}
 		d.Node.Kubelet.Labels = all
-		return nil
 	},
 }

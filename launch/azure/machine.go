@@ -28,16 +28,16 @@ var gpuSystems = map[string]gpusize.Systems{
 
 // gpuRule decides which driver is installed, and refuses sizes that AKS does not run on the image's system. AKS installs NVIDIA's
 // driver alone.
-var gpuRule = launch.Rule{
-	Name:  "GPU",
-	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver", "$.machine.image.wanted", "$.machine.image.family"},
-	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, t := new(problems), &d.Machine.Type
+var gpuRule = rule{
+	name:  "GPU",
+	reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver", "$.machine.image.wanted", "$.machine.image.family"},
+	sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
+	decide: func(p *problems, d *launch.Document) {
+		t := &d.Machine.Type
 		size, family := gpusize.Of(t.Name), d.Machine.Image.Family
 		if t.GPUs == nil {
 			p.Report(false, nodeconfig.Missing, "$.machine.type.gpus", "is not known; no driver is installed")
-			return p.List
+			return
 		}
 		switch isWanted := d.Machine.GPUDriver != noDriver; {
 		case *t.GPUs == 0, isOwn(d) && !isWanted:
@@ -58,7 +58,6 @@ var gpuRule = launch.Rule{
 				"GPU_DRIVER_TYPE": nodeconfig.NewSecret(driver.kind), "GPU_DRIVER_VERSION": nodeconfig.NewSecret(driver.version), "GPU_IMAGE_SHA": nodeconfig.NewSecret(driver.suffix),
 			}
 		}
-		return p.List
 	},
 }
 
@@ -125,21 +124,20 @@ func largestHostDisk(t *launch.InstanceType) (largest int64) {
 }
 
 // diskRule decides whether the machine's own disk is on the host: where it fits.
-var diskRule = launch.Rule{
-	Name: "disk",
-	Reads: []string{
+var diskRule = rule{
+	name: "disk",
+	reads: []string{
 		"$.machine.type.ephemeralDisk", "$.machine.type.placements", "$.machine.type.nvmeDiskBytes", "$.machine.type.cacheDiskBytes",
 		"$.machine.type.resourceDiskBytes", "$.machine.disk.sizeGB", "$.machine.security.vtpm", "$.machine.security.secureBoot",
 	},
-	Sets: []string{"$.machine.disk.ephemeral", "$.machine.disk.placement"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, disk := new(problems), &d.Machine.Disk
+	sets: []string{"$.machine.disk.ephemeral", "$.machine.disk.placement"},
+	decide: func(p *problems, d *launch.Document) {
+		disk := &d.Machine.Disk
 		if d.Machine.Type.EphemeralDisk == nil {
 			p.Report(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
 		}
 		disk.Placement = placementOf(&d.Machine)
 		disk.Ephemeral = new(disk.Placement != "")
-		return p.List
 	},
 }
 
@@ -159,11 +157,11 @@ var securityRows = []struct {
 var memoryKept = []string{"SNP", "TDX"}
 
 // securityRule compares what is wanted with what the type can do.
-var securityRule = launch.Rule{
-	Name:  "security",
-	Reads: []string{"$.machine.security", "$.machine.type.trustedLaunch", "$.machine.type.encryptionAtHost", "$.machine.type.confidential"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, m := new(problems), &d.Machine
+var securityRule = rule{
+	name:  "security",
+	reads: []string{"$.machine.security", "$.machine.type.trustedLaunch", "$.machine.type.encryptionAtHost", "$.machine.type.confidential"},
+	decide: func(p *problems, d *launch.Document) {
+		m := &d.Machine
 		for _, row := range securityRows {
 			switch able := row.able(&m.Type); {
 			case !value(row.want(&m.Security)):
@@ -176,18 +174,16 @@ var securityRule = launch.Rule{
 		if slices.Contains(memoryKept, m.Type.Confidential) {
 			p.wrong("$.machine.type.confidential", "is "+m.Type.Confidential+", and a launch makes no machine that keeps its memory from the host; use another instance type")
 		}
-		return p.List
 	},
 }
 
 // streamingRule starts containers before their image has arrived; AKS has it for amd64 alone, and a class that wants it has no nodes of
 // another architecture (Karpenter for Azure: isInstanceTypeSupportedByArtifactStreaming).
-var streamingRule = launch.Rule{
-	Name:  "streaming",
-	Reads: []string{"$.machine.streaming", "$.machine.type.architecture", "$.machine.image.wanted"},
-	Sets:  []string{"$.node.runtime.lazyPull"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p := new(problems)
+var streamingRule = rule{
+	name:  "streaming",
+	reads: []string{"$.machine.streaming", "$.machine.type.architecture", "$.machine.image.wanted"},
+	sets:  []string{"$.node.runtime.lazyPull"},
+	decide: func(p *problems, d *launch.Document) {
 		switch {
 		case !value(d.Machine.Streaming):
 		case isOwn(d):
@@ -197,6 +193,5 @@ var streamingRule = launch.Rule{
 		default:
 			d.Node.Runtime.LazyPull = "overlaybd"
 		}
-		return p.List
 	},
 }

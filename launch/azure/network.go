@@ -54,23 +54,23 @@ func managedNetwork(s Subnet, nodeResourceGroup string) bool {
 }
 
 // networkRule decides where the machine is attached, and what the node is told of it.
-var networkRule = launch.Rule{
-	Name: "network",
-	Reads: []string{
+var networkRule = rule{
+	name: "network",
+	reads: []string{
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.policy", "$.machine.network.dataplane", "$.machine.network.subnet",
 		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.machine.type.addresses", "$.machine.type.name", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods",
 		"$.machine.image.wanted",
 	},
-	Sets: []string{
+	sets: []string{
 		"$.node.network.plugin", "$.node.network.policy", "$.node.cloud.azure.subnet", "$.node.cloud.azure.vnet", "$.node.cloud.azure.vnetResourceGroup",
 		"$.node.cloud.azure.securityGroup", "$.node.cloud.azure.routeTable", "$.machine.network.securityGroup", "$.machine.network.addresses",
 		"$.machine.network.accelerated",
 	},
-	Run: runNetwork,
+	decide: decideNetwork,
 }
 
-func runNetwork(d *launch.Document) []nodeconfig.Problem {
-	p, n, a := new(problems), &d.Machine.Network, azureOf(d)
+func decideNetwork(p *problems, d *launch.Document) {
+	n, a := &d.Machine.Network, azureOf(d)
 	d.Node.Network.Plugin = nodePlugin(n)
 	if n.Policy != cilium { // the dataplane has it, and no program of the node
 		d.Node.Network.Policy = n.Policy
@@ -97,13 +97,12 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
 	}
 	if n.ClusterID == "" || isOwn(d) {
-		return p.List // said already, with the reason; in a cluster of one's own the names are nobody's rule
+		return // reported already, with the reason; in a cluster of one's own the names are nobody's rule
 	}
 	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
 	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {
 		n.SecurityGroup = a.SecurityGroup
 	}
-	return p.List
 }
 
 // Subnet is a subnet's ID in Azure's resource manager, in its parts.

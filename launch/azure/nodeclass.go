@@ -126,11 +126,11 @@ func (c *NodeClass) layer() launch.Layer {
 		n.Network.LocalDNS, _ = s.LocalDNS.cache()
 	}
 	if own, found := c.userData(); own != nil && len(nodeconfig.Fatal(found)) == 0 { // what is refused is in no launch
-		said := new(launch.Document)
-		own.lay(said)
-		l.AddLines(said, pathUserData)
+		given := new(launch.Document)
+		own.overlay(given)
+		l.AddLines(given, pathUserData)
 		l.AddLines(l.Document, "") // the class's fields go before it
-		own.lay(l.Document)
+		own.overlay(l.Document)
 	}
 	s.addKubelet(&n.Kubelet.Config, true)
 	return l

@@ -237,11 +237,7 @@ func (p *problems) unknown(path string, values map[string]any, known []string) {
 		if slices.Contains(known, name) {
 			continue
 		}
-		reason := "unknown field"
-		if near := document.Nearest(name, known); near != "" {
-			reason += "; did you mean " + near + "?"
-		}
-		p.Report(true, nodeconfig.Unknown, field(path, name), reason)
+		p.Report(true, nodeconfig.Unknown, field(path, name), "unknown field"+document.Suggestion(name, known))
 	}
 }
 

@@ -53,15 +53,14 @@ func scope(zone string) string {
 
 // zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
 // nodes with both: "eastus-1".
-var zoneRule = launch.Rule{
-	Name:  "zone",
-	Reads: []string{"$.machine.zone", "$.machine.type.zones", "$.node.cloud.azure.location"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, m, location := new(problems), &d.Machine, azureOf(d).Location
+var zoneRule = rule{
+	name:  "zone",
+	reads: []string{"$.machine.zone", "$.machine.type.zones", "$.node.cloud.azure.location"},
+	decide: func(p *problems, d *launch.Document) {
+		m, location := &d.Machine, azureOf(d).Location
 		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
 			p.wrong("$.machine.zone", "is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
 		}
-		return p.List
 	},
 }
 
@@ -75,11 +74,11 @@ var capacityTypes = []string{onDemand, spot}
 
 // offeringRule compares the capacity type with the instance type. Not each instance type can be a spot machine (Azure: Resource SKUs,
 // LowPriorityCapable).
-var offeringRule = launch.Rule{
-	Name:  "capacity type",
-	Reads: []string{"$.machine.capacityType", "$.machine.type.spot", "$.machine.type.name"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, m := new(problems), &d.Machine
+var offeringRule = rule{
+	name:  "capacity type",
+	reads: []string{"$.machine.capacityType", "$.machine.type.spot", "$.machine.type.name"},
+	decide: func(p *problems, d *launch.Document) {
+		m := &d.Machine
 		const path = "$.machine.capacityType"
 		p.oneOf(path, &m.CapacityType, capacityTypes)
 		switch able := m.Type.Spot; {
@@ -89,7 +88,6 @@ var offeringRule = launch.Rule{
 		case !*able:
 			p.wrong(path, "is spot, and "+m.Type.Name+" cannot be a spot machine; use on-demand, or another instance type")
 		}
-		return p.List
 	},
 }
 
@@ -109,13 +107,13 @@ var smallestRows = []struct {
 }
 
 // sizeRule compares the instance type with what AKS runs on it.
-var sizeRule = launch.Rule{
-	Name:  "size",
-	Reads: []string{"$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted", "$.node.network.localDNS"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, t := new(problems), &d.Machine.Type
+var sizeRule = rule{
+	name:  "size",
+	reads: []string{"$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.image.wanted", "$.node.network.localDNS"},
+	decide: func(p *problems, d *launch.Document) {
+		t := &d.Machine.Type
 		if isOwn(d) {
-			return nil
+			return
 		}
 		if strings.HasPrefix(strings.ToLower(t.Name), noNode) {
 			p.wrong("$.machine.type.name", "is "+t.Name+", and AKS takes none of the sizes Basic as a node; use another instance type")
@@ -126,7 +124,6 @@ var sizeRule = launch.Rule{
 					t.Name, row.what, row.vcpus, row.memory>>20))
 			}
 		}
-		return p.List
 	},
 }
 
@@ -135,12 +132,12 @@ var pathUltraSSD = field("$.node.kubelet.labels", labelUltraSSD)
 
 // ultraSSDRule makes the machine ready for Ultra SSD, if the pool wants that by the label (Azure: Ultra disks; Resource SKUs,
 // UltraSSDAvailable).
-var ultraSSDRule = launch.Rule{
-	Name:  "Ultra SSD",
-	Reads: []string{pathUltraSSD, "$.machine.type.ultraSSDZones", "$.machine.type.name", "$.machine.zone"},
-	Sets:  []string{"$.machine.ultraSSD"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, m, wanted := new(problems), &d.Machine, d.Node.Kubelet.Labels[labelUltraSSD]
+var ultraSSDRule = rule{
+	name:  "Ultra SSD",
+	reads: []string{pathUltraSSD, "$.machine.type.ultraSSDZones", "$.machine.type.name", "$.machine.zone"},
+	sets:  []string{"$.machine.ultraSSD"},
+	decide: func(p *problems, d *launch.Document) {
+		m, wanted := &d.Machine, d.Node.Kubelet.Labels[labelUltraSSD]
 		switch {
 		case wanted == "" || wanted == "false":
 		case wanted != "true":
@@ -152,6 +149,5 @@ var ultraSSDRule = launch.Rule{
 		default:
 			m.UltraSSD = new(true)
 		}
-		return p.List
 	},
 }

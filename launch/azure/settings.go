@@ -49,8 +49,8 @@ type Settings struct {
 	given, places map[string]string
 	// raw are all values.
 	raw map[string]string
-	// said are the layers of the settings. hashedID is the cluster ID that the API server's name has, hashErr why it has none.
-	said     []launch.Layer
+	// layered are the layers of the settings. hashedID is the cluster ID that the API server's name has, hashErr why it has none.
+	layered  []launch.Layer
 	hashedID string
 	hashErr  error
 }
@@ -81,9 +81,9 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 	}
 	for i := range options {
 		o := &options[i]
-		v, said := s.raw[o.name]
+		v, found := s.raw[o.name]
 		switch {
-		case !said || v == "" && o.standard != "" && o.blank == isDefault:
+		case !found || v == "" && o.standard != "" && o.blank == isDefault:
 			delete(s.given, o.name)
 			v = o.standard
 		case v == "" && o.blank == isWrong:
@@ -112,7 +112,7 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 	if len(nodeconfig.Fatal(all.List)) > 0 {
 		return old, all.List
 	}
-	s.said = s.layers()
+	s.layered = s.layers()
 	if u, err := url.Parse(s.Endpoint); err == nil {
 		s.hashedID, s.hashErr = hashedClusterID(u.Hostname())
 	}
@@ -152,11 +152,7 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 		o := optionOf(f.Name)
 		switch {
 		case o == nil:
-			reason := "unknown setting"
-			if near := document.Nearest(f.Name, optionNames()); near != "" {
-				reason += "; did you mean " + near + "?"
-			}
-			p.Report(own, nodeconfig.Unknown, at, reason)
+			p.Report(own, nodeconfig.Unknown, at, "unknown setting"+document.Suggestion(f.Name, optionNames()))
 		case f.Value.Kind == document.List || f.Value.Kind == document.Map:
 			p.Report(true, nodeconfig.WrongType, at, "is "+f.Value.Kind.String()+", want a text")
 		case f.Value.Kind != document.Null:

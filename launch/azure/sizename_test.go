@@ -87,7 +87,7 @@ func TestZone(t *testing.T) {
 	} {
 		d := &launch.Document{Machine: launch.Machine{Zone: c.zone, Type: launch.InstanceType{Zones: c.known}}}
 		azureOf(d).Location = c.location
-		if found := zoneRule.Run(d); (len(found) == 1 && found[0].Fatal) != c.wrong {
+		if found := zoneRule.run(d); (len(found) == 1 && found[0].Fatal) != c.wrong {
 			t.Errorf("%+v: %s", c, fmt.Sprint(found))
 		}
 	}

@@ -124,12 +124,12 @@ func TestOwnCluster(t *testing.T) {
 	own := &launch.Document{Machine: launch.Machine{Image: launch.Image{Wanted: custom}}}
 	own.Node.Kubelet.Config = make(map[string]any)
 	own.Node.Cluster.KubernetesVersion = "1.29.1"
-	found := kubeletRule.Run(own)
+	found := kubeletRule.run(own)
 	if k := own.Node.Kubelet; len(found) != 1 || !found[0].Fatal || len(k.Flags) != 1 || k.Flags[0].Name != "cloud-provider" || k.ImageCredentialProvider != nil {
 		t.Errorf("%v, %+v", found, own.Node.Kubelet)
 	}
 	own.Machine.Network.DNS = []string{"10.96.0.10"}
-	if found := kubeletRule.Run(own); len(found) != 0 || fmt.Sprint(own.Node.Kubelet.Config["clusterDNS"]) != "[10.96.0.10]" {
+	if found := kubeletRule.run(own); len(found) != 0 || fmt.Sprint(own.Node.Kubelet.Config["clusterDNS"]) != "[10.96.0.10]" {
 		t.Errorf("%v, %+v", found, own.Node.Kubelet.Config)
 	}
 }
@@ -160,7 +160,7 @@ func TestAddresses(t *testing.T) {
 		d.Machine.Type.Addresses, d.Machine.Type.AcceleratedNetworking = c.most, yes
 		d.Machine.Network = launch.Network{Plugin: "azure", Mode: c.mode}
 		d.Node.Kubelet.Config = map[string]any{"maxPods": json.Number("30")}
-		got := runNetwork(d)
+		got := networkRule.run(d)
 		if (c.want == "") != (len(got) == 0) || c.want != "" && (got[0].Path != c.want || got[0].Fatal != c.fatal) {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -206,7 +206,7 @@ func TestGPU(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &launch.Document{Machine: launch.Machine{Type: *read, GPUDriver: c.mode, Image: launch.Image{Wanted: c.family, Family: c.family}}}
-		found := gpuRule.Run(d)
+		found := gpuRule.run(d)
 		got := d.Machine.GPUDriverVersion
 		if len(found) > 0 {
 			got = found[0].Path
@@ -349,11 +349,11 @@ func TestSmallestSizes(t *testing.T) {
 		if c.isOwn {
 			d.Machine.Image.Wanted = custom
 		}
-		if found := sizeRule.Run(d); (len(found) == 0) != c.taken {
+		if found := sizeRule.run(d); (len(found) == 0) != c.taken {
 			t.Errorf("%+v: %v", c, found)
 		}
 		d.Node.Network.LocalDNS = new(nodeconfig.LocalDNS)
-		if found := sizeRule.Run(d); slices.ContainsFunc(found, func(p nodeconfig.Problem) bool { return p.Path == "$.node.network.localDNS" && p.Fatal }) == c.cache {
+		if found := sizeRule.run(d); slices.ContainsFunc(found, func(p nodeconfig.Problem) bool { return p.Path == "$.node.network.localDNS" && p.Fatal }) == c.cache {
 			t.Errorf("%+v: %v", c, found)
 		}
 	}
@@ -392,7 +392,7 @@ func TestDisk(t *testing.T) {
 		{launch.InstanceType{ResourceDiskBytes: 1000 * gib}, 128, false, "problem", ""},
 	} {
 		d := &launch.Document{Machine: launch.Machine{Type: c.of, Disk: launch.Disk{SizeGB: c.size}, Security: launch.Security{SecureBoot: &c.trusted}}}
-		found := diskRule.Run(d)
+		found := diskRule.run(d)
 		got := d.Machine.Disk.Placement
 		if len(found) > 0 {
 			got = "problem"

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/launch"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The tags that Karpenter sets on a machine.
@@ -49,12 +48,12 @@ func sameTag(other string) string {
 
 // tagsRule tags the machine. Where settings and class name one tag in two ways, it is a problem with both: each of them was meant for
 // a tag of its own, and Azure would refuse the machine.
-var tagsRule = launch.Rule{
-	Name:  "tags",
-	Reads: []string{"$.machine.tags", "$.node.cluster.name", "$.machine.image.wanted", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
-	Sets:  []string{"$.machine.tags"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, tags := new(problems), d.Machine.Tags
+var tagsRule = rule{
+	name:  "tags",
+	reads: []string{"$.machine.tags", "$.node.cluster.name", "$.machine.image.wanted", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
+	sets:  []string{"$.machine.tags"},
+	decide: func(p *problems, d *launch.Document) {
+		tags := d.Machine.Tags
 		keys := slices.AppendSeq(make([]string, 0, len(tags)), maps.Keys(tags))
 		slices.SortFunc(keys, func(a, b string) int { return cmp.Or(strings.Compare(foldTag(a), foldTag(b)), strings.Compare(a, b)) })
 		for i, key := range keys {
@@ -77,6 +76,5 @@ var tagsRule = launch.Rule{
 			tags[tagPool] = pool
 		}
 		d.Machine.Tags = tags
-		return p.List
 	},
 }

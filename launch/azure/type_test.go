@@ -135,7 +135,7 @@ func TestOfferings(t *testing.T) {
 		}
 		for kind, wrong := range map[string]bool{onDemand: false, spot: c.spot == no, "reserved": true, "xspot": true} {
 			d := &launch.Document{Machine: launch.Machine{Type: *one, CapacityType: kind}}
-			if found := nodeconfig.Fatal(offeringRule.Run(d)); (len(found) > 0) != wrong {
+			if found := nodeconfig.Fatal(offeringRule.run(d)); (len(found) > 0) != wrong {
 				t.Errorf("%s, %s: %v", c.name, kind, found)
 			}
 		}
@@ -143,7 +143,7 @@ func TestOfferings(t *testing.T) {
 			d := &launch.Document{Machine: launch.Machine{Type: *one, Zone: zone}}
 			d.Node.Kubelet.Labels = map[string]string{labelUltraSSD: "true"}
 			has := slices.Contains(c.ultra, cmp.Or(zone, regional))
-			if found := ultraSSDRule.Run(d); (len(found) == 0) != has || value(d.Machine.UltraSSD) != has {
+			if found := ultraSSDRule.run(d); (len(found) == 0) != has || value(d.Machine.UltraSSD) != has {
 				t.Errorf("%s in %q: %v", c.name, zone, found)
 			}
 		}

@@ -91,12 +91,12 @@ func (own *classUserData) takeApart(p *problems, content []byte) {
 
 // add adds a contract.
 func (own *classUserData) add(p *problems, content []byte) {
-	said := new(nodeconfig.NodeConfig)
-	for _, problem := range launch.Read(content, nodeconfig.APIVersion, nodeconfig.Kind, said) {
+	given := new(nodeconfig.NodeConfig)
+	for _, problem := range launch.Read(content, nodeconfig.APIVersion, nodeconfig.Kind, given) {
 		p.Report(problem.Fatal, problem.Kind, pathUserData, "at "+problem.Path+": "+problem.Reason)
 	}
-	said.APIVersion, said.Kind, said.Metadata = "", "", nodeconfig.Metadata{}
-	own.node = nodeconfig.Merge(own.node, said)
+	given.APIVersion, given.Kind, given.Metadata = "", "", nodeconfig.Metadata{}
+	own.node = nodeconfig.Merge(own.node, given)
 }
 
 // check says which parts no machine takes, and what a class may not set.
@@ -110,23 +110,23 @@ func (own *classUserData) check(p *problems) {
 		}
 	}
 	l := launch.Layer{Source: launch.Class, Document: new(launch.Document)}
-	own.lay(l.Document)
+	own.overlay(l.Document)
 	for _, path := range l.Foreign(fields) {
 		p.wrong(pathUserData, "sets $"+strings.TrimPrefix(path, "$.node")+", which is not the class's to set")
 	}
 }
 
-// lay lays what it says below what the fields of the class say, which go before it. What the cluster says is not the class's.
-func (own *classUserData) lay(d *launch.Document) {
+// overlay puts the class's fields in d over the user data. The user data sets nothing of the cluster.
+func (own *classUserData) overlay(d *launch.Document) {
 	d.Machine.UserData = own.parts
 	if own.node == nil {
 		return
 	}
-	said := nodeconfig.Merge(own.node)
+	given := nodeconfig.Merge(own.node)
 	for _, fact := range clusterFacts {
-		*fact.of(said) = ""
+		*fact.of(given) = ""
 	}
-	d.Node = *nodeconfig.Merge(said, &d.Node)
+	d.Node = *nodeconfig.Merge(given, &d.Node)
 }
 
 // clusterFacts are what a contract says of the cluster, and what the cluster's facts say of it, with their place.
@@ -157,10 +157,10 @@ func (in *Input) userData(p *problems) {
 	}
 	p.Document = in.Class.Origin()
 	for _, row := range clusterFacts {
-		said := strings.TrimSpace(*row.of(own.node))
+		given := strings.TrimSpace(*row.of(own.node))
 		fact, place := row.fact(in)
 		switch {
-		case said == "" || said == strings.TrimSpace(fact):
+		case given == "" || given == strings.TrimSpace(fact):
 		case fact == "":
 			p.wrong(pathUserData, "sets "+row.path+", which is not the class's to set")
 		default:
