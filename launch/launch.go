@@ -28,19 +28,10 @@ type Launch struct {
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
 	// What follows is made at the first call: the contract in JSON, the user data, the key and the record.
-	parts  func() contractParts
-	blank  func() blankData
+	parts  func() (head, tail []byte)
+	blank  func() (*userdata.Blank, error)
 	key    func() string
 	record func() *Record
-}
-
-// contractParts are a contract in JSON before and after its token.
-type contractParts struct{ head, tail []byte }
-
-// blankData is user data without its token, or why there is none.
-type blankData struct {
-	form *userdata.Blank
-	err  error
 }
 
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
@@ -51,7 +42,7 @@ var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.00000000000
 
 // finish completes the contract of a launch.
 func (l *Launch) finish() {
-	l.parts, l.blank, l.key, l.record = sync.OnceValue(l.split), sync.OnceValue(l.makeBlank), sync.OnceValue(l.makeKey), sync.OnceValue(l.makeRecord)
+	l.parts, l.blank, l.key, l.record = sync.OnceValues(l.split), sync.OnceValues(l.makeBlank), sync.OnceValue(l.makeKey), sync.OnceValue(l.makeRecord)
 	l.complete = nodeconfig.Merge(&l.document.Node)
 	nodeconfig.Default(l.complete)
 	if l.NeedsToken() {
@@ -73,11 +64,11 @@ func (l *Launch) NeedsToken() bool { return l.complete.Join.Method == nodeconfig
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
-func (l *Launch) split() contractParts {
+func (l *Launch) split() (head, tail []byte) {
 	c := l.document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	if !l.NeedsToken() {
-		return contractParts{head: nodeconfig.Encode(&c)}
+		return nodeconfig.Encode(&c), nil
 	}
 	var with [2][]byte
 	for i := range with {
@@ -88,7 +79,7 @@ func (l *Launch) split() contractParts {
 	for with[0][at] == with[1][at] {
 		at++
 	}
-	return contractParts{with[0][:at:at], with[0][at+tokenLength:]}
+	return with[0][:at:at], with[0][at+tokenLength:]
 }
 
 var (
@@ -127,8 +118,8 @@ func (l *Launch) credential(token nodeconfig.Secret) (string, error) {
 
 // contract is the node's contract with a credential.
 func (l *Launch) contract(value string) userdata.Contract {
-	p := l.parts()
-	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: l.document.Machine.UserData}
+	head, tail := l.parts()
+	return userdata.Contract{Document: slices.Concat(head, []byte(value), tail), Path: userdata.NativePath, Parts: l.document.Machine.UserData}
 }
 
 // UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [Problems] if the launch is refused,
@@ -138,11 +129,11 @@ func (l *Launch) UserData(token nodeconfig.Secret) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	blank := l.blank()
-	if blank.err != nil {
-		return "", blank.err
+	blank, err := l.blank()
+	if err != nil {
+		return "", err
 	}
-	return blank.form.Fill(value), nil
+	return blank.Fill(value), nil
 }
 
 // placeholder stands for the token; empty if the node joins without one.
@@ -154,10 +145,10 @@ func (l *Launch) placeholder() string {
 }
 
 // makeBlank is the user data without its token.
-func (l *Launch) makeBlank() blankData {
+func (l *Launch) makeBlank() (*userdata.Blank, error) {
 	value := l.placeholder()
-	form, err := userdata.NewBlank(l.contract(value), len(l.parts().head), len(value))
-	return blankData{form, err}
+	head, _ := l.parts()
+	return userdata.NewBlank(l.contract(value), len(head), len(value))
 }
 
 // ExtensionCommand waits on the machine until its node is made, prints the result, and has its exit code: an extension of the cloud runs it, so

@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"slices"
+
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/launch"
@@ -86,6 +88,11 @@ var rows = []row{
 	{"subnetID", func(d *Detected) *Fact { return d.SubnetID }, subnetID, func(d *launch.Document, v string) { d.Machine.Network.Subnet = v }},
 	{"vnetGUID", func(d *Detected) *Fact { return d.VNetGUID }, guid, func(d *launch.Document, v string) { d.Machine.Network.ID = v }},
 	{"kubeletIdentity", func(d *Detected) *Fact { return d.KubeletIdentity }, guid, func(d *launch.Document, v string) { azureOf(d).Identity.UserAssignedID = v }},
+}
+
+// factRow is the row of a fact.
+func factRow(name string) row {
+	return rows[slices.IndexFunc(rows, func(r row) bool { return r.name == name })]
 }
 
 // azureOf is the part of a contract that is about Azure's cloud provider.

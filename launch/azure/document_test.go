@@ -259,7 +259,7 @@ func podsTable(t *testing.T, in *Input) string {
 				if err != nil {
 					t.Fatal(err)
 				}
-				d.Machine.Type, d.Machine.Disk.SizeGB, d.Machine.MemoryOverhead = *known, 128, in.Settings.MemoryOverhead
+				d.Machine.Type, d.Machine.Disk.SizeGB, d.Machine.MemoryOverhead = *known, 128, documentOf(in.Settings).Machine.MemoryOverhead
 				d.Machine.Network.Plugin, d.Machine.Network.Mode = network.plugin, network.mode
 				d.Node.Cluster.KubernetesVersion = version
 				d.Node.Kubelet.Config = map[string]any{"evictionHard": map[string]any{}}

@@ -141,24 +141,25 @@ func (in *Input) typeOrigin() string {
 func (s *Settings) layers() []launch.Layer {
 	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings", Document: new(launch.Document)}
 	layers := make([]launch.Layer, 0, 4) // settings and environment of a file, and the defaults
-	for _, name := range optionNames() {
-		set, ok := settingRows[name]
-		if !ok || s.raw[name] == "" && s.given[name] == "" {
+	for i := range options {
+		o := &options[i]
+		v, given := s.raw[o.name], s.given[o.name]
+		if o.into == nil || v == "" && given == "" {
 			continue
 		}
-		if s.given[name] == "" {
-			set(defaults.Document, s)
+		if given == "" {
+			o.into(defaults.Document, v)
 			continue
 		}
 		source := launch.Global
-		if slices.Contains(environment, name) {
+		if slices.Contains(environment, o.name) {
 			source = launch.Environment
 		}
-		l := within(&layers, source, s.given[name])
-		set(l.Document, s)
-		if place := s.places[name]; place != "" {
+		l := within(&layers, source, given)
+		o.into(l.Document, v)
+		if place := s.places[o.name]; place != "" {
 			one := new(launch.Document)
-			set(one, s)
+			o.into(one, v)
 			l.AddLines(one, place)
 		}
 	}
@@ -182,34 +183,6 @@ func orNone(s string) string {
 		return none
 	}
 	return s
-}
-
-// settingRows are where the settings of a node go. Those that are not here concern the controller.
-var settingRows = map[string]func(*launch.Document, *Settings){
-	"cluster-name":                     func(d *launch.Document, s *Settings) { d.Node.Cluster.Name = s.Cluster },
-	"cluster-endpoint":                 func(d *launch.Document, s *Settings) { d.Node.Cluster.Server = server(s.Endpoint) },
-	"kubernetes-version":               func(d *launch.Document, s *Settings) { d.Node.Cluster.KubernetesVersion = trimV(s.KubernetesVersion) },
-	"join-method":                      func(d *launch.Document, s *Settings) { d.Node.Join.Method = nodeconfig.JoinMethod(s.JoinMethod) },
-	"vm-memory-overhead-percent":       func(d *launch.Document, s *Settings) { d.Machine.MemoryOverhead = s.MemoryOverhead },
-	"linux-admin-username":             func(d *launch.Document, s *Settings) { d.Machine.AdminUser = s.AdminUser },
-	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = launch.PublicKey(s.SSHPublicKey) },
-	"network-plugin":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Plugin = s.NetworkPlugin },
-	"network-plugin-mode":              func(d *launch.Document, s *Settings) { d.Machine.Network.Mode = orNone(s.NetworkMode) },
-	"network-policy":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Policy = orNone(s.NetworkPolicy) },
-	"network-dataplane":                func(d *launch.Document, s *Settings) { d.Machine.Network.Dataplane = orNone(s.NetworkDataplane) },
-	"dns-service-ip":                   func(d *launch.Document, s *Settings) { d.Machine.Network.DNS = list(s.DNSServiceIP) },
-	"vnet-guid":                        func(d *launch.Document, s *Settings) { d.Machine.Network.ID = s.VNetGUID },
-	"vnet-subnet-id":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Subnet = s.SubnetID },
-	"cluster-id":                       func(d *launch.Document, s *Settings) { d.Machine.Network.ClusterID = s.ClusterID },
-	"node-identities":                  func(d *launch.Document, s *Settings) { d.Machine.Identities = s.Identities },
-	"kubelet-identity-client-id":       func(d *launch.Document, s *Settings) { azureOf(d).Identity.UserAssignedID = s.KubeletIdentity },
-	"node-resource-group":              func(d *launch.Document, s *Settings) { azureOf(d).ResourceGroup = s.NodeResourceGroup },
-	"node-osdisk-diskencryptionset-id": func(d *launch.Document, s *Settings) { d.Machine.Disk.EncryptionSet = s.DiskEncryptionSet },
-	"additional-tags":                  func(d *launch.Document, s *Settings) { d.Machine.Tags = s.Tags },
-	"subscription-id":                  func(d *launch.Document, s *Settings) { azureOf(d).SubscriptionID = s.Subscription },
-	"tenant-id":                        func(d *launch.Document, s *Settings) { azureOf(d).TenantID = s.Tenant },
-	"location":                         func(d *launch.Document, s *Settings) { azureOf(d).Location = s.Location },
-	"cloud":                            func(d *launch.Document, s *Settings) { azureOf(d).Environment = environmentName(s.Cloud) },
 }
 
 // environmentName is a cloud by the name that the contract has for it.

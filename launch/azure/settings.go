@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Settings are those of the program that launches nodes: the options of Karpenter for Azure. They are never changed; [Reload]
-// makes new ones.
+// Settings are those of the program that launches nodes: the options of Karpenter for Azure, of which [Settings.Options] lists all. They
+// never change; [Reload] makes new ones.
 type Settings struct {
 	// Cluster is the cluster's name, Endpoint its API server's URL.
 	Cluster, Endpoint string
@@ -22,28 +22,17 @@ type Settings struct {
 	KubernetesVersion string
 	// JoinMethod is how nodes join: "BootstrapToken", or "Attested" without a token; empty for the first. It is Slipway's own, too.
 	JoinMethod string
-	// MemoryOverhead is the part of a machine's memory that the hypervisor keeps.
-	MemoryOverhead float64
 	// BootstrapToken is the one that nodes join with.
 	BootstrapToken nodeconfig.Secret
-	AdminUser      string
-	SSHPublicKey   string
-	// NetworkPlugin, NetworkMode, NetworkPolicy and NetworkDataplane are the cluster's network.
-	NetworkPlugin, NetworkMode, NetworkPolicy, NetworkDataplane string
-	DNSServiceIP                                                string
-	VNetGUID                                                    string
-	SubnetID                                                    string
-	ClusterID                                                   string
-	Identities                                                  []string
-	KubeletIdentity                                             string
-	NodeResourceGroup                                           string
-	DiskEncryptionSet                                           string
+	// NetworkPlugin and NetworkMode are the cluster's network, SubnetID is where its nodes are.
+	NetworkPlugin, NetworkMode, SubnetID string
+	ClusterID                            string
+	NodeResourceGroup                    string
 	// UseSIG takes images of AKS's own galleries, which are in SIGSubscription, in place of the community's.
 	UseSIG          bool
 	SIGSubscription string
-	Tags            map[string]string
-	// Subscription, Tenant, Location and Cloud are the environment of the program.
-	Subscription, Tenant, Location, Cloud string
+	// Subscription and Location are the environment of the program.
+	Subscription, Location string
 
 	// given are the options that somebody has set, by name, and where; places are where in there: a line, or a variable.
 	given, places map[string]string

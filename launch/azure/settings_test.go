@@ -9,12 +9,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Defaults are good values, and each option has one way to be said.
 func TestOptions(t *testing.T) {
-	read := []string{"kubelet-bootstrap-token", "use-sig", "sig-subscription-id"} // by what decides, and not as a part of a layer
 	seen := make(map[string]string)
 	for _, o := range options {
 		if o.standard != "" && o.check != nil && o.check(o.standard) != "" {
@@ -26,11 +26,8 @@ func TestOptions(t *testing.T) {
 			}
 			seen[name] = o.name
 		}
-		if (o.set == nil) == (o.effect == "") {
-			t.Errorf("%s: decides %t, and is there for %q", o.name, o.set != nil, o.effect)
-		}
-		if _, node := settingRows[o.name]; node != (o.set != nil) && !slices.Contains(read, o.name) {
-			t.Errorf("%s: set %t, and in the table of layers %t", o.name, o.set != nil, node)
+		if decides := o.set != nil || o.into != nil; decides == (o.effect != "") {
+			t.Errorf("%s: decides %t, and is there for %q", o.name, decides, o.effect)
 		}
 	}
 }
@@ -45,11 +42,25 @@ var good = map[string]string{
 	"HOME":                  "/root",
 }
 
+// documentOf is what settings say of a node and its machine.
+func documentOf(s *Settings) *launch.Document {
+	d := new(launch.Document)
+	for _, o := range options {
+		if o.into != nil {
+			o.into(d, s.raw[o.name])
+		}
+	}
+	return d
+}
+
 // Settings that are wrong in one place leave the old ones as they are, and repeat no value.
 func TestReload(t *testing.T) {
 	old, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good})
-	if len(problems) > 0 || old.Subscription != "33333333-3333-3333-3333-333333333333" || old.NetworkMode != "" || old.MemoryOverhead != 0.075 || old.AdminUser != "azureuser" {
+	if len(problems) > 0 || old.Subscription != "33333333-3333-3333-3333-333333333333" || old.NetworkMode != "" {
 		t.Fatalf("%+v, %v", old, problems)
+	}
+	if m := documentOf(old).Machine; m.MemoryOverhead != 0.075 || m.AdminUser != "azureuser" {
+		t.Fatalf("%+v", m)
 	}
 	const canary = "canary01.0123456789canary"
 	for document, want := range map[string]string{
@@ -107,23 +118,26 @@ func TestReload(t *testing.T) {
 func TestReadSettings(t *testing.T) {
 	blank, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(
 		"network-plugin-mode: \"\"\nnetwork-dataplane: \"\"\nvm-memory-overhead-percent: \"\"\ncloud: \"\"\nuse-sig: \"\"\n")})
-	if len(problems) > 0 || blank.NetworkMode != "" || blank.NetworkDataplane != "" || blank.MemoryOverhead != 0.075 || blank.Cloud != "AzurePublicCloud" || blank.UseSIG {
+	if len(problems) > 0 || blank.NetworkMode != "" || blank.UseSIG {
 		t.Errorf("%+v, %v", blank, problems)
+	}
+	if d := documentOf(blank); d.Machine.Network.Dataplane != none || d.Machine.MemoryOverhead != 0.075 || d.Node.Cloud.Azure.Environment != "AzurePublicCloud" {
+		t.Errorf("%+v", d)
 	}
 	former, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "karpenter-global-settings",
 		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n" +
 			"  azure.nodeIdentities: '[\"/subscriptions/a/x\",\"/subscriptions/b/y\"]'\n")})
-	if len(problems) > 0 || former.Cluster != "other" || former.Tags["team"] != "blue" || former.ClusterID != "12345678" || former.Given("cluster-name") != "karpenter-global-settings" {
+	if len(problems) > 0 || former.Cluster != "other" || documentOf(former).Machine.Tags["team"] != "blue" || former.ClusterID != "12345678" || former.Given("cluster-name") != "karpenter-global-settings" {
 		t.Errorf("%+v, %v", former, problems)
 	}
-	if want := []string{"/subscriptions/a/x", "/subscriptions/b/y"}; !slices.Equal(former.Identities, want) {
-		t.Errorf("identities %q, want %q", former.Identities, want)
+	if want := []string{"/subscriptions/a/x", "/subscriptions/b/y"}; !slices.Equal(documentOf(former).Machine.Identities, want) {
+		t.Errorf("identities %q, want %q", documentOf(former).Machine.Identities, want)
 	}
 	now, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(
 		"node-identities: /subscriptions/a/x, /subscriptions/b/y,\nuse-sig: true\nsig-subscription-id: 33333333-3333-3333-3333-333333333333\n" +
 			"sig-access-token-server-url: https://example.com\nmanage-existing-aks-machines: false\nprovision-mode: aksscriptless\n" +
 			"provider-batch-max-size: 10\nsystem-namespace: karpenter\nadditional-tags: a=1,b=\n")})
-	if len(problems) > 0 || !slices.Equal(now.Identities, former.Identities) || !now.UseSIG || now.SIGSubscription == "" || now.Tags["a"] != "1" {
+	if len(problems) > 0 || !slices.Equal(documentOf(now).Machine.Identities, documentOf(former).Machine.Identities) || !now.UseSIG || now.SIGSubscription == "" || documentOf(now).Machine.Tags["a"] != "1" {
 		t.Errorf("%+v, %v", now, problems)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -22,9 +23,11 @@ type option struct {
 	blank blank
 	// check returns what is wrong with a value that is not empty.
 	check func(string) string
-	// set takes a value that has been checked.
+	// set takes a value that has been checked, for what decides more than one field of a node; it may be nil.
 	set func(*Settings, string)
-	// effect is what an option is for that decides nothing of a node, and so has no set.
+	// into puts such a value into a node or its machine; nil for an option of the controller.
+	into func(*launch.Document, string)
+	// effect is what an option is for that decides nothing of a node, and so has neither.
 	effect string
 }
 
@@ -72,42 +75,42 @@ const (
 
 // options are all settings (Karpenter for Azure v1.7: pkg/operator/options; the former keys: its pkg/apis/settings of 2023).
 var options = slices.Concat([]option{
-	{name: "cluster-name", variables: []string{"CLUSTER_NAME"}, former: "azure.clusterName", required: always, check: plain, set: text(func(s *Settings) *string { return &s.Cluster })},
-	{name: "cluster-endpoint", variables: []string{"CLUSTER_ENDPOINT"}, former: "azure.clusterEndpoint", required: always, check: absoluteURL, set: text(func(s *Settings) *string { return &s.Endpoint })},
-	{name: "kubernetes-version", set: text(func(s *Settings) *string { return &s.KubernetesVersion })},
-	{name: "join-method", check: among(string(nodeconfig.JoinBootstrapToken), string(nodeconfig.JoinAttested)), set: text(func(s *Settings) *string { return &s.JoinMethod })},
-	{name: "vm-memory-overhead-percent", variables: []string{"VM_MEMORY_OVERHEAD_PERCENT"}, former: "azure.vmMemoryOverheadPercent", standard: "0.075", check: fraction, set: func(s *Settings, v string) { s.MemoryOverhead, _ = strconv.ParseFloat(v, 64) }},
+	{name: "cluster-name", variables: []string{"CLUSTER_NAME"}, former: "azure.clusterName", required: always, check: plain, set: text(func(s *Settings) *string { return &s.Cluster }), into: func(d *launch.Document, v string) { d.Node.Cluster.Name = v }},
+	{name: "cluster-endpoint", variables: []string{"CLUSTER_ENDPOINT"}, former: "azure.clusterEndpoint", required: always, check: absoluteURL, set: text(func(s *Settings) *string { return &s.Endpoint }), into: func(d *launch.Document, v string) { d.Node.Cluster.Server = server(v) }},
+	{name: "kubernetes-version", set: text(func(s *Settings) *string { return &s.KubernetesVersion }), into: factRow("kubernetesVersion").set},
+	{name: "join-method", check: among(string(nodeconfig.JoinBootstrapToken), string(nodeconfig.JoinAttested)), set: text(func(s *Settings) *string { return &s.JoinMethod }), into: func(d *launch.Document, v string) { d.Node.Join.Method = nodeconfig.JoinMethod(v) }},
+	{name: "vm-memory-overhead-percent", variables: []string{"VM_MEMORY_OVERHEAD_PERCENT"}, former: "azure.vmMemoryOverheadPercent", standard: "0.075", check: fraction, into: func(d *launch.Document, v string) { d.Machine.MemoryOverhead, _ = strconv.ParseFloat(v, 64) }},
 	{name: "kubelet-bootstrap-token", variables: []string{"KUBELET_BOOTSTRAP_TOKEN"}, former: "azure.kubeletClientTLSBootstrapToken", secret: true, check: token, set: func(s *Settings, v string) { s.BootstrapToken = nodeconfig.NewSecret(v) }},
-	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", blank: isWrong, check: userName, set: text(func(s *Settings) *string { return &s.AdminUser })},
-	{name: "ssh-public-key", variables: []string{"SSH_PUBLIC_KEY"}, former: "azure.sshPublicKey", required: always, check: oneLine, set: text(func(s *Settings) *string { return &s.SSHPublicKey })},
-	{name: "network-plugin", variables: []string{"NETWORK_PLUGIN"}, former: "azure.networkPlugin", standard: "azure", blank: isWrong, check: among("azure", "none"), set: text(func(s *Settings) *string { return &s.NetworkPlugin })},
-	{name: "network-plugin-mode", variables: []string{"NETWORK_PLUGIN_MODE"}, standard: "overlay", blank: isValue, check: among("overlay"), set: text(func(s *Settings) *string { return &s.NetworkMode })},
-	{name: "network-policy", variables: []string{"NETWORK_POLICY"}, former: "azure.networkPolicy", check: among("azure", "calico", "cilium", "none"), set: text(func(s *Settings) *string { return &s.NetworkPolicy })},
-	{name: "network-dataplane", variables: []string{"NETWORK_DATAPLANE"}, standard: "cilium", blank: isValue, check: among("azure", "cilium"), set: text(func(s *Settings) *string { return &s.NetworkDataplane })},
-	{name: "dns-service-ip", variables: []string{"DNS_SERVICE_IP"}, check: address, set: text(func(s *Settings) *string { return &s.DNSServiceIP })},
-	{name: "vnet-guid", variables: []string{"VNET_GUID", "AZURE_VNET_GUID"}, check: guid, set: text(func(s *Settings) *string { return &s.VNetGUID })},
-	{name: "vnet-subnet-id", variables: []string{"VNET_SUBNET_ID"}, required: orDetected, check: subnetID, set: text(func(s *Settings) *string { return &s.SubnetID })},
-	{name: "cluster-id", former: "azure.clusterID", check: clusterID, set: text(func(s *Settings) *string { return &s.ClusterID })},
-	{name: "node-identities", variables: []string{"NODE_IDENTITIES"}, former: "azure.nodeIdentities", check: identityList, set: func(s *Settings, v string) { s.Identities, _ = parseIdentities(v) }},
-	{name: "kubelet-identity-client-id", variables: []string{"KUBELET_IDENTITY_CLIENT_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.KubeletIdentity })},
-	{name: "node-resource-group", variables: []string{"AZURE_NODE_RESOURCE_GROUP"}, required: orDetected, check: resourceGroup, set: text(func(s *Settings) *string { return &s.NodeResourceGroup })},
+	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", blank: isWrong, check: userName, into: func(d *launch.Document, v string) { d.Machine.AdminUser = v }},
+	{name: "ssh-public-key", variables: []string{"SSH_PUBLIC_KEY"}, former: "azure.sshPublicKey", required: always, check: oneLine, into: func(d *launch.Document, v string) { d.Machine.SSHPublicKey = launch.PublicKey(v) }},
+	{name: "network-plugin", variables: []string{"NETWORK_PLUGIN"}, former: "azure.networkPlugin", standard: "azure", blank: isWrong, check: among("azure", "none"), set: text(func(s *Settings) *string { return &s.NetworkPlugin }), into: factRow("networkPlugin").set},
+	{name: "network-plugin-mode", variables: []string{"NETWORK_PLUGIN_MODE"}, standard: "overlay", blank: isValue, check: among("overlay"), set: text(func(s *Settings) *string { return &s.NetworkMode }), into: factRow("networkPluginMode").set},
+	{name: "network-policy", variables: []string{"NETWORK_POLICY"}, former: "azure.networkPolicy", check: among("azure", "calico", "cilium", "none"), into: factRow("networkPolicy").set},
+	{name: "network-dataplane", variables: []string{"NETWORK_DATAPLANE"}, standard: "cilium", blank: isValue, check: among("azure", "cilium"), into: factRow("networkDataplane").set},
+	{name: "dns-service-ip", variables: []string{"DNS_SERVICE_IP"}, check: address, into: func(d *launch.Document, v string) { d.Machine.Network.DNS = list(v) }},
+	{name: "vnet-guid", variables: []string{"VNET_GUID", "AZURE_VNET_GUID"}, check: guid, into: factRow("vnetGUID").set},
+	{name: "vnet-subnet-id", variables: []string{"VNET_SUBNET_ID"}, required: orDetected, check: subnetID, set: text(func(s *Settings) *string { return &s.SubnetID }), into: factRow("subnetID").set},
+	{name: "cluster-id", former: "azure.clusterID", check: clusterID, set: text(func(s *Settings) *string { return &s.ClusterID }), into: func(d *launch.Document, v string) { d.Machine.Network.ClusterID = v }},
+	{name: "node-identities", variables: []string{"NODE_IDENTITIES"}, former: "azure.nodeIdentities", check: identityList, into: func(d *launch.Document, v string) { d.Machine.Identities, _ = parseIdentities(v) }},
+	{name: "kubelet-identity-client-id", variables: []string{"KUBELET_IDENTITY_CLIENT_ID"}, check: guid, into: factRow("kubeletIdentity").set},
+	{name: "node-resource-group", variables: []string{"AZURE_NODE_RESOURCE_GROUP"}, required: orDetected, check: resourceGroup, set: text(func(s *Settings) *string { return &s.NodeResourceGroup }), into: factRow("nodeResourceGroup").set},
 	{name: "provision-mode", variables: []string{"PROVISION_MODE"}, standard: provisionModes[0], blank: isWrong, effect: ofOthers, check: provisionMode},
 	{name: "nodebootstrapping-server-url", variables: []string{"NODEBOOTSTRAPPING_SERVER_URL"}, secret: true, effect: ofOthers, check: unused(noServer)},
 	{name: "use-sig", variables: []string{"USE_SIG"}, standard: "false", check: among("true", "false"), set: func(s *Settings, v string) { s.UseSIG = v == "true" }},
 	{name: "sig-access-token-server-url", variables: []string{"SIG_ACCESS_TOKEN_SERVER_URL"}, secret: true, effect: ofController, check: absoluteURL},
 	{name: "sig-subscription-id", variables: []string{"SIG_SUBSCRIPTION_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.SIGSubscription })},
-	{name: "node-osdisk-diskencryptionset-id", variables: []string{"NODE_OSDISK_DISKENCRYPTIONSET_ID"}, check: encryptionSet, set: text(func(s *Settings) *string { return &s.DiskEncryptionSet })},
+	{name: "node-osdisk-diskencryptionset-id", variables: []string{"NODE_OSDISK_DISKENCRYPTIONSET_ID"}, check: encryptionSet, into: func(d *launch.Document, v string) { d.Machine.Disk.EncryptionSet = v }},
 	{name: "manage-existing-aks-machines", variables: []string{"MANAGE_EXISTING_AKS_MACHINES"}, standard: "false", effect: ofOthers, check: off(noMachines)},
 	{name: "aks-machines-pool-name", variables: []string{"AKS_MACHINES_POOL_NAME"}, effect: ofOthers, check: unused(noMachines)},
 	{name: "provider-batch-idle-duration", variables: []string{"PROVIDER_BATCH_IDLE_DURATION"}, standard: "1s", effect: ofController, check: duration},
 	{name: "provider-batch-max-duration", variables: []string{"PROVIDER_BATCH_MAX_DURATION"}, standard: "5s", effect: ofController, check: duration},
 	{name: "provider-batch-max-size", variables: []string{"PROVIDER_BATCH_MAX_SIZE"}, standard: "50", effect: ofController, check: batchSize},
-	{name: "additional-tags", variables: []string{"ADDITIONAL_TAGS"}, former: "azure.tags", check: tagList, set: func(s *Settings, v string) { s.Tags, _ = parseTags(v) }},
+	{name: "additional-tags", variables: []string{"ADDITIONAL_TAGS"}, former: "azure.tags", check: tagList, into: func(d *launch.Document, v string) { d.Machine.Tags, _ = parseTags(v) }},
 	{name: "enable-azure-sdk-logging", variables: []string{"ENABLE_AZURE_SDK_LOGGING"}, standard: "true", effect: ofController, check: among("true", "false")},
-	{name: "subscription-id", variables: []string{"AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID"}, required: always, check: guid, set: text(func(s *Settings) *string { return &s.Subscription })},
-	{name: "tenant-id", variables: []string{"AZURE_TENANT_ID", "ARM_TENANT_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.Tenant })},
-	{name: "location", variables: []string{"LOCATION"}, required: always, check: plain, set: text(func(s *Settings) *string { return &s.Location })},
-	{name: "cloud", variables: []string{"ARM_CLOUD"}, standard: "AzurePublicCloud", check: among(clouds...), set: text(func(s *Settings) *string { return &s.Cloud })},
+	{name: "subscription-id", variables: []string{"AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID"}, required: always, check: guid, set: text(func(s *Settings) *string { return &s.Subscription }), into: func(d *launch.Document, v string) { azureOf(d).SubscriptionID = v }},
+	{name: "tenant-id", variables: []string{"AZURE_TENANT_ID", "ARM_TENANT_ID"}, check: guid, into: func(d *launch.Document, v string) { azureOf(d).TenantID = v }},
+	{name: "location", variables: []string{"LOCATION"}, required: always, check: plain, set: text(func(s *Settings) *string { return &s.Location }), into: func(d *launch.Document, v string) { azureOf(d).Location = v }},
+	{name: "cloud", variables: []string{"ARM_CLOUD"}, standard: "AzurePublicCloud", check: among(clouds...), into: func(d *launch.Document, v string) { azureOf(d).Environment = environmentName(v) }},
 	{name: "azure-environment-filepath", variables: []string{"AZURE_ENVIRONMENT_FILEPATH"}, effect: ofOthers, check: unused("a file would describe another cloud, and a launch reads none; name one of Azure's in cloud")},
 	{name: "system-namespace", variables: []string{"SYSTEM_NAMESPACE"}, effect: ofController, check: plain},
 	{name: "cluster-resource-group", variables: []string{"ARM_RESOURCE_GROUP"}, effect: ofController, check: resourceGroup},

@@ -3,8 +3,9 @@ package bootstraptoken
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Store is a cluster's bootstrap tokens. Adapters implement it with Kubernetes' secrets.
@@ -23,15 +24,7 @@ type Keeper struct {
 	Store  Store
 	Policy Policy
 
-	mu    sync.Mutex
-	calls map[string]*call
-}
-
-// call is a search, or a creation, that runs.
-type call struct {
-	done  chan struct{}
-	token *Token
-	err   error
+	calls singleflight.Group
 }
 
 // Grant returns a token for a launch with a key ([Policy.Key]): an existing one, or a new one. The time is the API server's. The error is an
@@ -41,45 +34,22 @@ func (k *Keeper) Grant(ctx context.Context, key string, now time.Time) (*Token, 
 		return nil, &Error{Reason: PolicyInvalid, Err: err}
 	}
 	for {
-		c, first := k.join(key)
-		if first {
-			defer k.finish(key, c)
-			c.token, c.err = k.find(ctx, key, now)
-			return c.token, c.err
-		}
+		own := false
+		call := k.calls.DoChan(key, func() (any, error) {
+			own = true
+			return k.find(ctx, key, now)
+		})
 		select {
-		case <-c.done:
+		case result := <-call:
+			token, _ := result.Val.(*Token)
+			if !own && (errors.Is(result.Err, context.Canceled) || errors.Is(result.Err, context.DeadlineExceeded)) {
+				continue // the caller that searched has given up; this one has not
+			}
+			return token, result.Err
 		case <-ctx.Done():
 			return nil, &Error{Reason: Unavailable, Err: context.Cause(ctx)}
 		}
-		if errors.Is(c.err, context.Canceled) || errors.Is(c.err, context.DeadlineExceeded) {
-			continue // the first caller has given up; this one has not
-		}
-		return c.token, c.err
 	}
-}
-
-// join returns the call for a key. If no call runs, it starts one, and the caller must finish it.
-func (k *Keeper) join(key string) (c *call, first bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if c := k.calls[key]; c != nil {
-		return c, false
-	}
-	if k.calls == nil {
-		k.calls = make(map[string]*call)
-	}
-	c = &call{done: make(chan struct{})}
-	k.calls[key] = c
-	return c, true
-}
-
-// finish ends a call.
-func (k *Keeper) finish(key string, c *call) {
-	k.mu.Lock()
-	delete(k.calls, key)
-	k.mu.Unlock()
-	close(c.done)
 }
 
 // find returns a token that can be used, and creates one if there is none.

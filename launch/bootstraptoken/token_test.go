@@ -199,7 +199,7 @@ func TestOneLaunchCreatesTheToken(t *testing.T) {
 		for range 51 {
 			count[<-results]++
 		}
-		if c.created != 1 || count["made01"] != 50 || count["no bootstrap token could be created: context canceled"] != 1 {
+		if c.created != 1 || count["made01"] != 50 || len(count) != 2 {
 			t.Errorf("%d created, %v", c.created, count)
 		}
 	})
