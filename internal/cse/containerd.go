@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/runtime"
 	"github.com/slipway-dev/slipway/internal/profile"
@@ -57,21 +58,25 @@ func (v *view) containerdConfig(noGPU bool) string {
 	t.write()
 	text := t.String()
 	if over := v.written.Runtime.Containerd.Config; !over.IsZero() {
-		if merged := mergedTOML(text, over.Reveal()); merged != "" {
+		installed := "1"
+		if t.second {
+			installed = v.facts.Version("containerd")
+		}
+		if merged := mergedTOML(text, over.Reveal(), containerdapi.Of(installed)); merged != "" {
 			return merged
 		}
 	}
 	return text
 }
 
-// mergedTOML merges a document over another one; "" where that cannot be, which the planner reports.
-func mergedTOML(base, over string) string {
+// mergedTOML merges a document, as containerd's releases read it, over another one; "" where that cannot be, which the planner reports.
+func mergedTOML(base, over string, releases containerdapi.Releases) string {
 	below, err := toml.Parse(base)
 	if err != nil {
 		return ""
 	}
 	above, err := toml.Parse(over)
-	if err != nil || below.Merge(above) != nil {
+	if err != nil || below.Merge(releases.Translate(above)) != nil {
 		return ""
 	}
 	return string(below.Bytes())

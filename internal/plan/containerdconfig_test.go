@@ -81,8 +81,9 @@ stream_server_port = "10010"
 [plugins."io.containerd.grpc.v1.cri".containerd]
 discard_unpacked_layers = false
 default_runtime_name = "crun"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.crun.options]
-BinaryName = "/usr/bin/crun"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.crun]
+runtime_type = "io.containerd.runc.v2"
+options.BinaryName = "/usr/bin/crun"
 [plugins."io.containerd.grpc.v1.cri".cni]
 conf_dir = "/etc/cni/other"
 [plugins."io.containerd.cri.v1.images"]
@@ -128,6 +129,25 @@ address = "127.0.0.1:1338"
 	}
 }
 
+// refused checks that a configuration is refused for a reason, which does not repeat a value of the text, or taken if the reason is empty.
+func refused(t *testing.T, text, version, reason string, edit ...func(*nodeconfig.NodeConfig)) {
+	t.Helper()
+	_, _, problems := mergedConfig(t, text, version, edit...)
+	if reason == "" {
+		if len(problems) > 0 {
+			t.Errorf("%q: %v", text, problems)
+		}
+		return
+	}
+	if len(problems) != 1 {
+		t.Errorf("%q: %v", text, problems)
+		return
+	}
+	if p := problems[0]; !p.Fatal || p.Kind != nodeconfig.Invalid || !strings.Contains(p.Reason, reason) || strings.Contains(p.Reason, "hunter2") {
+		t.Errorf("%q: %s", text, p)
+	}
+}
+
 // What would surely make no node is an error, which does not repeat a value of the text.
 func TestContainerdConfigRefused(t *testing.T) {
 	const one, images, runtime = `plugins."io.containerd.grpc.v1.cri"`, `plugins."io.containerd.cri.v1.images"`, `plugins."io.containerd.cri.v1.runtime"`
@@ -142,10 +162,13 @@ func TestContainerdConfigRefused(t *testing.T) {
 		{"a = \"hunter2", "2", "at its line 1, column 12", nil},
 		{"a = 1\n  hunter2 hunter2", "2", "at its line 2, column 11", nil},
 		{"a = 2026-01-01", "2", "a date", nil},
-		{"version = 2", "2", "use version = 3", nil},
-		{"version = 3", "1.7", "use version = 2", nil},
+		{"version = 1", "2", "use version = 3", nil},
+		{"version = 5", "1.7", "use version = 2", nil},
 		{"version = \"3\"", "2", "use version = 3", nil},
 		{"version = 2", "1.7", "", nil},
+		{"version = 2", "2", "", nil},
+		{"version = 3", "1.7", "", nil},
+		{"version = 4", "2.2", "", nil},
 		{"plugins = \"hunter2\"", "2", "at plugins", nil},
 		{"[oom_score]\nhunter2 = 1", "2", "at oom_score", nil},
 		{"disabled_plugins = [\"cri\"]", "1.7", "disabled_plugins", nil},
@@ -159,33 +182,74 @@ func TestContainerdConfigRefused(t *testing.T) {
 		{"[" + images + ".registry]\nconfig_path = \"/etc/containerd/certs.d/:/etc/docker/certs.d\"", "2", "", mirrored},
 		{"[" + images + ".registry]\nconfig_path = \"/etc/docker/certs.d\"", "2", "registry.config_path", mirrored},
 		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = false", "2", "is systemd", nil},
-		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = \"yes\"", "2", "is systemd", nil},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = \"yes\"", "2", "takes true or false", nil},
 		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = true", "2", "", nil},
 		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = true", "2", "is cgroupfs", cgroupfs},
 		{"[" + one + ".containerd.runtimes.own]\nruntime_type = \"io.containerd.runc.v2\"\noptions.SystemdCgroup = false", "1.7", "is systemd", nil},
 		{"[" + images + ".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://hunter2\"]", "2", "registry.mirrors", nil},
-		{"[" + images + ".registry]\nconfig_path = \"\"\n[" + images + ".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://x\"]", "2", "", nil},
+		{"[" + images + ".registry]\nconfig_path = \"\"\n[" + images + ".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://hunter2\"]", "2.2", "certs.d", nil},
+		{"[" + one + ".registry]\nconfig_path = \"\"\n[" + one + ".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://hunter2\"]", "2.4", "certs.d", nil},
 		{"[" + one + ".registry.configs.\"a\".tls]\nca_file = \"/a\"", "1.7", "registry.configs", nil},
 		{"[" + one + ".registry.configs.\"a\".auth]\nusername = \"a\"", "1.7", "", nil},
 	} {
-		edit := c.edit
-		if edit == nil {
-			edit = func(*nodeconfig.NodeConfig) {}
+		if c.edit == nil {
+			c.edit = func(*nodeconfig.NodeConfig) {}
 		}
-		_, _, problems := mergedConfig(t, c.text, c.version, edit)
-		if c.reason == "" {
-			if len(problems) > 0 {
-				t.Errorf("%q: %v", c.text, problems)
-			}
-			continue
-		}
-		if len(problems) != 1 {
+		refused(t, c.text, c.version, c.reason, c.edit)
+	}
+}
+
+// A runtime or snapshotter without which containerd's CRI plug-in does not start, or no pod does, is an error.
+func TestContainerdRuntimesRefused(t *testing.T) {
+	const one, images, runtime = `plugins."io.containerd.grpc.v1.cri"`, `plugins."io.containerd.cri.v1.images"`, `plugins."io.containerd.cri.v1.runtime"`
+	for _, c := range []struct{ text, version, reason string }{ // no reason: it is taken
+		{"[" + runtime + ".containerd]\ndefault_runtime_name = \"hunter2\"", "2.2", "names no table of runtimes"},
+		{"[" + one + ".containerd]\ndefault_runtime_name = \"hunter2\"", "2.2", "names no table of runtimes"},
+		{"[" + one + ".containerd]\ndefault_runtime_name = \"hunter2\"", "1.7", "names no table of runtimes"},
+		{"[" + one + ".containerd]\ndefault_runtime_name = \"x\"\ndefault_runtime.runtime_type = \"io.containerd.runc.v2\"", "1.7", ""},
+		{"[" + runtime + ".containerd]\ndefault_runtime_name = \"\"", "2.2", "empty default_runtime_name"},
+		{"[" + runtime + ".containerd]\ndefault_runtime_name = \"own\"\nruntimes.own.runtime_path = \"/own\"", "2.2", "runtime_type"},
+		{"[" + runtime + ".containerd]\ndefault_runtime_name = \"own\"\nruntimes.own.runtime_type = \"io.containerd.runc.v1\"", "2.2", "no pod starts"},
+		{"[" + runtime + ".containerd]\ndefault_runtime_name = \"own\"\nruntimes.own.runtime_type = \"io.containerd.runsc.v1\"", "2.2", ""},
+		{"[" + runtime + ".containerd.runtimes.runc]\nprivileged_without_host_devices_all_devices_allowed = true", "2.2", "privileged_without_host_devices"},
+		{"[" + one + "]\nsystemd_cgroup = true", "1.7", "systemd_cgroup"},
+		{"[" + images + "]\nsnapshotter = \"hunter2\"", "2.2", "does not have: its CRI plug-in does not start"},
+		{"[" + images + "]\nsnapshotter = \"native\"", "2.2", ""},
+		{"[" + images + "]\nsnapshotter = \"erofs\"", "2.0", "containerd 2.0 does not have"},
+		{"[" + one + ".containerd]\nsnapshotter = \"hunter2\"", "1.7", "containerd 1.7 does not have"},
+		{"[" + images + "]\nsnapshotter = \"own\"\n[proxy_plugins.own]\ntype = \"snapshot\"\naddress = \"/run/own.sock\"", "2.2", ""},
+		{"[plugins.\"io.containerd.server.v1.grpc\"]\naddress = \"/run/hunter2\"", "2.3", "grpc.address"},
+		{"[plugins.\"io.containerd.server.v1.grpc\"]\naddress = \"/run/hunter2\"", "2.2", "grpc.address"},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nsystemdcgroup = false", "2.2", "is systemd"},
+		{"[" + images + "]\nmax_concurrent_downloads = \"hunter2\"", "2.2", "takes a whole number"},
+	} {
+		refused(t, c.text, c.version, c.reason)
+	}
+}
+
+// What containerd does not read, or only some pods need, is a warning that repeats no name of the author's.
+func TestContainerdConfigWarned(t *testing.T) {
+	const one, images, runtime = `plugins."io.containerd.grpc.v1.cri"`, `plugins."io.containerd.cri.v1.images"`, `plugins."io.containerd.cri.v1.runtime"`
+	for _, c := range []struct {
+		text, version, reason string
+		kind                  nodeconfig.ProblemKind
+	}{
+		{"[" + images + "]\nsnapshoter = \"native\"", "2.2", "did you mean snapshotter?", nodeconfig.Unknown},
+		{"[" + one + "]\nmax_concurent_downloads = 5", "2.2", "did you mean max_concurrent_downloads?", nodeconfig.Unknown},
+		{"[plugins.\"io.containerd.cri.v1.image\"]\nsnapshotter = \"native\"", "2.2", "did you mean io.containerd.cri.v1.images?", nodeconfig.Unknown},
+		{"[" + images + "]\nuse_local_image_pull = true", "1.7", "it is a setting of containerd 2.1 and newer", nodeconfig.Unknown},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgoup = true", "2.2", "did you mean SystemdCgroup?", nodeconfig.Unknown},
+		{"[" + one + ".containerd.runtimes.runc.options]\nSystemdCgoup = true", "1.7", "did you mean SystemdCgroup?", nodeconfig.Unknown},
+		{"[" + images + ".registry]\nconfig_path = \"\"\n[" + images + ".registry.mirrors.\"hunter2\"]\nendpoint = [\"https://x\"]", "2.1", "certs.d", nodeconfig.Deprecated},
+		{"[" + images + ".registry.configs.\"hunter2\".auth]\nusername = \"hunter2\"", "2.2", "imagePullSecrets", nodeconfig.Deprecated},
+		{"[" + images + ".registry.auths.\"https://hunter2\"]\nusername = \"hunter2\"", "2.2", "imagePullSecrets", nodeconfig.Deprecated},
+		{"[" + runtime + ".containerd.runtimes.hunter2]\nruntime_type = \"io.containerd.runc.v2\"\nsnapshotter = \"hunter2\"", "2.2", "no pod of it starts", nodeconfig.NotInstalled},
+		{"[" + runtime + ".containerd.runtimes.hunter2]\nruntime_type = \"io.containerd.runc.v1\"", "2.2", "no pod starts with it", nodeconfig.Invalid},
+		{"imports = [\"/etc/containerd/conf.d/*.toml\"]\n[" + runtime + ".containerd]\ndefault_runtime_name = \"nvidia\"", "2.2", "unless a file of imports has it", nodeconfig.Invalid},
+	} {
+		_, _, problems := mergedConfig(t, c.text, c.version)
+		if len(problems) != 1 || problems[0].Fatal || problems[0].Kind != c.kind || !strings.Contains(problems[0].Reason, c.reason) || strings.Contains(problems[0].Reason, "hunter2") {
 			t.Errorf("%q: %v", c.text, problems)
-			continue
-		}
-		p := problems[0]
-		if !p.Fatal || p.Kind != nodeconfig.Invalid || !strings.Contains(p.Reason, c.reason) || strings.Contains(p.Reason, "hunter2") {
-			t.Errorf("%q: %s", c.text, p)
 		}
 	}
 }

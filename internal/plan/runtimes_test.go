@@ -101,6 +101,18 @@ func TestRuntimes(t *testing.T) {
 	}
 }
 
+// A runtime whose snapshotter the machine's containerd does not have is left out: the one for erofs came with containerd 2.1.
+func TestRuntimeWithoutItsSnapshotter(t *testing.T) {
+	kata := func(c *nodeconfig.NodeConfig) { c.Runtime.Sandboxes = []string{"kata"} }
+	for version, want := range map[string]bool{"2.0.14": false, "2.1.9": true} {
+		p, _ := New(contract(t, "aks/minimal.json", kata), onImage(version, "containerd-shim-kata-v2", "mkfs.erofs"))
+		content := string(fileAt(t, p, concern.ContainerdConfig).Content)
+		if got := strings.Contains(content, "erofs"); got != want || !strings.Contains(content, "runtimes.kata]") {
+			t.Errorf("%s: %v\n%s", version, got, content)
+		}
+	}
+}
+
 func keys(m map[string]any) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {

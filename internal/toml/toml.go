@@ -6,6 +6,7 @@ package toml
 import (
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -57,6 +58,29 @@ func (t *Table) Get(path ...string) any {
 		value = table.values[key]
 	}
 	return value
+}
+
+// Delete removes the value where the keys lead, if any.
+func (t *Table) Delete(path ...string) {
+	last := len(path) - 1
+	above, ok := t.Get(path[:last]...).(*Table)
+	if !ok || above.values[path[last]] == nil {
+		return
+	}
+	delete(above.values, path[last])
+	above.keys = slices.DeleteFunc(above.keys, func(key string) bool { return key == path[last] })
+}
+
+// Copy is a table with the same values, whose tables are its own.
+func (t *Table) Copy() *Table {
+	c := &Table{Quoted: t.Quoted}
+	for key, value := range t.All() {
+		if below, ok := value.(*Table); ok {
+			value = below.Copy()
+		}
+		c.Set(value, key)
+	}
+	return c
 }
 
 // All are the keys of a table with their values, in order.

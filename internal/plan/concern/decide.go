@@ -2,6 +2,7 @@ package concern
 
 import (
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
@@ -51,7 +52,8 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 	in.Containerd, in.ContainerdPackage = in.runtimeProgram(ContainerdName, in.Containerd, containerdFiles, exitcode.ContainerdInstallFailed)
 	in.Runc = in.programPlace(RuncName, paths.Runc, usual.Runc)
 	in.Runc, in.RuncPackage = in.runtimeProgram(RuncName, in.Runc, runcFiles, exitcode.RuncInstallFailed)
-	in.Schema = CRISchemas[in.containerdMajor()]
+	version := in.containerdVersion()
+	in.Schema, in.Releases = CRISchemas[MajorOf(version)], containerdapi.Of(version)
 	in.Driver = runtimeDriver(c, in.Schema)
 	if in.Slice, _ = ForKubernetes.Slice(in); in.Slice == "" {
 		in.Slice = in.usualSlice()

@@ -3,6 +3,7 @@ package concern
 import (
 	"cmp"
 
+	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
@@ -27,9 +28,11 @@ type Input struct {
 	// place; nil for none.
 	Containerd, Runc               string
 	ContainerdPackage, RuncPackage *resource.Download
-	// Schema is how that containerd spells its configuration, Driver its cgroup driver.
-	Schema CRISchema
-	Driver string
+	// Schema is how that containerd spells its configuration, Releases are the minor releases that it may be of, Driver is its cgroup
+	// driver.
+	Schema   CRISchema
+	Releases containerdapi.Releases
+	Driver   string
 	// TakesInstalled says that the contract takes the kubelet that is installed, of whatever version.
 	TakesInstalled bool
 	// Awaited reports that the agent has yet to fetch the cluster's CA.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -13,9 +14,9 @@ import (
 // The CRI plug-ins in containerd's configuration (containerd: docs/cri/config.md): version 2 has one for images and one for
 // runtimes.
 const (
-	CRI1        = "io.containerd.grpc.v1.cri"
-	CRI2Images  = "io.containerd.cri.v1.images"
-	CRI2Runtime = "io.containerd.cri.v1.runtime"
+	CRI1        = containerdapi.CRI1
+	CRI2Images  = containerdapi.Images
+	CRI2Runtime = containerdapi.Runtime
 )
 
 // CRISchemas by main version (containerd: docs/cri/config.md; AKS node contract, containerd
@@ -53,17 +54,17 @@ func runtimeDriver(c *nodeconfig.NodeConfig, schema CRISchema) string {
 	return "cgroupfs"
 }
 
-// containerdMajor is the main version of the containerd that the node runs: of the package that is brought, or else of the installed
-// one, or the one that the contract expects, or the current one.
-func (in *Input) containerdMajor() string {
+// containerdVersion is the version of the containerd that the node runs: of the package that is brought, or else of the installed
+// one, or the one that the contract expects, or the current main version.
+func (in *Input) containerdVersion() string {
 	artifact := in.Config.Components.Artifacts[ContainerdName]
 	versions := []string{in.Facts.Version(ContainerdName), artifact.Version}
 	if in.ContainerdPackage != nil {
 		versions = ReleasesOf(&artifact)
 	}
 	for _, version := range versions {
-		if major := MajorOf(version); CRISchemas[major].Major != "" {
-			return major
+		if CRISchemas[MajorOf(version)].Major != "" {
+			return version
 		}
 	}
 	return "2"

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
-	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/toml"
@@ -127,9 +126,6 @@ func runtimes(in *concern.Input, config *toml.Table) {
 	}
 }
 
-// runcRuntime is the type of a runtime that is runc's.
-const runcRuntime = "io.containerd.runc.v2"
-
 // containerdConfigPath is the setting that is merged over containerd's configuration.
 const containerdConfigPath = "$.runtime.containerd.config"
 
@@ -151,97 +147,32 @@ func mergeConfig(in *concern.Input, out *concern.Output, doc *toml.Table) {
 		refuse("%s", err)
 		return
 	}
-	if version := over.Get("version"); version != nil && version != in.Schema.Version {
-		refuse("is of another version than the configuration of this machine's containerd: use version = %d, or leave it out", in.Schema.Version)
+	if version := over.Get("version"); version != nil && !slices.Contains(configVersions, version) {
+		refuse("is of a version of the configuration that is not known: use version = %d, or leave it out", in.Schema.Version)
 		return
 	}
-	for _, part := range forSchema(&in.Schema, over) {
-		if conflict := doc.Merge(part); conflict != nil {
-			refuse("has a value in place of a table, or a table in place of a value, at %s", strings.Join(conflict, "."))
-			return
+	over = in.Releases.Translate(over)
+	refused := false
+	report := func(found []containerdapi.Finding) {
+		for _, f := range found {
+			refused = refused || f.Fatal
+			out.Report(f.Fatal, f.Kind, containerdConfigPath, f.Reason)
 		}
+	}
+	report(in.Releases.Check(over))
+	if conflict := doc.Merge(over); conflict != nil {
+		if !refused { // or else the reason is in what was found
+			refuse("has a value in place of a table, or a table in place of a value, at %s", strings.Join(conflict, "."))
+		}
+		return
 	}
 	for _, check := range configChecks {
-		if reason := check(in, doc); reason != "" {
-			refuse("%s", reason)
-		}
+		report(check(in, doc))
 	}
 }
 
-// configChecks return what in a merged configuration makes no node, or "".
-var configChecks = []func(in *concern.Input, doc *toml.Table) string{checkPlugins, checkSocket, checkDrivers, checkRegistry}
-
-// checkPlugins wants the plug-ins that the kubelet talks to (containerd: docs/man/containerd-config.toml.5.md,
-// disabled_plugins).
-func checkPlugins(in *concern.Input, doc *toml.Table) string {
-	disabled, _ := doc.Get("disabled_plugins").([]any)
-	for _, plugin := range disabled {
-		if slices.Contains([]any{"cri", concern.CRI1, in.Schema.Images, in.Schema.Runtime}, plugin) {
-			return "disables containerd's CRI plug-in in disabled_plugins, and the kubelet needs that"
-		}
-	}
-	return ""
-}
-
-// checkSocket wants containerd to be where the kubelet looks for it. containerd takes a path alone.
-func checkSocket(_ *concern.Input, doc *toml.Table) string {
-	address := doc.Get("grpc", "address")
-	if text, _ := address.(string); address != nil && (!strings.HasPrefix(text, "/") || !place.SameSocket(text, concern.ContainerdSocket)) {
-		return "moves containerd's socket with grpc.address, and the kubelet looks for it at " + concern.ContainerdSocket
-	}
-	return ""
-}
-
-// checkDrivers wants every runtime to have the kubelet's cgroup driver (Kubernetes docs, Container Runtimes, "Cgroup
-// drivers").
-func checkDrivers(in *concern.Input, doc *toml.Table) string {
-	all, _ := doc.Get("plugins", in.Schema.Runtime, "containerd", "runtimes").(*toml.Table)
-	if all == nil {
-		return ""
-	}
-	for _, runtime := range all.All() {
-		t, ok := runtime.(*toml.Table)
-		if !ok || t.Get("runtime_type") != runcRuntime {
-			continue
-		}
-		if systemd := t.Get("options", "SystemdCgroup"); systemd != nil && systemd != (in.Driver == "systemd") {
-			return "has a runtime with another cgroup driver than the kubelet's, which is " + in.Driver +
-				": leave SystemdCgroup out, and use runtime.cgroupDriver"
-		}
-	}
-	return ""
-}
-
-// checkRegistry refuses what containerd refuses beside a directory for registries (containerd: pkg/cri/config,
-// ValidatePluginConfig), and another directory than the one where the contract's registries are written.
-func checkRegistry(in *concern.Input, doc *toml.Table) string {
-	registry, _ := doc.Get("plugins", in.Schema.Images, "registry").(*toml.Table)
-	if registry == nil {
-		return ""
-	}
-	path := registry.Get("config_path")
-	list, _ := path.(string) // containerd takes several directories with colons between (containerd: docs/cri/registry.md)
-	hasDir := slices.ContainsFunc(strings.Split(list, ":"), func(dir string) bool { return kubeletsetting.SamePath(dir, concern.RegistriesDir) })
-	if !hasDir && len(in.Config.Runtime.Registries) > 0 {
-		return "has another registry.config_path than " + concern.RegistriesDir + ", where runtime.registries is written: leave one of them out"
-	}
-	if path == "" {
-		return ""
-	}
-	if mirrors, ok := registry.Get("mirrors").(*toml.Table); ok && !mirrors.Empty() {
-		return `has registry.mirrors, which containerd does not take beside registry.config_path: use runtime.registries, or set config_path = ""`
-	}
-	configs, _ := registry.Get("configs").(*toml.Table)
-	if configs == nil {
-		return ""
-	}
-	for _, config := range configs.All() {
-		if t, ok := config.(*toml.Table); ok && t.Get("tls") != nil {
-			return `has registry.configs with tls, which containerd does not take beside registry.config_path: use runtime.registries, or set config_path = ""`
-		}
-	}
-	return ""
-}
+// configVersions are the versions of configuration that are translated into that of the machine's containerd.
+var configVersions = []any{int64(2), int64(3), int64(4)}
 
 // nvidiaRuntime runs containers with NVIDIA's devices, in place of runc (NVIDIA Container Toolkit).
 const nvidiaRuntime = "/usr/bin/nvidia-container-runtime"

@@ -75,6 +75,9 @@ func planSandboxRuntimes(in *concern.Input, doc *toml.Table) (snapshotters []any
 			continue
 		}
 		settings := parsed(r.settings)
+		if name, _ := settings.Get("snapshotter").(string); name != "" && !hasSnapshotter(in, name) {
+			continue
+		}
 		doc.Set(settings, "plugins", in.Schema.Runtime, "containerd", "runtimes", r.name)
 		snapshotter := settings.Get("snapshotter")
 		snapshotters = append(snapshotters, snapshotter)

@@ -39,6 +39,18 @@ enable_tar_index = false
 `},
 }
 
+// hasSnapshotter reports whether containerd has a snapshotter, with the settings that are written for it. Before 2.1 it has none for
+// erofs, and refuses each container that is to have it.
+func hasSnapshotter(in *concern.Input, name string) bool {
+	settings := new(toml.Table)
+	for _, s := range snapshotterSettings {
+		if s.name == name {
+			settings = parsed(s.settings)
+		}
+	}
+	return in.Releases.HasSnapshotter(settings, name)
+}
+
 // checkHeldSandbox refuses another snapshotter than containerd's own for all images, where the image of pods' sandboxes is one that only
 // the machine's image holds: it is unpacked for containerd's own, its layers are gone, and no registry has it (Amazon EKS AMI:
 // cache-pause-container). nodeadm imports it again for this, with FastImagePull.
