@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// damages are what may become of a file.
+// damages are the ways in which a file can be damaged.
 var damages = map[string]func(content string) string{
 	"empty":        func(string) string { return "" },
 	"zeros":        func(c string) string { return strings.Repeat("\x00", len(c)) },
@@ -38,9 +38,8 @@ func three(t *testing.T) *machine {
 	return m
 }
 
-// An index that is damaged or lost is made again from the generations. What came of them is not known then,
-// but for the good one that the newest names: the node goes on, and has a way back. What was damaged is kept to
-// be looked at.
+// A damaged or lost index is rebuilt from the generations. Their outcomes are unknown then, except the good one that
+// the newest names: the node keeps running and can roll back. The damaged file is kept for inspection.
 func TestDamagedIndex(t *testing.T) {
 	const index = generation.Dir + "/index.json"
 	damages := map[string]func(string) string{
@@ -69,7 +68,7 @@ func TestDamagedIndex(t *testing.T) {
 		if damage != nil {
 			equal(t, name+": before anything is written", m.read(index), damage(whole))
 		}
-		// What is applied again is the same generation, and good again.
+		// If the same plan is applied again, it is the same generation, and good again.
 		equal(t, name, m.advance(wanted("c3", file("/etc/a", "3"), file("/etc/b", "b")), generation.Good), 3)
 		equal(t, name, m.list(), "1 good, 2 unknown, 3 good")
 		if damage != nil {
@@ -81,8 +80,8 @@ func TestDamagedIndex(t *testing.T) {
 	}
 }
 
-// Until when a generation waits to be confirmed is known without the index: what is confirmed stays so, and is a way back,
-// and what is not is still rolled back at its time.
+// The confirmation deadline of a generation is also known without the index: a confirmed one stays confirmed and can be
+// restored, and an unconfirmed one is still rolled back at its time.
 func TestTrialWithoutIndex(t *testing.T) {
 	m := three(t)
 	lost := func(want string, until time.Time) {
@@ -109,12 +108,12 @@ func TestTrialWithoutIndex(t *testing.T) {
 	await(time.Time{})
 	equal(t, "the record", m.read(generation.Dir+"/000004.json"), strings.Replace(record, `,"confirmBy":"2026-11-20T12:01:00Z"`, "", 1))
 	lost("1 unknown, 2 unknown, 3 good, 4 unknown", time.Time{})
-	// The same again, on trial and not.
+	// The same plan again, on trial and not.
 	for _, until := range []time.Time{clock.Add(time.Hour), {}} {
 		equal(t, "number", m.advanceAs(generation.Entry{ConfirmBy: until}, tried, generation.Good), 4)
 		lost("1 unknown, 2 unknown, 3 good, 4 unknown", until)
 	}
-	// A record that says that it waits, though it was good for the next one, is of an older version.
+	// A record with a deadline, although it was the good one of the next generation, is from an older version.
 	equal(t, "number", m.advance(tried, generation.Good), 4)
 	m.advance(wanted("c5", file("/etc/a", "5")), generation.Good)
 	m.put(generation.Dir+"/000004.json", record, 0o600)
@@ -131,8 +130,8 @@ func allDamages(more map[string]func(string) string) map[string]func(string) str
 	return more
 }
 
-// A generation whose file is damaged cannot be gone back to, and is in nobody's way: it is set aside when
-// the next is begun, which never takes its file's place without that.
+// A generation with a damaged file cannot be restored, and does not prevent others: the file is set aside when the next
+// generation begins, and no generation takes its path without that.
 func TestDamagedRecord(t *testing.T) {
 	for name, damage := range allDamages(map[string]func(string) string{
 		"another's":          func(c string) string { return strings.ReplaceAll(c, `"number":3`, `"number":2`) },
@@ -182,7 +181,7 @@ func TestDamagedRecord(t *testing.T) {
 			t.Errorf("%s: what it brought is known: %v %v", name, removed, restored)
 		}
 		equal(t, name+": before anything is written", m.read(record), damaged)
-		// The same plan again is a generation that can be read.
+		// The same plan again is a readable generation.
 		equal(t, name, m.advance(wanted("c3", file("/etc/a", "3"), file("/etc/b", "b")), generation.Good), 4)
 		equal(t, name+": what is set aside", m.read(record+".damaged"), damaged)
 		equal(t, name, m.read(record), "absent")
@@ -193,7 +192,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// replacedSpec puts another resource in the place of a record's last.
+// replacedSpec replaces the last resource of a record.
 func replacedSpec(kind, spec string) func(string) string {
 	return func(c string) string {
 		before, after, _ := strings.Cut(c, `{"id":"File:/etc/b"`)
@@ -202,7 +201,7 @@ func replacedSpec(kind, spec string) func(string) string {
 	}
 }
 
-// Both damaged: the number of a file that cannot be read is used again, and its file set aside.
+// Both are damaged: the number of an unreadable file is used again, and the file is set aside.
 func TestAllDamaged(t *testing.T) {
 	m := three(t)
 	for _, name := range strings.Fields(m.names()) {
@@ -214,7 +213,7 @@ func TestAllDamaged(t *testing.T) {
 	equal(t, "generations", m.list(), "1 good")
 }
 
-// A file that the index does not know is of a run that died: it is no generation, and is written over.
+// A file that is not in the index is from a run that died: it is not a generation, and is overwritten.
 func TestOrphan(t *testing.T) {
 	m := three(t)
 	index := m.read(generation.Dir + "/index.json")
@@ -227,7 +226,7 @@ func TestOrphan(t *testing.T) {
 	}
 }
 
-// A store is read by who changes nothing, too: nothing is written or moved by that.
+// Reading a store writes and moves nothing.
 func TestReadingWritesNothing(t *testing.T) {
 	m := three(t)
 	m.put(generation.Dir+"/000001.json", "{", 0o600)

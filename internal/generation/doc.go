@@ -1,9 +1,8 @@
-// Package generation keeps what a machine was made from: each plan that was applied, as a numbered
-// generation, and what came of it.
+// Package generation keeps each plan that was applied to a machine as a numbered generation, with its outcome.
 //
-// A generation is written before the first of its files is. Later nothing of it is changed but the time until which
-// somebody has to confirm it; what came of it is in the index beside it. So there is always a way back, to the last generation that was good, and whatever
-// an earlier generation brought can be told from what somebody else put there. A rollback is a generation
-// too, with a number of its own. The package decides nothing about when a generation is made and applies
-// none; internal/transition and internal/agent call it, with the lock held.
+// A generation is written before the first of its files. Later only its confirmation deadline changes; its outcome is
+// in the index beside it. So the machine can always go back to the last good generation, and the agent can distinguish
+// what an earlier generation created from other programs' files. A rollback is a generation too, with a new number. The
+// package neither decides when a generation is made nor applies one: internal/transition and internal/agent call it,
+// with the lock held.
 package generation

@@ -25,9 +25,9 @@ type machine struct {
 	*host.Directory
 	root string
 	log  bytes.Buffer
-	// size is that of each generation's file, if it is not 0.
+	// size is the size of each generation's file, if not 0.
 	size int64
-	// before may make a call of the store's fail.
+	// before may make a call of the store fail.
 	before func(op, name string) error
 }
 
@@ -72,7 +72,7 @@ func (m *machine) Remove(name string) error {
 	return m.Directory.Remove(name)
 }
 
-// open is the store as a new process finds it.
+// open opens the store as a new process does.
 func (m *machine) open() *generation.Store {
 	m.t.Helper()
 	s, err := generation.Open(m, slog.New(slog.NewTextHandler(&m.log, nil)))
@@ -82,10 +82,10 @@ func (m *machine) open() *generation.Store {
 	return s
 }
 
-// clock is when all generations are made.
+// clock is the time at which all generations are made.
 var clock = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// begin begins a generation, as a process of its own.
+// begin begins a generation, as a new process does.
 func (m *machine) begin(e generation.Entry, p resource.Plan) (*generation.Store, generation.Entry) {
 	m.t.Helper()
 	s := m.open()
@@ -100,7 +100,7 @@ func (m *machine) begin(e generation.Entry, p resource.Plan) (*generation.Store,
 	return s, e
 }
 
-// advance applies a plan as a generation that ends as it is said, and returns its number.
+// advance applies a plan as a generation with an outcome, and returns its number.
 func (m *machine) advance(p resource.Plan, outcome generation.Outcome) int {
 	m.t.Helper()
 	return m.advanceAs(generation.Entry{}, p, outcome)
@@ -123,7 +123,7 @@ func (m *machine) advanceAs(e generation.Entry, p resource.Plan, outcome generat
 	return e.Number
 }
 
-// list are the generations as a new process finds them, "1 good" each.
+// list returns the generations as a new process reads them, "1 good" each.
 func (m *machine) list() string {
 	m.t.Helper()
 	var list []string
@@ -133,7 +133,7 @@ func (m *machine) list() string {
 	return strings.Join(list, ", ")
 }
 
-// put puts a file there that is not Slipway's.
+// put writes a file that is not Slipway's.
 func (m *machine) put(name, content string, mode fs.FileMode) {
 	m.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(m.root+name), 0o755); err != nil {
@@ -147,7 +147,7 @@ func (m *machine) put(name, content string, mode fs.FileMode) {
 	}
 }
 
-// read reads a file; what is not there is "absent".
+// read reads a file. A missing one is "absent".
 func (m *machine) read(name string) string {
 	m.t.Helper()
 	content, err := os.ReadFile(m.root + name)

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// again marshals and parses a document again, which must make no difference.
+// again marshals and parses a document again, and requires that nothing changes.
 func again[T any](t *testing.T, document T, parse func([]byte) (T, error)) {
 	t.Helper()
 	first, err := marshal(document)
@@ -73,7 +73,7 @@ func FuzzRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	if _, err := parseRecord(whole); err != nil {
-		f.Fatal(err) // or nothing is tried below
+		f.Fatal(err) // otherwise the fuzz function would test nothing
 	}
 	for _, seed := range []string{string(whole), "", "null", `{"apiVersion":"slipway.dev/v1","kind":"Generation","number":1}`} {
 		f.Add([]byte(seed))

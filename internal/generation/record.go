@@ -21,29 +21,29 @@ const (
 	indexKind  = "GenerationIndex"
 )
 
-// record is a generation, whole. Its file is for the superuser alone: it holds secrets.
+// record is a complete generation. Only the superuser can read its file: it holds secrets.
 type record struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Entry
-	// LastGood is the generation to go back to from this one, 0 for none: the index may be lost.
+	// LastGood is the generation to restore from this one, in case the index is lost. 0 means none.
 	LastGood int `json:"lastGood,omitempty"`
-	// Resources is the whole plan, but for the content of secret files.
+	// Resources is the whole plan, without the content of secret files.
 	Resources resource.Plan `json:"resources"`
-	// Secrets are the contents of the secret files, by path. Files that are there until something takes
-	// their place are left out: theirs are kept nowhere.
+	// Secrets are the contents of the secret files, by path. Temporary files are left out: their content is not
+	// recorded.
 	Secrets map[string][]byte `json:"secrets,omitempty"`
-	// Left are what earlier generations brought that is still on the machine, and that this plan has nothing
-	// in the place of; files are without their contents. So what a generation brought is known when that
-	// one is not kept any more.
+	// Left are resources of earlier generations that are still on the machine and that this plan does not replace;
+	// files are without their contents. So a generation's resources are known when that generation is not kept any
+	// more.
 	Left []resource.Resource `json:"left,omitempty"`
-	// Baseline is what changes what the node runs, and was there when Slipway first had the units and files of it (integrity.Marks).
+	// DropIns are the drop-ins of the plan's units that existed when Slipway first had the unit.
 	Baseline map[string]string `json:"baseline,omitempty"`
-	// Originals are what was there before the first generation that has something at the path.
+	// Originals are the files before the first generation that has something at the path.
 	Originals []original `json:"originals,omitempty"`
 }
 
-// original is a file or link that was there before Slipway.
+// original is a file or link from before Slipway.
 type original struct {
 	Path    string          `json:"path"`
 	Kind    apply.EntryKind `json:"kind"`
@@ -61,7 +61,7 @@ func (o original) spec() resource.Spec {
 	return &resource.File{Path: o.Path, Mode: o.Mode, UID: o.UID, GID: o.GID, Content: o.Content}
 }
 
-// newRecord makes a generation's record of its plan.
+// newRecord creates a generation's record from its plan.
 func newRecord(e Entry, plan resource.Plan, left []resource.Resource, originals []original) *record {
 	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: recorded(plan), Left: left, Originals: originals}
 	for _, res := range plan.Resources {
@@ -122,7 +122,7 @@ func parseRecord(data []byte) (*record, error) {
 	return &r, nil
 }
 
-// checkPlan wants a plan of such resources as a record may hold.
+// checkPlan requires that a record may hold the plan's resources.
 func checkPlan(plan resource.Plan) error {
 	for _, res := range plan.Resources {
 		if err := res.Spec.Valid(); err != nil {
@@ -140,7 +140,7 @@ func checkPlan(plan resource.Plan) error {
 	return nil
 }
 
-// recorded is a plan as its record has it: an image that was prepared with a cluster's contract has nobody's identity.
+// recorded is a plan as its record has it: without the identity that an image would keep from a cluster's contract.
 func recorded(plan resource.Plan) resource.Plan {
 	plan.Resources = slices.Clone(plan.Resources)
 	for i := range plan.Resources {
@@ -150,7 +150,7 @@ func recorded(plan resource.Plan) resource.Plan {
 	return plan
 }
 
-// checkPath wants a path that a plan could have: a file of an earlier generation is removed.
+// checkPath requires a path that a plan could have, because a file of an earlier generation is removed.
 func checkPath(name string) error {
 	if reason := place.Check(name); reason != "" {
 		return fmt.Errorf("names path %q, which %s", name, reason)
@@ -158,8 +158,8 @@ func checkPath(name string) error {
 	return nil
 }
 
-// Lasting is what can be applied again of a plan: without what is there only until something takes its place, without
-// commands that read a secret, and without tokens in its checks and proxies of its downloads. None of these is kept.
+// Lasting is the part of a plan that can be applied again: without temporary files, commands that read a secret, tokens
+// of checks, and proxies of downloads. None of these is recorded.
 func Lasting(plan resource.Plan) resource.Plan {
 	kept := plan
 	kept.Resources = nil
@@ -171,13 +171,13 @@ func Lasting(plan resource.Plan) resource.Plan {
 	return kept
 }
 
-// Digest names a plan: two plans with the same have the same resources, secrets included, but for the
-// credential that a node joins with, whatever the configs they were made from and however their health is checked.
+// Digest identifies a plan: plans with the same digest have the same resources, secrets included, except the credential
+// that a node joins with, whatever their configs and health checks are.
 func Digest(plan resource.Plan) (string, error) {
 	plan = resource.Plan{Resources: Lasting(plan).Resources}
 	for i := range plan.Resources {
 		e := &plan.Resources[i].Effects
-		e.Class, e.Why, e.Source = resource.None, "", "" // what a change takes is nothing on the machine
+		e.Class, e.Why, e.Source = resource.None, "", "" // the class of a change is not on the machine
 	}
 	document, err := json.Marshal(plan)
 	if err != nil {
@@ -194,8 +194,7 @@ func Digest(plan resource.Plan) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Name sets which plan a generation is of, where that is not known yet: a digest takes longer than most of what it is
-// compared for.
+// Name sets a generation's plan digest, if it is not set yet: computing it takes longer than most comparisons save.
 func (e *Entry) Name(plan resource.Plan) (err error) {
 	if e.Plan == "" {
 		e.Plan, err = Digest(plan)
@@ -210,7 +209,7 @@ type index struct {
 	Generations []Entry `json:"generations"`
 }
 
-// parseIndex reads the index; its generations are in the order of their numbers.
+// parseIndex reads the index. Its generations are in the order of their numbers.
 func parseIndex(data []byte) ([]Entry, error) {
 	var x index
 	if err := json.Unmarshal(data, &x); err != nil {
@@ -229,7 +228,7 @@ func parseIndex(data []byte) ([]Entry, error) {
 	return x.Generations, nil
 }
 
-// marshal writes a document for people too: without HTML's escapes, and with a newline at its end.
+// marshal writes a readable document: without HTML escapes, and with a newline at its end.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -2,10 +2,10 @@ package generation
 
 import "slices"
 
-// retire drops from the index the generations that need not be kept, and reports whether there were any: all
-// but the newest, by count and by size, and of those that failed all but a few: they are not to take the place of
-// good ones that a repair may go back to. The last good one is always kept, and so is the current. What those that
-// are dropped brought is known without them: each record repeats what was left before it.
+// retire drops generations from the index that need not be kept, and reports whether there were any: all but the
+// newest, by count and by size, and all but a few failed ones, which must not displace the good ones that a repair may
+// restore. The last good one and the current one are always kept. The resources of dropped generations are still known:
+// each record repeats what was left before it.
 func (s *Store) retire() bool {
 	good, found := s.LastGood()
 	var list []Entry
@@ -33,8 +33,8 @@ func (s *Store) retire() bool {
 	return true
 }
 
-// sweep removes the files of generations that are not kept, those too that a run which died had left. What
-// cannot be removed is tried again with the next.
+// sweep removes the files of generations that are not kept, also those of a run that died. If one cannot be removed,
+// the next sweep tries again.
 func (s *Store) sweep() {
 	names, err := s.host.ReadDir(Dir)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// numbers are the generations that are kept; their files are there and no others.
+// numbers returns the kept generations, and requires that their files and no others exist.
 func (m *machine) numbers() string {
 	m.t.Helper()
 	entries := m.open().Entries()
@@ -39,8 +39,8 @@ func TestKeptByCount(t *testing.T) {
 	}
 }
 
-// The last good generation is kept, and the newest of those that fail after it. What the others brought is
-// removed by the next good one, as if they were there, and what they took the place of comes back.
+// The last good generation is kept, and the newest of the failed ones after it. The next good one removes the resources
+// of the others, as if they were kept, and restores what they had replaced.
 func TestLastGoodIsKept(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c", file("/etc/a", "old")), generation.Good)
@@ -48,7 +48,7 @@ func TestLastGoodIsKept(t *testing.T) {
 	m.put("/etc/mine", "mine", 0o640)
 	m.put("/etc/mine-too", "mine", 0o640)
 	for i := range 30 {
-		// Units of the first alone are known for as long.
+		// Units that only the first generation had are known just as long.
 		res := []resource.Resource{file("/etc/a", fmt.Sprint(i)), link(fmt.Sprint("/etc/failed-", i), "x")}
 		if i == 0 {
 			res = append(res, file("/etc/mine", "other"), resource.Resource{Phase: resource.Base, Spec: &resource.Unit{Unit: "first.service"}})
@@ -70,7 +70,7 @@ func TestLastGoodIsKept(t *testing.T) {
 	equal(t, "what was there before", m.read("/etc/mine")+m.read("/etc/mine-too"), "minemine")
 }
 
-// died applies a plan by a process that removes nothing and dies before it says what came of it.
+// died applies a plan in a process that removes nothing and dies before it records the outcome.
 func (m *machine) died(p resource.Plan) {
 	m.t.Helper()
 	m.begin(generation.Entry{}, p)
@@ -88,8 +88,8 @@ func (m *machine) died(p resource.Plan) {
 	}
 }
 
-// A generation costs the same however many have failed, with reasons of any length, and the index can be
-// read, with the last good one.
+// A generation costs the same however many have failed, with reasons of any length, and the index is readable and has
+// the last good one.
 func TestManyFailures(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("good", file("/etc/a", "good")), generation.Good)
@@ -121,7 +121,7 @@ func TestManyFailures(t *testing.T) {
 	}
 }
 
-// What failing generations leave is remembered only while it is there: the records do not grow with it.
+// The records remember what failed generations left only while it exists, so they do not grow.
 func TestLeftDoesNotGrow(t *testing.T) {
 	m := newMachine(t)
 	m.put("/etc/original", "mine", 0o644)
@@ -137,7 +137,7 @@ func TestLeftDoesNotGrow(t *testing.T) {
 	equal(t, "what was there before", m.read("/etc/original"), "mine")
 }
 
-// While nobody has confirmed a generation, the one to go back to is kept.
+// While a generation waits for confirmation, the one to roll back to is kept.
 func TestUnconfirmedKeepsTheGood(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c", file("/etc/a", "good")), generation.Good)
@@ -147,7 +147,7 @@ func TestUnconfirmedKeepsTheGood(t *testing.T) {
 	equal(t, "kept", m.numbers(), "1 to 1, 9 to 13")
 }
 
-// Large generations are kept for less long: 32 MiB of them.
+// Large generations are kept up to 32 MiB in total.
 func TestKeptByBytes(t *testing.T) {
 	m := newMachine(t)
 	m.size = 9 << 20
@@ -155,7 +155,7 @@ func TestKeptByBytes(t *testing.T) {
 		m.advance(wanted("c", file("/etc/a", fmt.Sprint(i))), generation.Good)
 	}
 	equal(t, "kept", m.numbers(), "4 to 6")
-	// Were the good one too large with those after it, it stays.
+	// If the good one is too large together with those after it, it is still kept.
 	m.size = 15 << 20
 	m.advance(wanted("c", file("/etc/a", "good")), generation.Good)
 	for i := range 2 {
@@ -164,10 +164,10 @@ func TestKeptByBytes(t *testing.T) {
 	equal(t, "kept", m.numbers(), "7 to 9")
 }
 
-// A success that cannot be recorded is none: what is then recorded is a failure, and the way back from it is still there.
+// If a success cannot be recorded, the generation failed: the failure is recorded, and the rollback is still possible.
 func TestSuccessThatCannotBeRecorded(t *testing.T) {
 	m := newMachine(t)
-	m.size = 20 << 20 // only the current one and the last good one are kept
+	m.size = 20 << 20 // only the current one and the last good one fit
 	m.advance(wanted("c", file("/etc/a", "1")), generation.Good)
 	s, _ := m.begin(generation.Entry{}, wanted("c", file("/etc/a", "2")))
 	m.before = func(op, _ string) error {
@@ -192,7 +192,7 @@ func TestSuccessThatCannotBeRecorded(t *testing.T) {
 	}
 }
 
-// What cannot be removed is tried again, and so is what a run that died has left.
+// Files that cannot be removed are tried again, and so are files of a run that died.
 func TestCannotBeRemoved(t *testing.T) {
 	m := newMachine(t)
 	m.before = func(op, name string) error {
@@ -212,7 +212,7 @@ func TestCannotBeRemoved(t *testing.T) {
 	equal(t, "kept", m.numbers(), "4 to 13")
 }
 
-// What is said of a failure is bounded, and text, however long it is: the index is read whole each time.
+// The reason of a failure is limited, and valid text, however long it is: the index is read completely each time.
 func TestLongReasons(t *testing.T) {
 	m := newMachine(t)
 	for i := range 20 {

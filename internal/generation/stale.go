@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Stale are the resources that earlier generations brought and that a plan has nothing in the place of:
-// removed are those to be removed, and restored those that were there before Slipway and come back.
+// Stale returns the resources of earlier generations that a plan does not replace: removed are those to remove, and
+// restored are files from before Slipway to write again.
 func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource) {
 	taken := make(map[string]bool)
 	planned := make(map[resource.ID]bool)
@@ -22,7 +22,7 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 	}
 	if begun := s.records[s.begun]; begun != nil {
 		for _, res := range begun.Resources.Resources {
-			take(taken, res.Spec) // it is the plan, with the credential that may still be needed
+			take(taken, res.Spec) // the plan still has it, with a credential that may still be needed
 		}
 	}
 	for _, r := range s.unsettled() {
@@ -53,32 +53,32 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 	return removed, restored
 }
 
-// isWhole reports whether a resource is all that there is at its path: a file, a directory or a link, and not a part of a
-// file that others own, too.
+// isWhole reports whether a resource is everything at its path: a file, a directory or a link, and not a part of a
+// shared file.
 func isWhole(spec resource.Spec) bool {
 	return resource.OnDisk(spec) && !resource.KindOf(spec).Part
 }
 
-// take notes the paths that a resource is at.
+// take adds the paths of a resource.
 func take(taken map[string]bool, spec resource.Spec) {
 	for _, path := range spec.Paths() {
 		taken[path] = true
 	}
 }
 
-// unsettled is a generation of which something may be on the machine.
+// unsettled is a generation that may have left resources on the machine.
 type unsettled struct {
 	*record
-	// brought are the resources that may be there by it, and what may be left of those before it.
+	// brought are the resources that it may have created, and those that may be left from earlier ones.
 	brought []resource.Resource
 }
 
-// unsettled are the generations of which something may be on the machine: the current one, and those
-// before it down to the last that was applied to its end. The newest is first.
+// unsettled are the generations that may have left resources on the machine: the current one, and earlier ones back to
+// the last that was applied completely. The newest is first.
 func (s *Store) unsettled() []unsettled {
 	var list []unsettled
 	for _, e := range slices.Backward(s.entries) {
-		// One that is damaged is passed over: what it brought is nobody's then, and stays.
+		// A damaged record is skipped: its resources are unknown, and stay.
 		if r, err := s.record(e.Number); err == nil {
 			brought := r.Resources.Resources
 			if e.Outcome != Good {
@@ -93,9 +93,8 @@ func (s *Store) unsettled() []unsettled {
 	return list
 }
 
-// left are the resources that a plan leaves behind, as the record of its generation repeats them: those that
-// are stale, but for what is not on the machine any more. What was there before Slipway is among them by what
-// took its place.
+// left are the resources that a plan leaves behind, which its record repeats: those that are stale, except those that
+// are gone from the machine. A file from before Slipway is represented by the resource that replaced it.
 func (s *Store) left(plan resource.Plan) ([]resource.Resource, error) {
 	removed, restored := s.Stale(plan)
 	var list []resource.Resource
@@ -123,8 +122,8 @@ func (s *Store) left(plan resource.Plan) ([]resource.Resource, error) {
 	return list, errors.Join(errs...)
 }
 
-// gone reports whether nothing of a resource is on the disk any more. What is not of the disk, such as a unit, is taken to
-// be there: where it is not, nothing is undone either.
+// gone reports whether a resource has completely disappeared from the disk. A resource that is not on the disk, such as
+// a unit, counts as existing: if it does not exist, undoing it does nothing.
 func (s *Store) gone(spec resource.Spec) (bool, error) {
 	if !resource.OnDisk(spec) {
 		return false, nil
@@ -133,7 +132,7 @@ func (s *Store) gone(spec resource.Spec) (bool, error) {
 	return err == nil && have.Kind == apply.Absent, err
 }
 
-// back reports whether what was there before Slipway is there again.
+// back reports whether a file from before Slipway is there again.
 func (s *Store) back(spec resource.Spec) (bool, error) {
 	have, found, err := s.readOriginal(spec.Name(), maxOriginal)
 	if err != nil || !found {
@@ -151,8 +150,7 @@ func (r *record) original(path string) (original, bool) {
 	return original{}, false
 }
 
-// originals are what was there before Slipway, of all that a plan has something at, or that is left of
-// earlier generations.
+// originals are the files from before Slipway at all paths of a plan, and of what is left of earlier generations.
 func (s *Store) originals(plan resource.Plan, left []resource.Resource) ([]original, error) {
 	wanted := make(map[string]bool)
 	for _, res := range slices.Concat(plan.Resources, left) {
@@ -178,7 +176,7 @@ func (s *Store) originals(plan resource.Plan, left []resource.Resource) ([]origi
 		switch spec := res.Spec.(type) {
 		case *resource.File:
 			if spec.Temporary() {
-				continue // what was there may be a credential, and is kept nowhere either
+				continue // the original may be a credential, which is not recorded either
 			}
 		case *resource.Symlink:
 		default:
@@ -200,8 +198,7 @@ func (s *Store) originals(plan resource.Plan, left []resource.Resource) ([]origi
 	return list, errors.Join(errs...)
 }
 
-// readOriginal reads what is at a path. A file that is larger than the limit is not kept: it is replaced
-// for good.
+// readOriginal reads an original. A file that is larger than the limit is not kept: Slipway replaces it for good.
 func (s *Store) readOriginal(path string, limit int64) (original, bool, error) {
 	have, err := s.host.Stat(path)
 	if err != nil {

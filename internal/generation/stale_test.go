@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// What was there before Slipway comes back when nothing takes its place any more: with its content, mode
-// and owner, and links as links; what was not there goes.
+// A file from before Slipway returns when nothing replaces it any more: with its content, mode and owner, and links as
+// links. New files are removed.
 func TestOriginals(t *testing.T) {
 	m := newMachine(t)
 	m.put("/etc/text", "mine\n", 0o640)
@@ -51,24 +51,24 @@ func TestOriginals(t *testing.T) {
 	if describe() == before {
 		t.Fatal("nothing has changed")
 	}
-	// They are known however many generations come between.
+	// The originals are known after any number of generations.
 	for i := range 15 {
 		m.advance(wanted("c2", append(all.Resources, file("/etc/other", fmt.Sprint(i)))...), generation.Good)
 	}
 	m.advance(wanted("c3", file("/etc/kept", "k")), generation.Good)
 	equal(t, "what comes back", describe(), before)
 	equal(t, "what Slipway brought", m.read("/etc/other"), "absent")
-	// They are somebody else's again: who changes them is left alone, and it is that which comes back.
+	// The files are the administrator's again: a change of them stays, and is the new original.
 	m.put("/etc/text", "changed", 0o600)
 	m.advance(wanted("c4", file("/etc/kept", "l")), generation.Good)
-	equal(t, "what somebody changed", m.read("/etc/text"), "changed")
+	equal(t, "what an administrator changed", m.read("/etc/text"), "changed")
 	m.advance(all, generation.Good)
 	m.advance(wanted("c3", file("/etc/kept", "k")), generation.Good)
 	equal(t, "what somebody changed", m.read("/etc/text"), "changed")
 }
 
-// A file that is too large to be kept is replaced for good, and that is said; and all of them together
-// are never more than a record may hold.
+// A file that is too large to be kept is replaced for good, with a warning. All of them together never exceed the limit
+// of a record.
 func TestLargeOriginals(t *testing.T) {
 	m := newMachine(t)
 	m.put("/etc/limit", strings.Repeat("x", 1<<20), 0o600)
@@ -92,7 +92,7 @@ func TestLargeOriginals(t *testing.T) {
 	}
 }
 
-// What is at the place of a credential is not kept: it may be one.
+// A file at the path of a credential is not kept: it may be a credential.
 func TestCredentialIsNoOriginal(t *testing.T) {
 	m := newMachine(t)
 	m.put("/etc/boot", "an older credential", 0o600)
@@ -104,8 +104,8 @@ func TestCredentialIsNoOriginal(t *testing.T) {
 	equal(t, "the credential", m.read("/etc/boot"), "absent")
 }
 
-// The credential of a node that has not joined yet outlives a rollback to a generation that had it too, for
-// nobody could bring it back; and is removed by one to a generation that had none.
+// The credential of a node that has not joined yet survives a rollback to a generation that also had it, because it
+// could not be restored. A rollback to a generation without one removes it.
 func TestCredentialAndRollback(t *testing.T) {
 	m := newMachine(t)
 	without, with := wanted("c0", file("/etc/a", "0")), wanted("c1", file("/etc/a", "1"), credential("/etc/boot", "token", "/etc/own"))
@@ -130,8 +130,8 @@ func TestCredentialAndRollback(t *testing.T) {
 	equal(t, "the credential", m.read("/etc/boot"), "absent")
 }
 
-// What any generation brought since the last good one is removed, were all of them to fail, and what it
-// took the place of comes back.
+// Whatever a generation since the last good one created is removed, even if all of them fail, and what it replaced is
+// restored.
 func TestNothingIsLost(t *testing.T) {
 	m := newMachine(t)
 	m.put("/etc/original", "mine", 0o644)
@@ -139,7 +139,7 @@ func TestNothingIsLost(t *testing.T) {
 	for i := range 4 {
 		m.advance(wanted(fmt.Sprint(i), file("/etc/base", "b"), file(fmt.Sprintf("/etc/failed-%d", i), "f"), file("/etc/original", fmt.Sprint(i)), link(fmt.Sprintf("/etc/link-%d", i), "l")), generation.Failed)
 	}
-	// One that died before it was done is as good as failed.
+	// A generation that died counts as failed.
 	p := wanted("died", file("/etc/died", "d"), file("/etc/original", "d"))
 	m.begin(generation.Entry{}, p)
 	m.put("/etc/died", "d", 0o644)
@@ -152,8 +152,8 @@ func TestNothingIsLost(t *testing.T) {
 	equal(t, "the original", m.read("/etc/original"), "mine")
 }
 
-// What is stale, as it is handed to the engine: units stop, parameters and modules stay, what the plan has
-// by another kind is not removed first.
+// What is stale, as the engine gets it: units stop, parameters and modules stay, and a path that the plan has with
+// another kind is not removed first.
 func TestStale(t *testing.T) {
 	m := newMachine(t)
 	unit := func(name string) resource.Resource {

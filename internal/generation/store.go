@@ -18,26 +18,26 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// Dir is where the generations are.
+// Dir is the directory of the generations.
 const Dir = state.Generations
 
 const (
-	// keep is how many generations are kept; the last good one is kept besides.
+	// keep is how many generations are kept; the last good one is kept in addition.
 	keep = 10
-	// keepFailed is how many of them may be others than good.
+	// keepFailed is how many of them may be without the outcome Good.
 	keepFailed = 5
-	// keepBytes is how large they may be together.
+	// keepBytes is their maximum total size.
 	keepBytes = 32 << 20
-	// maxOriginal bounds what is kept of a file that was there before, and maxOriginals of all of them.
+	// maxOriginal limits a kept original, and maxOriginals all of them.
 	maxOriginal  = 1 << 20
 	maxOriginals = 8 << 20
-	// maxLeft bounds how much a record repeats of what earlier generations have left.
+	// maxLeft limits the resources of earlier generations that a record repeats.
 	maxLeft = 4096
-	// maxReason bounds what the index says of a failure.
+	// maxReason limits a failure's reason in the index.
 	maxReason = 1 << 10
 )
 
-// Files is what the store needs of the machine.
+// Files is the part of the machine that the store uses.
 type Files interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	WriteFileAtomic(file *resource.File) error
@@ -49,23 +49,23 @@ type Files interface {
 	integrity.Files
 }
 
-// Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Settled
-// and Await only, for which the caller holds the lock.
+// Store holds a machine's generations. Open reads it, and only Begin, Finish, Settled and Await change it; their caller
+// holds the lock.
 type Store struct {
 	host Files
 	log  *slog.Logger
 	// entries are in the order of their numbers.
 	entries []Entry
-	// damaged are files that could not be read. They are set aside before anything is written.
+	// damaged are unreadable files. They are set aside before anything is written.
 	damaged []string
-	// records are those that were read.
+	// records are the records that have been read.
 	records map[int]*record
-	// begun is the generation that this store has begun, 0 for none.
+	// begun is the generation that this store has begun. 0 means none.
 	begun int
 }
 
-// Open reads the index. One that cannot be read is made again from the generations themselves: the node
-// goes on, and the way back is known.
+// Open reads the index. If it cannot be read, Open rebuilds it from the generations: the node keeps running and can
+// roll back.
 func Open(host Files, log *slog.Logger) (*Store, error) {
 	s := &Store{host: host, log: log, records: make(map[int]*record)}
 	data, err := state.Index.Read(host)
@@ -83,7 +83,7 @@ func Open(host Files, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// collect lists the generations whose files are there.
+// collect lists the generations with existing files.
 func (s *Store) collect() error {
 	names, err := s.host.ReadDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,21 +104,21 @@ func (s *Store) collect() error {
 		}
 	}
 	sort.SliceStable(s.entries, func(i, j int) bool { return s.entries[i].Number < s.entries[j].Number })
-	// What came of the newest is not known, and what came before it, of one that it names.
+	// The outcome of the newest is unknown, and so are earlier ones, except the good one that it names.
 	if current, found := s.Current(); found {
 		for i := range s.entries {
 			if s.entries[i].Number == s.records[current.Number].LastGood {
-				s.entries[i].Outcome, s.entries[i].ConfirmBy = Good, time.Time{} // nobody had to confirm it any more
+				s.entries[i].Outcome, s.entries[i].ConfirmBy = Good, time.Time{} // it needed no confirmation any more
 			}
 		}
 	}
 	return nil
 }
 
-// Entries are all generations, the oldest first.
+// Entries are all generations, oldest first.
 func (s *Store) Entries() []Entry { return slices.Clone(s.entries) }
 
-// Current is the generation that was applied last, whatever came of it.
+// Current is the last generation that was applied, with any outcome.
 func (s *Store) Current() (Entry, bool) {
 	if len(s.entries) == 0 {
 		return Entry{}, false
@@ -126,10 +126,10 @@ func (s *Store) Current() (Entry, bool) {
 	return s.entries[len(s.entries)-1], true
 }
 
-// LastGood is the newest generation that there is a way back to.
+// LastGood is the newest generation that can be restored.
 func (s *Store) LastGood() (Entry, bool) { return LastGood(s.entries) }
 
-// LastGood is the newest of generations, the oldest first, that there is a way back to.
+// LastGood is the newest of some generations, oldest first, that can be restored.
 func LastGood(entries []Entry) (Entry, bool) {
 	for _, e := range slices.Backward(entries) {
 		if e.Stands() {
@@ -148,7 +148,7 @@ func (s *Store) Find(number int) (Entry, bool) {
 	return s.entries[i], true
 }
 
-// Plan returns a generation's plan, to be applied again.
+// Plan returns a generation's plan, for applying it again.
 func (s *Store) Plan(number int) (resource.Plan, error) {
 	r, err := s.record(number)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Store) Plan(number int) (resource.Plan, error) {
 	return Lasting(r.Resources), nil
 }
 
-// record reads a generation. One that cannot be read is set aside with the next that is begun.
+// record reads a generation. An unreadable one is set aside when the next generation begins.
 func (s *Store) record(number int) (*record, error) {
 	if r := s.records[number]; r != nil {
 		return r, nil
@@ -185,7 +185,7 @@ func (s *Store) record(number int) (*record, error) {
 	return r, nil
 }
 
-// Next is the number that a generation of a plan would have if it were begun now.
+// Next is the number that a plan's generation would have if it began now.
 func (s *Store) Next(e Entry, plan resource.Plan) (int, error) {
 	if err := e.Name(plan); err != nil {
 		return 0, fmt.Errorf("number the generation: %w", err)
@@ -194,8 +194,8 @@ func (s *Store) Next(e Entry, plan resource.Plan) (int, error) {
 	return number, nil
 }
 
-// next reports the number of the next generation, and whether that is the current one, taken up again. One
-// whose file is lost is not.
+// next returns the number of the next generation, and reports whether that continues the current one. A generation with
+// a lost file is not continued.
 func (s *Store) next(digest, config string) (number int, again bool) {
 	current, found := s.Current()
 	if found && current.Plan == digest && current.Config == config {
@@ -206,10 +206,10 @@ func (s *Store) next(digest, config string) (number int, again bool) {
 	return current.Number + 1, false
 }
 
-// Begin records a new generation, before anything of it is applied, and returns it with its number.
-// Where the current generation has the same plan, that one is taken up again.
+// Begin records a new generation, before any of it is applied, and returns it with its number. If the current
+// generation has the same plan, Begin continues that one.
 func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, error) {
-	err := checkPlan(plan) // whatever is recorded can be read back
+	err := checkPlan(plan) // so that every record can be read back
 	if err != nil {
 		return e, fmt.Errorf("record the generation: the plan %w", err)
 	}
@@ -263,8 +263,8 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 	return e, s.add(s.entries, e, s.conclude)
 }
 
-// withTemporary returns a plan with what is there until something takes its place, where the plan was made from a record: of the
-// generation that it restores, or of the current one of the same config. A node that has not joined yet still needs that.
+// withTemporary adds temporary files to a plan that was made from a record: those of the generation that it restores,
+// or of the current one of the same config. A node that has not joined yet still needs them.
 func (s *Store) withTemporary(e Entry, plan resource.Plan) resource.Plan {
 	if e.Restores > 0 {
 		if restored, err := s.record(e.Restores); err == nil && restored.Plan == e.Plan {
@@ -288,7 +288,8 @@ func (s *Store) withTemporary(e Entry, plan resource.Plan) resource.Plan {
 	return plan
 }
 
-// add begins a generation after those before it, if that can be recorded: nothing is applied otherwise, and it is none.
+// add begins a generation after earlier ones, if that can be recorded. Otherwise nothing is applied, and the list
+// stays.
 func (s *Store) add(before []Entry, e Entry, record func() error) error {
 	all := s.entries
 	s.entries = append(slices.Clone(before), e)
@@ -300,15 +301,15 @@ func (s *Store) add(before []Entry, e Entry, record func() error) error {
 	return nil
 }
 
-// Finish records what came of the current generation.
+// Finish records the outcome of the current generation.
 func (s *Store) Finish(outcome Outcome, reason string, at time.Time) error {
 	current := &s.entries[len(s.entries)-1]
 	current.Outcome, current.Reason, current.FinishedAt = outcome, bounded(reason), at
 	return s.conclude()
 }
 
-// Amend records that the current generation, while it is being applied, has another plan with the same resources: the content of
-// some files was decided late.
+// Amend records that the current generation, while it is being applied, has another plan with the same resources: the
+// content of some files was decided late.
 func (s *Store) Amend(plan resource.Plan) error {
 	current := &s.entries[len(s.entries)-1]
 	r, err := s.record(current.Number)
@@ -336,8 +337,8 @@ func (s *Store) Amend(plan resource.Plan) error {
 	return s.writeIndex()
 }
 
-// conclude writes the index, and forgets the generations that need not be kept. Where it cannot be written nothing is
-// forgotten: what was to take the place of a good generation may fail yet.
+// conclude writes the index, and drops the generations that need not be kept. If it cannot write the index, it drops
+// nothing: the generation that would displace a good one may still fail.
 func (s *Store) conclude() error {
 	all := s.entries
 	retired := s.retire()
@@ -351,7 +352,7 @@ func (s *Store) conclude() error {
 	return nil
 }
 
-// bounded is the beginning of a reason.
+// bounded returns the beginning of a reason.
 func bounded(reason string) string {
 	if len(reason) > maxReason {
 		reason = reason[:maxReason] + "..."
@@ -359,8 +360,8 @@ func bounded(reason string) string {
 	return strings.ToValidUTF8(reason, "")
 }
 
-// Settled records that the current generation's plan was made again, and that the machine is as it says: whether a boot
-// made it, and with which addresses. Nothing is written where that is known.
+// Settled records that the current generation's plan was made again and the machine matches it: whether by a boot, and
+// with which addresses. It writes nothing if that is already recorded.
 func (s *Store) Settled(again Entry) error {
 	current := &s.entries[len(s.entries)-1]
 	before := *current
@@ -376,7 +377,7 @@ func (s *Store) Settled(again Entry) error {
 	return s.writeIndex()
 }
 
-// Await records until when somebody has to confirm the current generation; the zero time makes it stay.
+// Await records the confirmation deadline of the current generation. The zero time makes it stay.
 func (s *Store) Await(until time.Time) error {
 	current := &s.entries[len(s.entries)-1]
 	if err := s.awaits(current.Number, until); err != nil {
@@ -386,8 +387,8 @@ func (s *Store) Await(until time.Time) error {
 	return s.writeIndex()
 }
 
-// awaits has the generation's own record say until when it waits, before the index does: if the index is lost, what was
-// confirmed must stay, and what was not must find its timer. A record that cannot be read says nothing about it.
+// awaits writes the deadline to the generation's record, before the index has it: if the index is lost, a confirmed
+// generation must stay, and an unconfirmed one must find its timer. An unreadable record has no deadline.
 func (s *Store) awaits(number int, until time.Time) error {
 	r, err := s.record(number)
 	if err != nil || r.ConfirmBy.Equal(until) {
@@ -417,7 +418,7 @@ func (s *Store) write(file state.File, document any) error {
 	return file.Write(s.host, content)
 }
 
-// setAside moves what cannot be read out of the way.
+// setAside renames unreadable files.
 func (s *Store) setAside() error {
 	for _, name := range s.damaged {
 		aside, err := s.host.SetAside(name)
@@ -430,7 +431,7 @@ func (s *Store) setAside() error {
 	return nil
 }
 
-// numberOf is the number of the generation whose file has a name.
+// numberOf returns the number of a generation from its file's name.
 func numberOf(name string) (number int, ok bool) {
 	number, err := strconv.Atoi(strings.TrimSuffix(name, ".json"))
 	return number, err == nil && number > 0 && state.Generation(number).Name() == name

@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// The whole of the index, and what it says of each generation.
+// The complete index, with each generation's data.
 func TestIndex(t *testing.T) {
 	m := newMachine(t)
 	if _, found := m.open().Current(); found || m.list() != "" {
@@ -45,7 +45,7 @@ func TestIndex(t *testing.T) {
 	equal(t, "files", m.names(), "000001.json 000002.json 000003.json index.json")
 }
 
-// What is found, and what is not.
+// Existing and missing generations.
 func TestFind(t *testing.T) {
 	m := newMachine(t)
 	if _, found := m.open().LastGood(); found {
@@ -66,7 +66,7 @@ func TestFind(t *testing.T) {
 	if e, found := s.Current(); !found || e.Number != 4 {
 		t.Errorf("the current is %+v, %t", e, found)
 	}
-	s.Entries()[0].Number = 17 // is the caller's own
+	s.Entries()[0].Number = 17 // the caller owns the list
 	if _, found := s.Find(1); !found {
 		t.Error("who asked for the generations has changed them")
 	}
@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A rollback does not go back to a generation on trial before somebody has confirmed it.
+// Until a generation on trial is confirmed, a rollback does not go back to it.
 func TestConfirm(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c1", file("/etc/a", "a")), generation.Good)
@@ -91,8 +91,8 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// A plan that is begun again while it is the current one keeps its number, and the highest number its
-// author gave it; another plan, or the same of another config, is another generation.
+// If the current generation's plan begins again, it keeps its number, and the highest revision of its author. Another
+// plan, or the same plan of another config, is another generation.
 func TestTakenUpAgain(t *testing.T) {
 	m := newMachine(t)
 	a, b := file("/etc/a", "a"), file("/etc/a", "b")
@@ -116,7 +116,7 @@ func TestTakenUpAgain(t *testing.T) {
 	equal(t, "files", m.names(), "000001.json 000002.json 000003.json 000004.json index.json")
 }
 
-// What a machine was last provisioned with is known for as long as there is a generation.
+// The config of the last provisioning is known as long as there is a generation.
 func TestProvisioned(t *testing.T) {
 	m := newMachine(t)
 	m.advanceAs(generation.Entry{Origin: generation.Provision}, wanted("boot", file("/etc/a", "a")), generation.Good)
@@ -132,8 +132,8 @@ func TestProvisioned(t *testing.T) {
 	}
 }
 
-// Secrets come back whole, whatever bytes they are; the credential that a node joins with, and a check's
-// token, are kept nowhere. Nobody but the superuser may read what is kept, whatever the umask.
+// Secrets are restored completely, whatever their bytes. The credential that a node joins with, and a check's token,
+// are not recorded. Only the superuser can read the records, whatever the umask.
 func TestSecretsAreKept(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	m := newMachine(t)
@@ -176,7 +176,7 @@ func TestSecretsAreKept(t *testing.T) {
 	}
 }
 
-// A plan's name changes with each of its contents, secret ones too, and not with the credential.
+// A plan's digest changes with each of its contents, secret ones too, but not with the credential.
 func TestDigest(t *testing.T) {
 	of := func(resources ...resource.Resource) string {
 		digest, err := generation.Digest(wanted("c", resources...))
@@ -198,7 +198,7 @@ func TestDigest(t *testing.T) {
 	equal(t, "with a credential", of(key, credential("/etc/boot", "t1", "/etc/own")), of(key))
 }
 
-// Nothing is begun where it cannot be recorded, and what cannot be removed is no reason to fail.
+// If a generation cannot be recorded, it does not begin. If a file cannot be removed, that is not a failure.
 func TestDiskIsFull(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c", file("/etc/a", "a")), generation.Good)
@@ -215,7 +215,7 @@ func TestDiskIsFull(t *testing.T) {
 	}
 	m.before = func(string, string) error { return nil }
 	equal(t, "generations", m.list(), "1 good")
-	// What was recorded and is in no index is written over.
+	// A record that is not in the index is overwritten.
 	equal(t, "the next", m.advance(wanted("c", file("/etc/a", "c")), generation.Good), 2)
 	p, err := m.open().Plan(2)
 	if err != nil || string(p.Resources[0].Spec.(*resource.File).Content) != "c" {
@@ -223,7 +223,7 @@ func TestDiskIsFull(t *testing.T) {
 	}
 }
 
-// A plan whose record could not be read back is not recorded: without one there is no way back.
+// If a plan's record could not be read back, it is not recorded: without a record there is no rollback.
 func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 	detector.Skip(t)
 	for _, path := range []string{"/run/slipway/x", "/var/lib/slipway/x", "/etc/shadow", "/tmp/x", "/etc/../x"} {
@@ -240,7 +240,7 @@ func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 	if _, err := m.open().Begin(t.Context(), generation.Entry{Origin: generation.Apply}, unwell); err == nil || !strings.Contains(err.Error(), "health") {
 		t.Errorf("a file among the health checks is recorded: %v", err)
 	}
-	// What would make a record too large for its reader is not written.
+	// A record that would be too large for its reader is not written.
 	limit := int(state.Generation(1).Limit)
 	for _, c := range []struct {
 		size int
@@ -258,14 +258,14 @@ func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 	}
 }
 
-// asked is a health check by a server's certificate.
+// asked is a health check with a server's certificate.
 func asked(authority string) resource.Resource {
 	return resource.Resource{Phase: resource.Join, ExitCode: 34, Reason: "the node is seen", Spec: &resource.Check{
 		Label: "health", Timeout: resource.Duration(time.Second), LeaseRenewed: &resource.LeaseRenewed{Server: "https://a", CertificateAuthority: authority},
 	}}
 }
 
-// How a node's health is checked comes back with its plan, and is no part of what the plan is called by.
+// A node's health checks are restored with its plan, and are not part of the plan's digest.
 func TestHealthIsKept(t *testing.T) {
 	m := newMachine(t)
 	p := wanted("c", file("/etc/a", "a"))

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// remembering is a plan in which each unit that it keeps from running says what it was before Slipway, for the way back.
-// What an earlier generation has found out stands: what is there now is that one's doing.
+// remembering adds to each unit that a plan keeps from running its state before Slipway, for a rollback. The state that
+// an earlier generation recorded stays, because that generation caused the present one.
 func (s *Store) remembering(ctx context.Context, plan resource.Plan) (resource.Plan, error) {
 	plan.Resources = slices.Clone(plan.Resources)
 	for i, res := range plan.Resources {
@@ -38,7 +38,7 @@ func (s *Store) remembering(ctx context.Context, plan resource.Plan) (resource.P
 	return plan, nil
 }
 
-// was is what a unit was before Slipway, as the newest generation has it that keeps it from running.
+// was returns a unit's state before Slipway, from the newest generation that keeps it from running.
 func (s *Store) was(id resource.ID) (was []string, known bool) {
 	for _, r := range s.unsettled() {
 		for _, res := range r.brought {

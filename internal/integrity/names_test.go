@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A unit's drop-ins are looked for where systemd looks (systemd.unit(5)).
+// The drop-ins of a unit are looked for in systemd's directories (systemd.unit(5)).
 func TestDropInNames(t *testing.T) {
 	t.Parallel()
 	for unit, want := range map[string][]string{
