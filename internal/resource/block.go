@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Block is a marked part of a text file that others own, too: /etc/hosts, /etc/environment, /etc/fstab. What is before
-// and after it is not touched.
+// Block is a marked part of a text file that other programs also write: /etc/hosts, /etc/environment, /etc/fstab. The
+// lines before and after it stay.
 type Block struct {
 	Path string `json:"path"`
-	// Label tells it from other blocks of the file: letters, digits and dashes.
+	// Label distinguishes it from the file's other blocks: letters, digits and dashes.
 	Label string `json:"label"`
-	// Content are whole lines. In none of these files is a line that begins with # anything but a comment.
+	// Content are whole lines. In all of these files a line that begins with # is a comment.
 	Content string `json:"content"`
-	// First has the block at the beginning of the file, before everything else; others are at its end, or where they were.
+	// First puts the block at the beginning of the file. Other blocks are at its end, or stay where they were.
 	First bool `json:"first,omitempty"`
 }
 
-// MaxBlockFile is how large a file with a block may be, in bytes.
+// MaxBlockFile is the maximum size of a file with a block, in bytes.
 const MaxBlockFile = 1 << 20
 
 // Kind implements Spec.
@@ -55,14 +55,14 @@ func (b *Block) Describe() Description {
 // text is the block as a file.
 func (b *Block) text() *File { return &File{Path: b.Path, Content: []byte(b.Content)} }
 
-// The marks, each a comment and a line of its own.
+// The marks, each a comment on a separate line.
 const (
 	blockBegin = "# BEGIN slipway "
 	blockEnd   = "# END slipway "
 )
 
-// Into returns a file's content with the block in it: at the beginning where it is to be first, else in its former place
-// or at the end.
+// Into returns a file's content with the block in it: at the beginning if First is set, else at its earlier position or
+// at the end.
 func (b *Block) Into(content []byte) ([]byte, error) {
 	before, after, found := b.cut(content)
 	if b.First {
@@ -82,18 +82,19 @@ func (b *Block) Into(content []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// OutOf returns a file's content without the block, and whether it was there.
+// OutOf returns a file's content without the block, and reports whether it was there.
 func (b *Block) OutOf(content []byte) ([]byte, bool) {
 	before, after, found := b.cut(content)
 	return bytes.Join([][]byte{before, after}, nil), found
 }
 
-// cut returns what is before and after the block. Somebody may have copied the block, or removed one of its marks: every
-// whole copy goes, and of the marks that are alone only the mark. Their lines stay, because they may be somebody's by now.
+// cut returns the lines before and after the block. An administrator may have copied the block, or removed one of its
+// marks: cut removes every complete copy, and of a lone mark only the mark. The other lines stay, because they may be
+// the administrator's.
 func (b *Block) cut(content []byte) (before, after []byte, found bool) {
 	begin, end := []byte(blockBegin+b.Label), []byte(blockEnd+b.Label)
 	var kept [][]byte
-	place, open := -1, -1 // where the block was, and where the last mark of a begin is, both as counts of kept lines
+	place, open := -1, -1 // the position of the block, and of the last begin mark, both as counts of kept lines
 	for line := range bytes.Lines(content) {
 		switch mark := bytes.TrimRight(line, " \t\r\n"); {
 		case bytes.Equal(mark, begin):

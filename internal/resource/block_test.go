@@ -39,7 +39,7 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// A block that is to be first is before everything else, whatever others have put before it meanwhile.
+// A block with First is before everything else, even if other lines were put before it meanwhile.
 func TestFirstBlock(t *testing.T) {
 	const block = "# BEGIN slipway a\nx 1\n# END slipway a\n"
 	b := &resource.Block{Path: "/etc/ssh/sshd_config", Label: "a", Content: "x 1\n", First: true}
@@ -57,7 +57,7 @@ func TestFirstBlock(t *testing.T) {
 	}
 }
 
-// Whatever is in the file, others' lines stay as they are and in their order.
+// Whatever the file has, other programs' lines stay as they are and in their order.
 func FuzzBlock(f *testing.F) {
 	for _, seed := range []string{"", "a\nb", "# BEGIN slipway a\nx\n# END slipway a\n", "# END slipway a\n# BEGIN slipway a\n# BEGIN slipway b\n"} {
 		f.Add(seed, "x 1\n")
@@ -91,7 +91,7 @@ func TestValid(t *testing.T) {
 	const pages = "/sys/kernel/mm/transparent_hugepage/enabled"
 	for _, c := range []struct {
 		spec resource.Spec
-		want string // "" for one that is valid
+		want string // "" if it is valid
 	}{
 		{&resource.File{Path: "/etc/a"}, ""},
 		{&resource.File{Path: "/proc/a"}, "must be below"},

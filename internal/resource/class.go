@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Class is what a change takes. A greater one includes what a smaller one takes.
+// Class is what a change needs. A greater class includes the smaller ones.
 type Class int
 
 // The classes.
 const (
-	// None takes nothing but the change itself.
+	// None needs nothing but the change itself.
 	None Class = iota
-	// Reload has units read again what has changed while they run, or systemd its units.
+	// Reload needs running units, or systemd, to read their configuration again.
 	Reload
-	// Restart has units started again; pods keep running.
+	// Restart needs units to start again; pods keep running.
 	Restart
-	// Drain takes a node without pods.
+	// Drain needs a node without pods.
 	Drain
-	// Reboot takes a drained node, and the machine started again.
+	// Reboot needs a drained node and a reboot.
 	Reboot
-	// Replace cannot be had on this machine, or not as this Node.
+	// Replace is impossible on this machine, or as this Node.
 	Replace
 )
 
 var classes = []string{"none", "reload", "restart", "drain", "reboot", "replace"}
 
-// Classes are the names of all classes, the smallest first.
+// Classes are the names of all classes, smallest first.
 func Classes() []string { return slices.Clone(classes) }
 
-// ParseClass returns the class of a name.
+// ParseClass returns a class by its name.
 func ParseClass(name string) (Class, error) {
 	if i := slices.Index(classes, name); i >= 0 {
 		return Class(i), nil
@@ -46,7 +46,7 @@ func (c Class) String() string {
 	return classes[c]
 }
 
-// Words say what the class takes: "restart", "drain needed".
+// Words describe what the class needs: "restart", "drain needed".
 func (c Class) Words() string {
 	if c > Restart {
 		return c.String() + " needed"

@@ -54,7 +54,7 @@ type resourceJSON struct {
 	Spec     json.RawMessage `json:"spec"`
 }
 
-// takesJSON is what a change takes, where the plan says it.
+// takesJSON is the class of a change, if the plan has one.
 type takesJSON struct {
 	Class  Class  `json:"class"`
 	Why    string `json:"why"`
@@ -76,7 +76,7 @@ func (r Resource) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// marshalPlain marshals without HTML's escapes: plans are read by people.
+// marshalPlain marshals without HTML escapes, because people read plans.
 func marshalPlain(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

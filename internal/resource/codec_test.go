@@ -70,7 +70,7 @@ var specs = []resource.Spec{
 	},
 }
 
-// unset are the fields that the specs above leave unset, as their own tests set them.
+// unset are the fields that the specs above leave unset, because separate tests set them.
 var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true, "Command.Stdin": true, "Reach.HTTP": true, "Reach.HTTPS": true}
 
 func TestSpecsAreWhole(t *testing.T) {
@@ -163,7 +163,7 @@ func TestFileContents(t *testing.T) {
 	}
 }
 
-// JSON is for people too: only what must be escaped is escaped, and modes are octal.
+// People read JSON, too: only what must be escaped is escaped, and modes are octal.
 func TestReadable(t *testing.T) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -178,7 +178,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// A secret's content is in no form in the JSON of a plan, nor does it come back.
+// The JSON of a plan contains a secret's content in no form, and reading it does not restore it.
 func TestSecretsAreNotShown(t *testing.T) {
 	const secret = "canary-0123456789"
 	p := planOf(

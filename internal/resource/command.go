@@ -7,45 +7,47 @@ import (
 	"strings"
 )
 
-// Command is a program that is run, where no API exists for what it does.
+// Command is a program to run, for work that has no API.
 type Command struct {
 	// Label names the command within the plan.
 	Label   string            `json:"label"`
 	Argv    []string          `json:"argv"`
 	Env     map[string]string `json:"env,omitempty"`
 	Timeout Duration          `json:"timeout"`
-	// Inputs are files, directories and links that it works on. Where there are any, it is run only when something at one
-	// of them, or below, has changed; also when that is gone because the plan has the command no more.
+	// Inputs are files, directories and links that it works on. If it has any, it runs only after a change at or below
+	// one of them, including a removal because the plan does not have the command any more.
 	Inputs []string `json:"inputs,omitempty"`
-	// Once names what the command does. It is run once on a machine for a name, and not undone; empty for one that has none.
+	// Once is the name of the command's work. It runs once on a machine for each name, and is not undone. It may be
+	// empty.
 	Once string `json:"once,omitempty"`
-	// While is a unit: the command is run only while that is active.
+	// While is a unit: the command runs only while that is active.
 	While string `json:"while,omitempty"`
-	// Done is how it is seen that what the command does is done, and that it need not run; nil where nothing shows that.
+	// Done shows whether the command's work is already done, so that it need not run. It may be nil.
 	Done *Printed `json:"done,omitempty"`
-	// Advisory says that the node goes on without it: when it fails, that is a warning. What reads its inputs does not wait for
-	// it. Confirms are files and directories with links that are as the command would make them: a change there is a warning, too.
+	// Advisory reports that the node works without it: a failure is a warning. Readers of its inputs do not wait for
+	// it. Confirms are files, and directories with links, that are already as the command would make them: a change
+	// there is a warning, too.
 	Advisory bool     `json:"advisory,omitempty"`
 	Confirms []string `json:"confirms,omitempty"`
-	// Optional says that it may fail: what it is to remove may be gone already.
+	// Optional reports that it may fail, for example because it removes a file that may be gone already.
 	Optional bool `json:"optional,omitempty"`
-	// OwnCode says that the code that it fails with is the provisioning's.
+	// OwnCode reports that its exit code is the provisioning's.
 	OwnCode bool `json:"ownCode,omitempty"`
-	// Unconfined says that it needs the machine as everybody sees it: an agent whose own unit shows it another one has
-	// systemd run it, and does not run one whose own code is wanted.
+	// Unconfined reports that it needs the machine's main file system view. An agent in a unit with another view lets
+	// systemd run it, or refuses a command with OwnCode.
 	Unconfined bool `json:"unconfined,omitempty"`
-	// Stdin is what it reads from its standard input. No record of a plan keeps it, nor the command.
+	// Stdin is its standard input. No record of a plan keeps it, nor the command.
 	Stdin Hidden `json:"stdin,omitzero"`
 }
 
-// Printed is a program that changes nothing, and lines that it prints. Blanks at the ends of a line do not count, and several
-// count as one.
+// Printed is a program that changes nothing, and lines of its output. Blanks at the ends of a line do not count, and
+// several blanks count as one.
 type Printed struct {
 	Argv  []string `json:"argv"`
 	Lines []string `json:"lines"`
 }
 
-// In reports whether each line is in a program's output.
+// In reports whether a program's output has each line.
 func (p *Printed) In(output []byte) bool {
 	printed := make(map[string]bool)
 	for line := range strings.Lines(string(output)) {
@@ -54,7 +56,7 @@ func (p *Printed) In(output []byte) bool {
 	return !slices.ContainsFunc(p.Lines, func(line string) bool { return !printed[oneLine(line)] })
 }
 
-// oneLine is a line with single blanks.
+// oneLine replaces several blanks by one.
 func oneLine(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 // Kind implements Spec.
@@ -86,7 +88,7 @@ func (c *Command) Describe() Description {
 	return Description{Title: c.Label, What: strings.Join(c.Argv, " ")}
 }
 
-// kept is nil for a command that reads a secret: no record has that.
+// kept is nil for a command that reads a secret: no record keeps it.
 func (c *Command) kept() *Command {
 	if c.Stdin.IsZero() {
 		return c
@@ -94,10 +96,11 @@ func (c *Command) kept() *Command {
 	return nil
 }
 
-// Background reports whether nothing waits for the command, not even the result of the run: it is advisory, and works on files.
+// Background reports whether nothing waits for the command, not even the result of the run: it is advisory and has
+// inputs.
 func (c *Command) Background() bool { return c.Advisory && len(c.Inputs) > 0 }
 
-// Reads reports whether the command is to be run after a change at a path.
+// Reads reports whether the command must run after a change at a path.
 func (c *Command) Reads(path string) bool {
 	return slices.ContainsFunc(c.Inputs, func(input string) bool { return below(path, input) })
 }

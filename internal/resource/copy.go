@@ -2,15 +2,15 @@ package resource
 
 import "errors"
 
-// Copy is a file that the machine has at another path already, and is to have here, too: a program of its image. It is
-// brought where there is none. One that is there is somebody else's and stays, unless it came from one of the paths of Over.
+// Copy is a file that the machine has at another path and must also have here: a program of its image. It is copied if
+// the path is free. An existing file is another program's and stays, unless it came from one of the paths in Over.
 type Copy struct {
 	Path string `json:"path"`
-	// Source is the file that there is.
+	// Source is the existing file.
 	Source string `json:"source"`
-	// Over are other sources, such as other versions: what came from one of them is replaced.
+	// Over are other sources, such as other versions: a copy of one of them is replaced.
 	Over []string `json:"over,omitempty"`
-	// Optional says that there need not be a file to copy.
+	// Optional reports that the source may be missing.
 	Optional bool `json:"optional,omitempty"`
 }
 

@@ -14,41 +14,41 @@ import (
 	"github.com/slipway-dev/slipway/internal/place"
 )
 
-// Downloads is where components are that have been brought. Each has a directory there for each place that it was brought
-// from, so that what another plan has brought is still there.
+// Downloads is the directory of downloaded components. Each has a subdirectory for each source, so that an earlier
+// plan's component still exists.
 const Downloads = place.Downloads
 
-// Download is a component of a node that its image does not have in the place where it belongs: a package of the image's that
-// nobody has unpacked, or a file on a server. It is brought to its store before anything of the plan is compared or changed; links
-// and copies of the plan lead to it from there. What is in the store is not brought again.
+// Download is a component of a node that its image does not have at its usual path: a package in the image that is not
+// unpacked, or a file on a server. It is brought to its store before anything of the plan is compared or changed; the
+// plan's links and copies refer to it there. An existing store is not downloaded again.
 type Download struct {
-	// Component names it: "kubelet". No two of a plan have one name.
+	// Component is its name, unique in a plan: "kubelet".
 	Component string `json:"component"`
-	// Version is the component's; empty where nobody says it.
+	// Version is the component's version. Empty means unknown.
 	Version string `json:"version,omitempty"`
-	// From are the places that have it, the first first: an absolute path on the machine, an http or https URL, or a reference to
-	// an artifact of an OCI registry.
+	// From are its sources, in the order of trying: an absolute path on the machine, an http or https URL, or a
+	// reference to an artifact of an OCI registry.
 	From []string `json:"from"`
-	// SHA256 is the hexadecimal digest of what is at the places; empty where nobody knows it.
+	// SHA256 is the hexadecimal digest of the source file. Empty means unknown.
 	SHA256 string `json:"sha256,omitempty"`
-	// OSVersion is the one that is taken of a registry's artifact, such as "ubuntu 24.04"; empty for any.
+	// OSVersion selects from a registry's artifact, such as "ubuntu 24.04". Empty means any.
 	OSVersion string `json:"osVersion,omitempty"`
-	// Files are those that are wanted of it.
+	// Files are the files to unpack.
 	Files []Unpacked `json:"files"`
-	// Reach is how its servers are reached.
+	// Reach is how to reach its servers.
 	Reach Reach `json:"reach,omitzero"`
-	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is for every other cause.
+	// ExitCodes are the provisioning's exit codes by cause; the resource's ExitCode is for every other cause.
 	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
 }
 
-// Unpacked is a file that comes out of a component.
+// Unpacked is a file to unpack from a component.
 type Unpacked struct {
 	// Name is its name in the store.
 	Name string `json:"name"`
-	// Members are patterns (path.Match) of its path in the archive, which differs between packages. What is no archive is the file
-	// itself.
+	// Members are patterns (path.Match) of its path in the archive, which differs between packages. If the download is
+	// not an archive, it is the file itself.
 	Members []string `json:"members"`
-	// Optional says that there need not be one.
+	// Optional reports that the archive may lack it.
 	Optional bool `json:"optional,omitempty"`
 }
 
@@ -58,33 +58,34 @@ func (*Download) Kind() string { return "Download" }
 // Name implements Spec.
 func (d *Download) Name() string { return d.Component }
 
-// Paths implements Spec: what it makes is in Slipway's own directory.
+// Paths implements Spec: the store is in Slipway's directory.
 func (*Download) Paths() []string { return nil }
 
-// Store is the directory that it is brought to. Its name depends on all that decides what comes: who asks for something else gets
-// another one.
+// Store is the component's directory. Its name depends on all that determines its content: another source or version
+// has another store.
 func (d *Download) Store() string {
 	document, err := json.Marshal(struct {
 		Version, SHA256, OSVersion string
 		From                       []string
 		Files                      []Unpacked
 	}{d.Version, d.SHA256, d.OSVersion, d.From, d.Files})
-	if err != nil { // strings
+	if err != nil { // impossible for strings
 		panic(err)
 	}
 	sum := sha256.Sum256(document)
 	return Downloads + "/" + d.Component + "-" + hex.EncodeToString(sum[:])[:storeKey]
 }
 
-// storeKey is how long the part of a store's name is that depends on what comes.
+// storeKey is the length of the part of a store's name that depends on its content.
 const storeKey = 12
 
-// IsStoreKey reports whether a text is what a store's name ends with.
+// IsStoreKey reports whether a text can be the end of a store's name.
 func IsStoreKey(text string) bool {
 	return len(text) == storeKey && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// StoreOf splits a path of a file in a store: the component, and the file's name. It reports whether it is one.
+// StoreOf splits the path of a file in a store into the component and the file's name. It reports whether it is such a
+// path.
 func StoreOf(name string) (component, file string, ok bool) {
 	dir, file := path.Split(name)
 	store := path.Base(dir)
@@ -95,7 +96,7 @@ func StoreOf(name string) (component, file string, ok bool) {
 	return component, file, ok && PlainName(component) && PlainName(file)
 }
 
-// Path is that of one of its files.
+// Path is the path of one of its files.
 func (d *Download) Path(name string) string { return d.Store() + "/" + name }
 
 // Valid implements Spec.
@@ -129,7 +130,7 @@ func (d *Download) Valid() error {
 	return errors.Join(errs...)
 }
 
-// PlainName reports whether a name can be that of a file, and no other thing.
+// PlainName reports whether a name is a plain file name.
 func PlainName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") &&
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""

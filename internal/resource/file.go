@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// File is a regular file, whole.
+// File is a regular file with its whole content.
 type File struct {
 	Path    string
 	Mode    uint32 // permission bits
 	UID     int
 	GID     int
 	Content []byte
-	// Secret content is written to the machine and shown to nobody.
+	// Secret content is written to the machine and never shown.
 	Secret bool
-	// Until are paths: once a file is at each that is not empty, this one is not needed any more, and is
-	// removed. It is for a credential that others take the place of, and its content is kept nowhere else.
+	// Until are paths: once each has a non-empty file, this file is not needed any more, and is removed. It is for a
+	// credential that others replace, and its content is recorded nowhere else.
 	Until []string
-	// Stays keeps a file with Until when it is not needed any more. Nothing reads it then, so a change of it
-	// has no effects.
+	// Stays keeps a file with Until when it is not needed any more. Nothing reads it then, so its change has no
+	// effects.
 	Stays bool
 }
 
@@ -44,7 +44,7 @@ func (f *File) Describe() Description {
 	return Description{Title: f.Path, Mode: octal(f.Mode).String(), Secret: f.Secret}
 }
 
-// kept is nil for a file that others take the place of: its content is kept nowhere.
+// kept is nil for a temporary file: its content is not recorded.
 func (f *File) kept() *File {
 	if f.Temporary() {
 		return nil
@@ -61,10 +61,10 @@ func (f *File) compared() *File {
 
 func (f *File) text() *File { return f }
 
-// Temporary reports whether the file is needed only until others are there.
+// Temporary reports whether the file is needed only until others exist.
 func (f *File) Temporary() bool { return len(f.Until) > 0 }
 
-// Directory is a directory; what else it holds is not touched.
+// Directory is a directory. Its other content stays.
 type Directory struct {
 	Path string
 	Mode uint32 // permission bits
@@ -151,10 +151,10 @@ type fileJSON struct {
 	Mode octal  `json:"mode"`
 	UID  int    `json:"uid,omitempty"`
 	GID  int    `json:"gid,omitempty"`
-	// Content is the text of a file that is text, Base64 the bytes of one that is not.
+	// Content is the content of a text file, Base64 that of another file.
 	Content *string `json:"content,omitempty"`
 	Base64  []byte  `json:"base64,omitempty"`
-	// Secret content is not shown; Fingerprint tells two contents apart.
+	// Secret content is not shown; Fingerprint distinguishes contents.
 	Secret      bool     `json:"secret,omitempty"`
 	Fingerprint string   `json:"fingerprint,omitempty"`
 	Until       []string `json:"until,omitempty"`
@@ -175,8 +175,8 @@ func (f File) MarshalJSON() ([]byte, error) {
 	return marshalPlain(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A secret's content cannot come back: its place is
-// taken by the fingerprint, so that two plans can still be compared.
+// UnmarshalJSON reads what MarshalJSON writes. A secret's content cannot be restored: its fingerprint replaces it, so
+// that two plans can still be compared.
 func (f *File) UnmarshalJSON(data []byte) error {
 	var j fileJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -192,8 +192,7 @@ func (f *File) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Fingerprint tells two contents apart: 32 bits of a SHA-256, too few to confirm a guess of what a
-// secret file holds.
+// Fingerprint distinguishes contents: 32 bits of a SHA-256, too few to confirm a guess of a secret file's content.
 func (f File) Fingerprint() string {
 	if f.Secret && len(f.Content) == fingerprintLen && strings.HasPrefix(string(f.Content), fingerprintPrefix) {
 		return string(f.Content) // read back from a plan's JSON
@@ -201,7 +200,7 @@ func (f File) Fingerprint() string {
 	return Fingerprint(f.Content)
 }
 
-// Fingerprint is that of a content.
+// Fingerprint is the fingerprint of a content.
 func Fingerprint(content []byte) string {
 	sum := sha256.Sum256(content)
 	return fingerprintPrefix + hex.EncodeToString(sum[:4])

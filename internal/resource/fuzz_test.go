@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// FuzzPlanJSON: whatever is read as a plan is, once written, read as the same, and written the same.
+// FuzzPlanJSON: a plan that was read stays the same when it is written and read again, and its text, too.
 func FuzzPlanJSON(f *testing.F) {
 	for _, spec := range specs {
 		data, err := json.Marshal(planOf(spec))

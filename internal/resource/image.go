@@ -6,20 +6,21 @@ import (
 	"path"
 )
 
-// Image is a container image that the runtime has before the kubelet asks for one. One that is there is not pulled again.
+// Image is a container image that the runtime must have before the kubelet needs one. An existing one is not pulled
+// again.
 type Image struct {
-	// Image is its name, as pods and the runtime's configuration say it.
+	// Image is its name, as in pods and in the runtime's configuration.
 	Image string `json:"image"`
-	// Socket is where the container runtime answers.
+	// Socket is the container runtime's socket.
 	Socket string `json:"socket"`
-	// Provider is an image credential provider of the kubelet's, which says how to log in to a registry that asks for a login.
-	// Empty: there is no such program.
+	// Provider is a kubelet image credential provider, which provides the login for a registry that requires one. Empty
+	// means that there is no such program.
 	Provider string `json:"provider,omitempty"`
-	// Reach is how a registry is reached that gives nobody the image. The runtime itself reaches it as its own settings say.
+	// Reach is how to reach a registry that requires a login. The runtime reaches it by the runtime's settings.
 	Reach Reach `json:"reach,omitzero"`
-	// Timeout bounds all tries.
+	// Timeout limits all tries.
 	Timeout Duration `json:"timeout"`
-	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is for every other cause.
+	// ExitCodes are the provisioning's exit codes by cause; the resource's ExitCode is for every other cause.
 	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
 }
 
@@ -29,7 +30,7 @@ func (*Image) Kind() string { return "Image" }
 // Name implements Spec.
 func (i *Image) Name() string { return i.Image }
 
-// Paths implements Spec: where the runtime keeps it is its own.
+// Paths implements Spec: the runtime decides where it keeps the image.
 func (*Image) Paths() []string { return nil }
 
 // Valid implements Spec.

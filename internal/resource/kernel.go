@@ -33,16 +33,15 @@ func (s *Sysctl) atBoot() (argv []string, optional bool) {
 	return []string{"sysctl", "-q", "-w", s.Key + "=" + s.Value}, s.Optional
 }
 
-// Attribute is a file of sysfs that the kernel takes a setting from, sysfs(5). Optional ones may be missing from the
-// kernel.
+// Attribute is a file of sysfs with a kernel setting (sysfs(5)). Optional ones may be missing from the kernel.
 type Attribute struct {
 	Path string `json:"path"`
-	// Value is one word. Where the kernel shows all choices and marks one, "always [madvise] never", it is that one.
+	// Value is one word. If the kernel shows all choices and marks one, "always [madvise] never", it is the marked one.
 	Value    string `json:"value"`
 	Optional bool   `json:"optional,omitempty"`
 }
 
-// attributeRoots are the directories of sysfs that a plan sets anything in.
+// attributeRoots are the directories of sysfs in which a plan sets attributes.
 var attributeRoots = []string{"/sys/kernel/mm/"}
 
 // Kind implements Spec.
@@ -51,7 +50,7 @@ func (*Attribute) Kind() string { return "Attribute" }
 // Name implements Spec.
 func (a *Attribute) Name() string { return a.Path }
 
-// Paths implements Spec. What is in sysfs is not on the disk.
+// Paths implements Spec. Sysfs is not on the disk.
 func (*Attribute) Paths() []string { return nil }
 
 // Valid implements Spec.
@@ -68,7 +67,7 @@ func (a *Attribute) Valid() error {
 // Describe implements Spec.
 func (a *Attribute) Describe() Description { return setting(a.Path, a.Value, a.Optional) }
 
-// atBoot has systemd write it: a file of the plan holds the value (tmpfiles.d(5)).
+// atBoot makes systemd write it: a file of the plan holds the value (tmpfiles.d(5)).
 func (a *Attribute) atBoot() (argv []string, optional bool) {
 	return []string{"systemd-tmpfiles", "--create", "--prefix=" + a.Path}, a.Optional
 }
@@ -105,7 +104,7 @@ func (m *Module) atBoot() (argv []string, optional bool) {
 	return []string{"modprobe", m.Module}, false
 }
 
-// named wants a resource that has a name.
+// named requires a resource with a name.
 func named(spec Spec) error {
 	if spec.Name() == "" {
 		return fmt.Errorf("a %s has no name", spec.Kind())

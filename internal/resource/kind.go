@@ -7,69 +7,70 @@ import (
 	"github.com/slipway-dev/slipway/internal/place"
 )
 
-// Spec is one of the kinds of resource.
+// Spec is the specification of a resource of one kind.
 type Spec interface {
 	// Kind is the type's name.
 	Kind() string
 	// Name distinguishes it from others of its kind.
 	Name() string
-	// Paths are what it makes or changes on the disk; none for what is not there.
+	// Paths are the paths that it creates or changes on the disk. It may be empty.
 	Paths() []string
-	// Valid is an error where no plan may have it: a path that is nobody's, a value that would become something else.
+	// Valid returns an error if no plan may have it: a path that plans may not use, or a value with another meaning.
 	Valid() error
-	// Describe is what people are shown of it.
+	// Describe returns its description for people.
 	Describe() Description
 }
 
-// Description is what people are shown of a resource beside its reason. Nothing of a secret is in it.
+// Description is what people see of a resource beside its reason. It contains no secret.
 type Description struct {
-	// Title is its name, with its value where that is short.
+	// Title is its name, with a short value.
 	Title string
-	// Mode are the permissions of what has any.
+	// Mode are its permissions, if it has any.
 	Mode string
-	// What is what else there is to say.
+	// What is additional information.
 	What string
 	// Secret reports that its content is a secret.
 	Secret bool
 }
 
-// Kind is what holds for all resources of a kind.
+// Kind has the properties of all resources of a kind.
 type Kind struct {
-	// New makes an empty one.
+	// New creates an empty one.
 	New func() Spec
-	// Lasts reports whether one is still so after a boot.
+	// Lasts reports whether one survives a boot.
 	Lasts func(Spec) bool
-	// NotUndone says why nothing is undone when a plan has one no more, and NotUndoneSource where that was read. It is nil, or
-	// returns "", where the engine undoes it.
+	// NotUndone returns why a resource is not undone when a plan does not have it any more; NotUndoneSource is the
+	// source of that fact. If it is nil, or returns "", the engine undoes the resource.
 	NotUndone       func(Spec) string
 	NotUndoneSource string
-	// Part reports that one is only a part of the file at its path, which others own too.
+	// Part reports that one is only a part of the file at its path, which other programs write too.
 	Part bool
-	// Kept is what a generation's plan keeps of one for a later apply: no credential and nothing that only this run knows.
-	// It returns nil if a later apply cannot have the resource. If nil, all of it is kept.
+	// Kept returns what a generation's plan keeps of one for a later apply: no credential and nothing that only this
+	// run knows. It returns nil if a later apply cannot have the resource. If Kept is nil, all of it is kept.
 	Kept func(Spec) Spec
-	// Stored is what the record of a generation holds of one, which an image can carry to other machines. If nil, all of it.
+	// Stored returns what a generation's record holds of one, which an image can carry to other machines. If nil, all
+	// of it.
 	Stored func(Spec) Spec
-	// Compared is the part of one that two plans are compared by. If nil, all of it.
+	// Compared returns the part by which two plans are compared. If nil, all of it.
 	Compared func(Spec) Spec
-	// Text is the file content of one, which is compared line by line. If nil, it has none.
+	// Text returns its file content, which is compared line by line. If nil, it has none.
 	Text func(Spec) *File
-	// Agentless is how a node without an agent gets one.
+	// Agentless is how a node without an agent gets it.
 	Agentless Agentless
 }
 
 // Agentless is how a node without an agent gets a resource. If both fields are empty, the kind has a row in
 // internal/agentless, which writes it.
 type Agentless struct {
-	// AtBoot returns a command that each boot runs; the boot goes on after a failure if it is optional.
+	// AtBoot returns a command for each boot. If optional is true, the boot continues after a failure.
 	AtBoot func(Spec) (argv []string, optional bool)
-	// Lost says what is missing, because nothing does it.
+	// Lost describes what is missing, because nothing does it.
 	Lost string
-	// Fatal reports that without it the node does not join, is less safe, or differs from the contract.
+	// Fatal reports that without it the node does not join, is less secure, or differs from the contract.
 	Fatal bool
 }
 
-// Kinds are all kinds of resource, by name. The engine has a row for each (apply, kinds.go). A test looks at every row
+// Kinds are all kinds of resource, by name. The engine has a row for each (apply, kinds.go). A test checks every row
 // and column.
 var Kinds = map[string]Kind{
 	"Attribute": {
@@ -129,7 +130,7 @@ var Kinds = map[string]Kind{
 	},
 }
 
-// fresh makes an empty spec.
+// fresh creates an empty spec.
 func fresh[T any, P interface {
 	*T
 	Spec
@@ -137,7 +138,7 @@ func fresh[T any, P interface {
 	return P(new(T))
 }
 
-// part makes a function that returns a part of one kind's spec a function of any spec.
+// part converts a function for one kind's spec to a function for any spec.
 func part[T any, P interface {
 	*T
 	Spec
@@ -161,7 +162,7 @@ func atBoot[P Spec](of func(P) ([]string, bool)) Agentless {
 func always(Spec) bool { return true }
 func never(Spec) bool  { return false }
 
-// says is one answer for all resources of a kind.
+// says returns one answer for all resources of a kind.
 func says(why string) func(Spec) string { return func(Spec) string { return why } }
 
 func notUndoneWithoutInputs(s Spec) string {
@@ -171,7 +172,7 @@ func notUndoneWithoutInputs(s Spec) string {
 	return ""
 }
 
-// notUndoneIfStays is what holds for units.
+// notUndoneIfStays is the NotUndone of units.
 func notUndoneIfStays(s Spec) string {
 	if s.(*Unit).Stays {
 		return "it may be what makes the change"
@@ -179,22 +180,22 @@ func notUndoneIfStays(s Spec) string {
 	return ""
 }
 
-// Undone reports whether the engine undoes what a resource brought when a plan has it no more.
+// Undone reports whether the engine undoes a resource when a plan does not have it any more.
 func Undone(s Spec) bool {
 	reason := Kinds[s.Kind()].NotUndone
 	return reason == nil || reason(s) == ""
 }
 
-// KindOf is what holds for all resources of a spec's kind.
+// KindOf returns the kind of a spec.
 func KindOf(spec Spec) Kind { return Kinds[spec.Kind()] }
 
-// Kept is what a generation's plan keeps of a spec for a later apply, or nil.
+// Kept returns what a generation's plan keeps of a spec for a later apply, or nil.
 func Kept(spec Spec) Spec { return partOf(spec, KindOf(spec).Kept) }
 
-// Stored is what the record of a generation holds of a spec.
+// Stored returns what a generation's record holds of a spec.
 func Stored(spec Spec) Spec { return partOf(spec, KindOf(spec).Stored) }
 
-// Compared is the part of a spec that two plans are compared by.
+// Compared returns the part of a spec by which two plans are compared.
 func Compared(spec Spec) Spec { return partOf(spec, KindOf(spec).Compared) }
 
 func partOf(spec Spec, part func(Spec) Spec) Spec {
@@ -204,14 +205,14 @@ func partOf(spec Spec, part func(Spec) Spec) Spec {
 	return part(spec)
 }
 
-// OnDisk reports whether a spec is of something at a path: it is compared and written with all others on the disk, before
-// anything is loaded, started or run.
+// OnDisk reports whether a spec is for a path: all of these are compared and written together, before anything is
+// loaded, started or run.
 func OnDisk(spec Spec) bool { return len(spec.Paths()) > 0 }
 
-// whole is the one path of a spec that has a whole file, directory or link.
+// whole is the path of a spec for a whole file, directory or link.
 func whole(path string) []string { return []string{path} }
 
-// checkPath wants a path that a plan may have.
+// checkPath requires a path that a plan may have.
 func checkPath(path string) error {
 	if reason := place.Check(path); reason != "" {
 		return fmt.Errorf("path %q %s", path, reason)
@@ -219,7 +220,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// Words is a kind's name as people write it: "unit state" of "UnitState".
+// Words is a readable form of a kind's name: "unit state" for "UnitState".
 func Words(kind string) string {
 	var words []rune
 	for i, r := range kind {

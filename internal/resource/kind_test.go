@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A generation's record is read by a later run: what it keeps of a resource has no secret, and no "[redacted]" in the place of one,
-// which the engine would then take for the value. A kind with a [nodeconfig.Secret] has a Kept in its row.
+// A later run reads a generation's record: the kept resources have no secret, and no "[redacted]" instead of a secret,
+// which the engine would take for the value. A kind with a [nodeconfig.Secret] has a Kept in its row.
 func TestKeptHasNoSecretAndNoMarkOfOne(t *testing.T) {
 	const canary = "canary-0123456789"
 	secrets := 0
@@ -52,8 +52,8 @@ func fill(v reflect.Value, text string) (filled int) {
 	return filled
 }
 
-// What differs only in what a record does not keep is the same for who compares two plans, and the identity of a machine is not in
-// a record that an image carries.
+// A difference only in what a record does not keep is no difference between two plans. A machine's identity is not in a
+// record that an image carries.
 func TestPartsOfASpec(t *testing.T) {
 	reach := resource.Reach{HTTP: resource.Hidden{Secret: nodeconfig.NewSecret("http://u:p@proxy")}, Authorities: "ca", Identity: &resource.RegistryIdentity{ClientID: "c"}}
 	anonymous := reach

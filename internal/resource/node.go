@@ -2,32 +2,33 @@ package resource
 
 import "slices"
 
-// Node is what was decided of a node before it was written into files. How a change is judged is decided by these values, and not by
+// Node has the planner's decisions before they are written into files. These values decide the class of a change, not
 // the text of a file. It holds no secret.
 type Node struct {
-	// Version is Kubernetes', as the contract names it, and Minor its minor version; empty for a contract that takes what is installed.
+	// Version is the Kubernetes version in the contract, and Minor its minor version. Both are empty if the contract
+	// takes the installed one.
 	Version string `json:"version,omitempty"`
 	Minor   int    `json:"minor,omitempty"`
-	// Arguments are the kubelet's, by their names without dashes.
+	// Arguments are the kubelet's arguments, by their names without dashes.
 	Arguments map[string]Argument `json:"arguments,omitempty"`
-	// Kubelet are the fields of the kubelet's configuration, with dots between names, as flags of the same settings would have them.
-	// In is the file that they are in.
+	// Kubelet are the fields of the kubelet's configuration, with dots between names, with the values that equivalent
+	// flags would have. In is their file.
 	Kubelet map[string]string `json:"kubelet,omitempty"`
 	In      ID                `json:"in,omitempty"`
-	// Over are those of them that are in another file, which the kubelet merges over the first; nil for none.
+	// Over are the fields in another file, which the kubelet merges over the first. It may be nil.
 	Over *Fields `json:"over,omitempty"`
-	// Runtime are settings of the container runtime, by their names in plan's table of them. What a secret text of the contract
-	// has set is here as a fingerprint.
+	// Runtime are settings of the container runtime, by their names in plan's table. A setting from a secret text of
+	// the contract is a fingerprint here.
 	Runtime map[string]string `json:"runtime,omitempty"`
 }
 
-// Fields are some fields of a configuration, by their names in Node.Kubelet, sorted, and the file that they are in.
+// Fields are some fields of a configuration, by their names in Node.Kubelet, sorted, with their file.
 type Fields struct {
 	Names []string `json:"names"`
 	In    ID       `json:"in"`
 }
 
-// FileOf is the file that a field of the kubelet's configuration is in.
+// FileOf is the file of a field of the kubelet's configuration.
 func (n *Node) FileOf(field string) ID {
 	if n.Over != nil {
 		if _, over := slices.BinarySearch(n.Over.Names, field); over {
@@ -37,8 +38,8 @@ func (n *Node) FileOf(field string) ID {
 	return n.In
 }
 
-// Argument is a flag's value, and the file that it is in. A flag that is given more than once has its values with commas
-// between, as the kubelet joins lists.
+// Argument is a flag's value, and its file. A flag that is given more than once has its values joined by commas, as the
+// kubelet joins lists.
 type Argument struct {
 	Value string `json:"value"`
 	In    ID     `json:"in,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// mixed are resources of both phases, in their order.
+// mixed are resources of both phases, in order.
 func mixed() []resource.Resource {
 	return []resource.Resource{
 		{Phase: resource.Base, Spec: &resource.Directory{Path: "/a"}},

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Plan is what a machine should be like.
+// Plan is the desired state of a machine.
 type Plan struct {
 	// Config is the digest of the config that the plan was made from.
 	Config string
@@ -14,14 +14,14 @@ type Plan struct {
 	Dialect string
 	// Resources are sorted by phase and ID.
 	Resources []Resource
-	// Health are the checks that tell whether a node that runs is well with the plan. They are for who changes it, or
-	// goes back to it; nobody applies them. Where there is none it is not known how to ask.
+	// Health are the checks whether a running node is healthy with the plan. They are for changes and rollbacks; an
+	// apply does not run them. Without any, the node's health is unknown.
 	Health []Resource
-	// Node is what the files among the resources were written from.
+	// Node has the decisions from which the files among the resources were written.
 	Node Node
 }
 
-// Sort brings the resources into their order.
+// Sort sorts the resources.
 func (p *Plan) Sort() {
 	sort.SliceStable(p.Resources, func(i, j int) bool {
 		a, b := &p.Resources[i], &p.Resources[j]
@@ -29,7 +29,7 @@ func (p *Plan) Sort() {
 	})
 }
 
-// Only returns the plan's resources of one phase, as a plan. A machine that does not join is no node.
+// Only returns a plan with the resources of one phase. A machine that does not join is not a node.
 func (p Plan) Only(phase Phase) Plan {
 	if phase != Join {
 		p.Node = Node{}
@@ -38,7 +38,7 @@ func (p Plan) Only(phase Phase) Plan {
 	return p
 }
 
-// ByID returns the plan's resources by their names.
+// ByID returns the plan's resources by their IDs.
 func (p Plan) ByID() map[ID]Resource {
 	m := make(map[ID]Resource, len(p.Resources))
 	for _, r := range p.Resources {

@@ -1,25 +1,24 @@
-// Package resource is the vocabulary of a plan: what a machine can be made to have, as plain data.
+// Package resource is the vocabulary of a plan: what a machine can have, as plain data.
 //
-// The planner writes resources, the engine applies them, and people read them; none of the three
-// knows how the others work. The kinds are a closed set, in one table (Kinds). The package touches nothing: it holds
-// values and their JSON form, in which secret content is never shown.
+// The planner writes resources, the engine applies them, and people read them; none of these depends on how the others
+// work. The kinds are a closed set, in one table (Kinds). The package does no I/O: it holds values and their JSON form,
+// which never shows secret content.
 package resource
 
-// UnitDir is where an administrator's units are (systemd.unit(5)); one there takes the place of a
-// vendor's.
+// UnitDir is the directory of an administrator's units (systemd.unit(5)); a unit there replaces a vendor's.
 const UnitDir = "/etc/systemd/system"
 
 // ID names a resource within a plan: its kind and its name, "File:/etc/kubernetes/azure.json".
 type ID string
 
-// Phase says when a resource can be applied.
+// Phase is when a resource can be applied.
 type Phase string
 
 // The phases.
 const (
 	// Base needs no cluster: an image can be baked with it.
 	Base Phase = "base"
-	// Join needs the cluster's or the node's own values.
+	// Join needs values of the cluster or of the node.
 	Join Phase = "join"
 )
 
@@ -29,43 +28,43 @@ type Subject string
 // Subjects are in the order in which a person reads a plan.
 var Subjects = []Subject{"kubelet", "join", "runtime", "network", "system", "gpu", "azure", "machine"}
 
-// Resource is one thing that a plan wants to be so.
+// Resource is one desired state in a plan.
 type Resource struct {
 	// Subject groups it for a person. It decides nothing, and JSON does not have it.
 	Subject Subject
-	// Phase says when it can be applied.
+	// Phase is when it can be applied.
 	Phase Phase
-	// Requires are the resources that must be so before. Files, directories, symlinks and mounts need not
-	// be named: all of them are in place before anything is loaded, started or run.
+	// Requires are the resources that must be applied before. Files, directories, symlinks and mounts need not be
+	// listed: all of them are in place before anything is loaded, started or run.
 	Requires []ID
-	// After are the resources that must have been tried before, whatever has come of them.
+	// After are the resources that must have been tried before, with any outcome.
 	After []ID
-	// Effects are what else it takes when this changes.
+	// Effects are the consequences of its change.
 	Effects
-	// ExitCode is the code of a provisioning that fails here; 0 means the agent's own.
+	// ExitCode is the provisioning's exit code if it fails. 0 means the agent's.
 	ExitCode int
-	// Reason says why it is there, with its source, for whoever reads the plan.
+	// Reason explains it to readers of the plan, with a source.
 	Reason string
-	// Spec is what it is.
+	// Spec is its specification.
 	Spec Spec
 }
 
-// Effects are what it takes when a resource changes, beside the change itself.
+// Effects are the consequences of a resource's change.
 type Effects struct {
-	// Restarts are the units that must be restarted, Reloads those that read it again while they run.
+	// Restarts are the units to restart. Reloads are those that read it again while they run.
 	Restarts []string
 	Reloads  []string
-	// Class is the least that a change of it takes, of a node that runs, where Why says in one sentence what there is to
-	// know, and Source where that was read.
+	// Class is the least class of its change on a running node. Why explains it in one sentence, and Source is the
+	// source of that fact.
 	Class  Class
 	Why    string
 	Source string
 }
 
-// Restarting are the effects of what units read when they start.
+// Restarting are the effects of files that units read when they start.
 func Restarting(units ...string) Effects { return Effects{Restarts: units} }
 
-// Units are those that a change is felt by, by the names that people call them by; "NAME (reload)" for one that goes on.
+// Units are the affected units, by their short names; "NAME (reload)" for one that keeps running.
 func (e Effects) Units() []string {
 	units := ShortUnits(e.Restarts)
 	for _, unit := range ShortUnits(e.Reloads) {
@@ -74,8 +73,8 @@ func (e Effects) Units() []string {
 	return units
 }
 
-// ID returns the resource's name.
+// ID returns the resource's ID.
 func (r Resource) ID() ID { return IDOf(r.Spec) }
 
-// IDOf returns the name of the resource that spec describes.
+// IDOf returns the ID of the resource with a spec.
 func IDOf(spec Spec) ID { return ID(spec.Kind() + ":" + spec.Name()) }

@@ -2,17 +2,18 @@ package resource
 
 import "fmt"
 
-// ServingCertificate is the certificate that a kubelet signs for itself where nobody else does, with its key. It is written
-// where the kubelet looks for it, before the kubelet starts. A pair that is there is kept, as the kubelet keeps it.
+// ServingCertificate is the certificate, with its key, that a kubelet signs for itself if the cluster does not sign
+// one. It is written at the kubelet's path, before the kubelet starts. An existing pair is kept, as the kubelet keeps
+// it.
 type ServingCertificate struct {
 	// Label names it within the plan.
 	Label string `json:"label"`
-	// Node is the name that it is for; where it is empty, it is the host's name, in lower case.
+	// Node is its name. Empty means the host's name, in lower case.
 	Node string `json:"node,omitempty"`
-	// Certificate and Key are where the kubelet looks for them.
+	// Certificate and Key are the kubelet's paths for them.
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
-	// Unit is the kubelet's. One that runs has a certificate already.
+	// Unit is the kubelet's unit. A running kubelet already has a certificate.
 	Unit string `json:"unit"`
 }
 
@@ -22,7 +23,7 @@ func (*ServingCertificate) Kind() string { return "ServingCertificate" }
 // Name implements Spec.
 func (c *ServingCertificate) Name() string { return c.Label }
 
-// Paths implements Spec: what it writes is the kubelet's from then on.
+// Paths implements Spec: the kubelet owns the written files from then on.
 func (*ServingCertificate) Paths() []string { return nil }
 
 // Valid implements Spec.

@@ -9,14 +9,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/place"
 )
 
-// Mount is a directory that is mounted at another one (mount(8), bind). It is in place before anything below it is
+// Mount is a directory that is mounted at another one (mount(8), bind). It is mounted before anything below it is
 // compared or written.
 type Mount struct {
-	// Where is the directory that it is mounted at, What the one that is mounted. Both are made where they are missing.
+	// Where is the mount point, What the mounted directory. Missing ones are created.
 	Where string `json:"where"`
 	What  string `json:"what"`
-	// Disk is a directory above What that a disk of its own is mounted at, by somebody else and perhaps later in the boot.
-	// Without that disk nothing is mounted. Empty is for none.
+	// Disk is the mount point, above What, of a separate disk. Another program mounts it, perhaps later in the boot.
+	// Without that disk nothing is mounted. Empty means no separate disk.
 	Disk string `json:"disk,omitempty"`
 }
 
@@ -26,7 +26,7 @@ func (*Mount) Kind() string { return "Mount" }
 // Name implements Spec.
 func (m *Mount) Name() string { return m.Where }
 
-// Paths implements Spec. What is mounted at a path is not on the disk.
+// Paths implements Spec. A mount is not on the disk.
 func (*Mount) Paths() []string { return nil }
 
 // Valid implements Spec.
@@ -43,21 +43,21 @@ func (m *Mount) Valid() error {
 	return checkPath(m.Where)
 }
 
-// below reports whether a path is a directory, or within it.
+// below reports whether a path is a directory, or inside it.
 func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // Describe implements Spec.
 func (m *Mount) Describe() Description { return Description{Title: m.Where, What: "<- " + m.What} }
 
-// Swap is a swap file that is in use.
+// Swap is an active swap file.
 type Swap struct {
 	Path string `json:"path"`
 	// Bytes is its size.
 	Bytes int64 `json:"bytes"`
-	// Disk is a directory above Path that a disk of its own is mounted at, by somebody else and perhaps later in the boot.
-	// Without that disk there is no swap file. Empty is for none.
+	// Disk is the mount point, above Path, of a separate disk. Another program mounts it, perhaps later in the boot.
+	// Without that disk there is no swap file. Empty means no separate disk.
 	Disk string `json:"disk,omitempty"`
-	// ExitCodes are the codes of a provisioning that fails here, by cause.
+	// ExitCodes are the provisioning's exit codes by cause.
 	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
 }
 
@@ -70,10 +70,10 @@ func (*Swap) Kind() string { return "Swap" }
 // Name implements Spec.
 func (s *Swap) Name() string { return s.Path }
 
-// Paths implements Spec. It is made while the machine runs, with what the kernel is told, and not with the files.
+// Paths implements Spec. It is created as a kernel setting while the machine runs, and not with the files.
 func (*Swap) Paths() []string { return nil }
 
-// swapNames are those that a swap file may have: nothing else is ever removed under this name.
+// swapNames are the allowed names of a swap file: nothing else is ever removed under these names.
 var swapNames = []string{"swapfile", "swap.img"}
 
 // Valid implements Spec.

@@ -2,9 +2,9 @@ package resource
 
 import "errors"
 
-// TrustStore is what programs read of the certificate authorities that a machine trusts: a bundle, and on some distributions
-// links by the hash of a certificate's subject. It is made of the image's authorities and an administrator's, as the
-// distribution's own tool makes it.
+// TrustStore has what programs read to know a machine's trusted certificate authorities: a bundle, and on some
+// distributions links by the hash of a certificate's subject. It is built from the image's and an administrator's
+// authorities, as the distribution's tool builds it.
 type TrustStore struct {
 	// Label names it within the plan.
 	Label string `json:"label"`
@@ -12,14 +12,14 @@ type TrustStore struct {
 	Bundle string `json:"bundle"`
 	// Anchors is the directory with an administrator's certificates.
 	Anchors string `json:"anchors"`
-	// Packages is the directory with those of packages, and Selection the list of those that count. Empty means that the bundle
-	// is made of what Links leads to.
+	// Packages is the directory with the packages' certificates, and Selection the list of the enabled ones. Empty
+	// means that the bundle is built from the targets of Links.
 	Packages  string `json:"packages,omitempty"`
 	Selection string `json:"selection,omitempty"`
-	// Links is the directory with the links. Empty means none, and that the bundle is only added to: what else there is to it
-	// the distribution's tool alone knows.
+	// Links is the directory with the links. Empty means that there are no links, and that certificates are only added to
+	// the bundle: only the distribution's tool can build the rest.
 	Links string `json:"links,omitempty"`
-	// Added are the files with the plan's certificates, one each. The bundle has all of them.
+	// Added are the files with the plan's certificates, one each. The bundle must have all of them.
 	Added []string `json:"added"`
 }
 
@@ -49,5 +49,5 @@ func (s *TrustStore) Valid() error {
 // Describe implements Spec.
 func (s *TrustStore) Describe() Description { return Description{Title: s.Label, What: s.Bundle} }
 
-// Reads reports whether it is to be made again after a change at a path.
+// Reads reports whether it must be built again after a change at a path.
 func (s *TrustStore) Reads(path string) bool { return below(path, s.Anchors) }

@@ -9,10 +9,11 @@ import (
 // Unit is a systemd unit that is active.
 type Unit struct {
 	Unit string `json:"unit"`
-	// Stays says that it goes on running when a plan has it no more: one that may be making that very change.
+	// Stays reports that it keeps running when a plan does not have it any more: it may be making that very change.
 	Stays bool `json:"stays,omitempty"`
-	// Ahead is for a unit that the start of another one pulls in: it is started ahead of that, unless there is something in the file
-	// of this path, which it makes. What comes of it is for a check to say, and the other unit's start runs it again where it has failed.
+	// Ahead is for a unit that another unit's start pulls in: it is started before that, unless the file at this path,
+	// which it creates, is non-empty. A check reports its outcome, and the other unit's start runs it again if it has
+	// failed.
 	Ahead string `json:"ahead,omitempty"`
 }
 
@@ -38,13 +39,13 @@ func (u *Unit) Valid() error {
 // Describe implements Spec.
 func (u *Unit) Describe() Description { return Description{Title: u.Unit} }
 
-// UnitState is a systemd unit that must not do what it would do by itself: one of the image's, or of a package's. It is
-// stopped in every state.
+// UnitState is a systemd unit of the image or of a package that must not do its normal work. It is stopped in every
+// state.
 type UnitState struct {
 	Unit  string        `json:"unit"`
 	State InactiveState `json:"state"`
-	// Was is what the unit was before Slipway, for the way back: "enabled", "active". A plan never says it; the record
-	// of a generation does.
+	// Was is the unit's state before Slipway, for a rollback: "enabled", "active". Only the record of a generation has
+	// it, never a plan.
 	Was []string `json:"was,omitempty"`
 }
 
@@ -54,14 +55,14 @@ type InactiveState string
 // The states, each stricter than the one before it.
 const (
 	UnitStopped  InactiveState = "stopped"  // it does not run now
-	UnitDisabled InactiveState = "disabled" // nor does it start at boot
-	UnitMasked   InactiveState = "masked"   // nor can anything start it
+	UnitDisabled InactiveState = "disabled" // and it does not start at boot
+	UnitMasked   InactiveState = "masked"   // and nothing can start it
 )
 
-// InactiveStates are all of them.
+// InactiveStates are all states.
 var InactiveStates = []InactiveState{UnitStopped, UnitDisabled, UnitMasked}
 
-// What a unit was before.
+// The states of a unit before Slipway.
 const (
 	WasEnabled = "enabled"
 	WasActive  = "active"
@@ -89,10 +90,10 @@ func (u *UnitState) Describe() Description {
 	return Description{Title: u.Unit, What: string(u.State)}
 }
 
-// withoutWas is the state without what only the record of a generation knows.
+// withoutWas is the state without the part that only a generation's record has.
 func (u *UnitState) withoutWas() *UnitState { return &UnitState{Unit: u.Unit, State: u.State} }
 
-// ShortUnits are units by the names that people call them by.
+// ShortUnits are units by their short names.
 func ShortUnits(units []string) []string {
 	var short []string
 	for _, u := range units {
