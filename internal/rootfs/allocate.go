@@ -8,9 +8,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Allocate makes a file of size bytes that has all its blocks, begins with head, and is empty otherwise. It takes the
-// place of a file that is there once it is whole and durable. A file system gives room that was never written; where
-// written is set, each block is written: swapon(8) takes no file with holes. The caller calls Sync.
+// Allocate creates a file of size bytes that has all its blocks, begins with head, and is otherwise empty. It replaces
+// an existing file when it is complete and durable. A file system can reserve space without writing it; if written is
+// set, each block is written: swapon(8) accepts no file with holes. The caller calls Sync.
 func (t *Tree) Allocate(name string, mode uint32, size int64, head []byte, written bool) error {
 	p, err := t.prepare(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (t *Tree) Allocate(name string, mode uint32, size int64, head []byte, writt
 	return nil
 }
 
-// whole makes a file under its temporary name, syncs it, and renames it into place.
+// whole creates a file under its temporary name, syncs it, and renames it into place.
 func (p *entry) whole(mode uint32, fill func(*os.File) error) error {
 	if err := p.replaceable(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (p *entry) whole(mode uint32, fill func(*os.File) error) error {
 	return nil
 }
 
-// room gives a new file its blocks.
+// room allocates a new file's blocks.
 func room(f *os.File, size int64, written bool) error {
 	if !written {
 		err := mutate(failpoint.Change{Kind: failpoint.Allocate, File: f, Size: size}, func() error {

@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Somebody who may write to a parent of what is worked on exchanges directories for links that lead out of
-// the tree, as fast as they can: whatever is done in the tree, nothing outside it is read or changed.
+// An attacker who may write to a parent directory replaces directories by links that lead out of the tree, as fast as
+// possible: no operation in the tree reads or changes anything outside it.
 func TestExchangedParents(t *testing.T) {
 	base := t.TempDir()
 	root, outside := filepath.Join(base, "root"), filepath.Join(base, "outside")
@@ -23,7 +23,7 @@ func TestExchangedParents(t *testing.T) {
 	const secret = "outside"
 	must(t, os.WriteFile(outside+"/sub/f", []byte(secret), 0o600))
 	must(t, os.WriteFile(outside+"/f", []byte(secret), 0o600))
-	// The links lead out by a relative and by an absolute path, from either part of the way.
+	// The links lead out by a relative and by an absolute path, from either part of the path.
 	must(t, os.Symlink("../../outside", root+"/etc/out"))
 	must(t, os.Symlink(outside+"/sub", root+"/etc/app/out"))
 	tree, err := Open(root)
@@ -34,7 +34,7 @@ func TestExchangedParents(t *testing.T) {
 	done := make(chan struct{})
 	var attackers sync.WaitGroup
 	for dir, name := range map[string]string{root + "/etc": "app", root + "/etc/app": "sub"} {
-		// The attacker holds on to the directory: by its name it would itself be led outside.
+		// The attacker keeps the directory open: by its name the attacker would also end outside.
 		in, err := os.Open(dir)
 		must(t, err)
 		defer in.Close()
@@ -52,7 +52,7 @@ func TestExchangedParents(t *testing.T) {
 		})
 	}
 	for rounds := 0; rounds < 50 || swaps.Load() < 1000; rounds++ {
-		// Each may fail, because its parent directory is not there at that moment.
+		// Each may fail, because its parent directory may be missing at that moment.
 		_ = tree.WriteFileAtomic(&resource.File{Path: "/etc/app/sub/f", Mode: 0o644, UID: os.Getuid(), GID: os.Getgid(), Content: []byte("inside")})
 		_ = tree.MakeDirectory(&resource.Directory{Path: "/etc/app/sub/d", Mode: 0o777, UID: os.Getuid(), GID: os.Getgid()})
 		_ = tree.MakeSymlink(&resource.Symlink{Path: "/etc/app/sub/l", Target: "x"})
@@ -81,7 +81,7 @@ func TestExchangedParents(t *testing.T) {
 	}
 }
 
-// A file that is appended to is nobody else's under another name, and is a file.
+// A file that is appended to must be regular and must not have another name.
 func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 	tree, at := newTree(t)
 	victim := at("victim")
@@ -94,7 +94,7 @@ func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 	if _, err := tree.LogFile("/var/log/slipway.log").Write([]byte("record\n")); err != nil {
 		t.Error(err)
 	}
-	// What is replaced is only this name of it.
+	// Replacing a file replaces only this name of it.
 	must(t, os.Link(victim, at("/etc-file")))
 	must(t, tree.WriteFileAtomic(&resource.File{Path: "/etc-file", Mode: 0o644, UID: os.Getuid(), GID: os.Getgid(), Content: []byte("new")}))
 	if content, err := os.ReadFile(victim); err != nil || string(content) != "v" {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BuildInfo reads what the Go tool chain recorded in a binary. The binary is not run.
+// BuildInfo reads what the Go tool chain recorded in a binary. It does not run the binary.
 func (t *Tree) BuildInfo(path string) (*buildinfo.BuildInfo, error) {
 	p, err := t.find(path)
 	if err != nil {

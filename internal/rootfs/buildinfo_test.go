@@ -11,7 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// The record of a program, here of this test, is found below the tree; a file without one is an error that names it.
+// The record of a program, here of this test, is found below the tree. For a file without one, the error names the
+// file.
 func TestBuildInfo(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 // copyMode is the mode of a copy.
 const copyMode = 0o755
 
-// StageCopy gives a file a temporary name beside another path, for Commit: it is one file with two names then. On another
-// file system its content is copied, and synced. Missing parents are made. The file becomes the superuser's and everybody
-// may run it: an archive that was unpacked may have left it to a user that the machine has for something else.
+// StageCopy gives a file a second name, temporary and beside another path, for Commit. On another file system it copies
+// and syncs the content. It creates missing parents. The file becomes the superuser's, and executable for all: an
+// unpacked archive may have left it to a user ID that the machine uses otherwise.
 func (t *Tree) StageCopy(c *resource.Copy) error {
 	if err := t.stageCopy(c); err != nil {
 		return t.failed("copy "+c.Source+" to", c.Path, err)
@@ -65,13 +65,13 @@ func (t *Tree) stageCopy(c *resource.Copy) error {
 	})
 }
 
-// linkable reports whether an open file can have another name at a place: both are on one file system.
+// linkable reports whether an open file can get another name there: both are on one file system.
 func (t *Tree) linkable(p *entry, file *os.File) bool {
 	var own, there unix.Stat_t
 	return unix.Fstat(int(file.Fd()), &own) == nil && unix.Fstat(p.fd(), &there) == nil && own.Dev == there.Dev
 }
 
-// release makes an open file the superuser's, and one that everybody may run, where it is not.
+// release gives an open file to the superuser and makes it executable for all.
 func (t *Tree) release(f *os.File) error {
 	var stat unix.Stat_t
 	if err := again(func() error { return unix.Fstat(int(f.Fd()), &stat) }); err != nil {
@@ -90,8 +90,8 @@ func (t *Tree) release(f *os.File) error {
 	return nil
 }
 
-// SameFile reports whether two paths name one file, or, where they are on different file systems, files of the same
-// content. Where there is no file at one of them they do not.
+// SameFile reports whether two paths name one file, or files of the same content on different file systems. If one of
+// them is missing, it returns false.
 func (t *Tree) SameFile(a, b string) (bool, error) {
 	var files [2]*os.File
 	var stats [2]unix.Stat_t

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// copyTo stages a copy and brings it into place.
+// copyTo stages and commits a copy.
 func copyTo(t *testing.T, tree *Tree, source, path string) {
 	t.Helper()
 	must(t, tree.StageCopy(&resource.Copy{Path: path, Source: source}))
@@ -28,7 +28,7 @@ func same(t *testing.T, tree *Tree, a, b string, want bool) {
 	}
 }
 
-// A copy is one file with two names, which everybody may run, whatever it was before.
+// A copy is one file with two names, executable for all, whatever it was before.
 func TestCopy(t *testing.T) {
 	tree, at := newTree(t)
 	must(t, os.MkdirAll(at("/downloads"), 0o755))
@@ -37,7 +37,7 @@ func TestCopy(t *testing.T) {
 	must(t, os.Symlink("plugin", at("/downloads/link")))
 	copyTo(t, tree, "/downloads/plugin", "/bin/plugin")
 	same(t, tree, "/bin/plugin", "/downloads/plugin", true)
-	same(t, tree, "/bin/plugin", "/downloads/other", false) // the content alone says nothing
+	same(t, tree, "/bin/plugin", "/downloads/other", false) // equal content is not sufficient
 	same(t, tree, "/bin/plugin", "/downloads/none", false)
 	same(t, tree, "/bin", "/downloads/plugin", false)
 	same(t, tree, "/downloads/link", "/downloads/plugin", false)
@@ -56,7 +56,7 @@ func TestCopy(t *testing.T) {
 	}
 	must(t, os.MkdirAll(at("/bin/directory"), 0o755))
 	wantError(t, tree.StageCopy(&resource.Copy{Path: "/bin/directory", Source: "/downloads/plugin"}), "directory is in the way")
-	// Over another one, and what an interrupted run has left.
+	// Over an existing one, with a file that an interrupted run has left.
 	must(t, os.WriteFile(at("/bin/.other.slipway-tmp"), []byte("left"), 0o600))
 	must(t, tree.StageCopy(&resource.Copy{Path: "/bin/other", Source: "/downloads/other"}))
 	must(t, tree.Unstage("/bin/other"))

@@ -12,20 +12,20 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// entry is an open directory of a tree, and a name in it. The directory is found once, and safely;
-// what is done there is done by single system calls that take the name as it is and never follow a
-// link. So nobody can lead them elsewhere by moving things about meanwhile.
+// entry is an open directory of a tree, and a name in it. The directory is found once, and safely; operations in it are
+// single system calls that take the name as it is and never follow a link. So an attacker cannot redirect them by
+// moving directories meanwhile.
 type entry struct {
 	dir  *os.File
-	path string // whole, within the tree
-	base string // its last part
+	path string // the whole path within the tree
+	base string // its last element
 }
 
 func (p *entry) close()         { p.dir.Close() }
 func (p *entry) fd() int        { return int(p.dir.Fd()) }
 func (p *entry) parent() string { return path.Dir(p.path) }
 
-// staged is the name that a file has until it is put into place.
+// staged is a file's name until it is renamed into place.
 func (p *entry) staged() string { return "." + p.base + ".slipway-tmp" }
 
 func (p *entry) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }
@@ -80,7 +80,7 @@ func (p *entry) rmdir() error {
 	})
 }
 
-// discard removes a name that there may be nothing at.
+// discard removes a name, which may be missing.
 func (p *entry) discard(name string) error {
 	if err := p.unlink(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -94,8 +94,8 @@ func (p *entry) rename(from, to string) error {
 	})
 }
 
-// link gives an open file that has no name yet one. The kernel's own link to it is used, which needs no
-// privilege, unlike AT_EMPTY_PATH (open(2), O_TMPFILE).
+// link gives a name to an open file that has none yet. It uses the kernel's link to the file, which needs no privilege,
+// unlike AT_EMPTY_PATH (open(2), O_TMPFILE).
 func (p *entry) link(file *os.File, to string) error {
 	from := fmt.Sprintf("/proc/self/fd/%d", file.Fd())
 	return mutate(failpoint.Change{Kind: failpoint.Link, File: p.dir, Name: from, To: to}, func() error {
@@ -115,7 +115,7 @@ func (p *entry) mkdir(mode uint32) error {
 	})
 }
 
-// replaceable wants nothing at the place that a file or link must not be put in the place of.
+// replaceable requires that a file or link may replace what is at the path.
 func (p *entry) replaceable() error {
 	stat, err := p.stat()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +133,7 @@ func (p *entry) replaceable() error {
 	return fmt.Errorf("%s is in the way, and Slipway does not replace it: move it away: %w", kindName(stat.Mode), unix.EEXIST)
 }
 
-// regular wants a regular file.
+// regular requires a regular file.
 func regular(stat *unix.Stat_t) error {
 	if stat.Mode&unix.S_IFMT == unix.S_IFREG {
 		return nil
@@ -141,8 +141,8 @@ func regular(stat *unix.Stat_t) error {
 	return fmt.Errorf("is %s, not a regular file", kindName(stat.Mode))
 }
 
-// ownName wants an open file that is regular and has one name only: who appends to a file that has another
-// one changes what that is for. The error is fs.ErrNotExist where it has none any more.
+// ownName requires that an open file is regular and has only one name: appending to a file with another name would also
+// change that. If the file has no name any more, the error is fs.ErrNotExist.
 func ownName(file *os.File) error {
 	var stat unix.Stat_t
 	if err := again(func() error { return unix.Fstat(int(file.Fd()), &stat) }); err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// events are what the kernel reports about watched directories (inotify(7)).
+// events are the kernel's reports about watched directories (inotify(7)).
 type events struct {
 	fd   int
 	file *os.File
@@ -17,7 +17,7 @@ type events struct {
 	stop func() bool
 }
 
-// openEvents watches nothing yet. Whoever waits is woken when ctx is done.
+// openEvents watches nothing yet. When ctx is done, wait returns.
 func openEvents(ctx context.Context) (*events, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -28,8 +28,8 @@ func openEvents(ctx context.Context) (*events, error) {
 	return &events{fd, file, make([]byte, 16<<10), stop}, nil
 }
 
-// wait waits for an event, or returns ctx's error. Which event it was does not matter, nor whether some
-// were lost: whoever waits asks for everything again.
+// wait waits for an event, or returns ctx's error. It does not matter which event it was, or whether some were lost:
+// the caller checks everything again.
 func (e *events) wait(ctx context.Context) error {
 	if _, err := e.file.Read(e.buf); err != nil {
 		if ctx.Err() != nil {

@@ -16,10 +16,10 @@ import (
 // maxAttempts is how many names CreateExclusive tries.
 const maxAttempts = 1000
 
-// CreateExclusive creates a file in dir under the first of the names name(0), name(1), ... that
-// nothing has yet, and returns its path. The file is whole from the moment that it has the name, and
-// has none before, so that whoever dies in between leaves nothing behind: nobody would look for it under a
-// name that is new each time. The name is durable after the next Sync. Missing parents are made. The file is its creator's.
+// CreateExclusive creates a file in dir under the first unused one of the names name(0), name(1), ... and returns its
+// path. The file is complete when it gets the name, and has no name before. So a process that dies in between leaves
+// nothing behind, which would never be found under a name that is new each time. The name is durable after the next
+// Sync. Missing parents are created. The file belongs to its creator.
 func (t *Tree) CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (string, error) {
 	path, err := t.createExclusive(dir, name, &resource.File{
 		Mode: mode, UID: os.Geteuid(), GID: os.Getegid(), Content: content,
@@ -69,12 +69,12 @@ func (t *Tree) createExclusive(dir string, name func(attempt int) string, file *
 	return "", fmt.Errorf("%d names are all taken: %w", maxAttempts, fs.ErrExist)
 }
 
-// exclusive numbers the files that this process creates where a file needs a name.
+// exclusive numbers the files that this process creates with temporary names.
 var exclusive atomic.Uint64
 
-// openUnnamed makes a file in the place's directory that has no name and is gone when it is closed,
-// unless it is given one (open(2), O_TMPFILE). Every file system that a node has its root on can. Where one
-// cannot, the file has a name of its own until forget is called.
+// openUnnamed creates a file in the directory that has no name and disappears when it is closed, unless it gets a name
+// (open(2), O_TMPFILE). Every file system for a node's root supports that. On others the file has a temporary name
+// until forget is called.
 func (p *entry) openUnnamed() (f *os.File, forget func(), err error) {
 	var fd int
 	err = mutate(failpoint.Change{Kind: failpoint.Create, File: p.dir, Mode: 0o600}, func() (err error) {

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// followed are, besides those of watched, the events after which a file can have another content: it was
-// written in place, or went away, or moved away.
+// followed are the events, in addition to watched, after which a file can have another content: it was written in
+// place, removed, or moved away.
 const followed = watched | unix.IN_CLOSE_WRITE | unix.IN_DELETE | unix.IN_MOVED_FROM
 
-// FollowFiles calls changed whenever one of the paths may have another content than before, until ctx is
-// done, and then returns ctx's error. The directories that hold them are watched, and not the files: one
-// that is replaced by a rename is another file. Directories that do not exist yet are waited for, and not
-// made. What else happens in those directories is told too: whoever is called looks for himself.
+// FollowFiles calls changed whenever one of the paths may have another content than before, until ctx is done, and then
+// returns ctx's error. It watches their directories and not the files, because a file that a rename replaces is another
+// file. It waits for directories that do not exist yet, without creating them. Other events in those directories also
+// lead to a call: changed checks the files itself.
 func (t *Tree) FollowFiles(ctx context.Context, changed func(), paths ...string) error {
 	if err := t.followFiles(ctx, changed, paths); err != nil {
 		return Failed("follow", strings.Join(paths, " and "), err)
@@ -37,7 +37,7 @@ func (t *Tree) followFiles(ctx context.Context, changed func(), paths []string) 
 	}
 	defer events.close()
 	for {
-		// A directory is watched before anybody looks into it, so whatever happens later is an event.
+		// A directory is watched before the first look into it, so any later change is an event.
 		for _, name := range paths {
 			if err := t.followWay(events.fd, name); err != nil {
 				return err
@@ -50,7 +50,7 @@ func (t *Tree) followFiles(ctx context.Context, changed func(), paths []string) 
 	}
 }
 
-// followWay watches every directory on the way to a path, and what is in the last of them.
+// followWay watches every directory on a path, and the content of the last of them.
 func (t *Tree) followWay(fd int, name string) error {
 	add := func(dir string, mask uint32) error {
 		err := again(func() error {
@@ -58,7 +58,7 @@ func (t *Tree) followWay(fd int, name string) error {
 			return err
 		})
 		if isNothing(err) {
-			return nil // it went away meanwhile, which is an event of the directory above
+			return nil // it was removed meanwhile, which is an event of the directory above
 		}
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", dir, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Every way in which a file comes to have another content is told.
+// Every way of changing a file's content leads to a call.
 func TestFollowFiles(t *testing.T) {
 	const (
 		dir  = "/etc/slipway"
@@ -37,7 +37,7 @@ func TestFollowFiles(t *testing.T) {
 			go func() {
 				done <- tree.FollowFiles(ctx, func() { changes <- struct{}{} }, path, dir+"/config.json")
 			}()
-			<-changes // the first, from which on everything is told
+			<-changes // the first call: from then on every change is reported
 			must(t, steps.change(at))
 			select {
 			case <-changes:

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AppendLine appends a line to a file of lines, which is made where it is missing, with its parents, and is of at most
-// limit bytes. The mode is the file's, whatever the umask. A line that was not recorded whole, by a run that died or on
-// a full disk, is cut off first. The error does not name the path: see [Failed].
+// AppendLine appends a line to a file of lines of at most limit bytes. It creates a missing file with its parents. The
+// file gets exactly this mode, whatever the umask. First it cuts off an incomplete line of a run that died or of a full
+// disk. The error does not name the path: see [Failed].
 func (t *Tree) AppendLine(name string, line []byte, mode uint32, limit int64) error {
 	p, err := t.prepare(name)
 	if err != nil {
@@ -42,10 +42,10 @@ func (t *Tree) AppendLine(name string, line []byte, mode uint32, limit int64) er
 	return closeWritten(file)
 }
 
-// endOfLines returns the end of the last whole line, and cuts off what a run that died, or a full disk, left of another
-// one beyond it.
+// endOfLines returns the end of the last complete line, and cuts off the part of another line that a run that died, or
+// a full disk, left after it.
 func endOfLines(file *os.File, limit int64) (int64, error) {
-	// Nearly always it ends with a whole line, and need not be read.
+	// Nearly always the file ends with a complete line and need not be read.
 	info, err := file.Stat()
 	if err != nil {
 		return 0, err
@@ -70,8 +70,8 @@ func endOfLines(file *os.File, limit int64) (int64, error) {
 	return end, cutTo(file, end)
 }
 
-// Overwrite writes to a file that the kernel shows, which takes what is written at once and whole. The error does not
-// name the path: see [Failed].
+// Overwrite writes to a file of the kernel, which takes the value at once and completely. The error does not name the
+// path: see [Failed].
 func (t *Tree) Overwrite(name, value string) error {
 	p, err := t.find(name)
 	if err != nil {

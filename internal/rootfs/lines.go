@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lines is how far a file of lines has been read. The zero value is for a file that was not read yet.
+// Lines is the read position in a file of lines. The zero value is for a file that was not read yet.
 type Lines struct {
-	stat unix.Stat_t // the file, when it was read last
+	stat unix.Stat_t // the file at the last read
 	end  int64       // where the last whole line ends
 	last []byte      // that line
 }
 
-// ReadLines returns the whole lines of a file of at most limit bytes that were added since the last call with the same
-// read. If the file was replaced, changed or removed since then, it returns all of its lines. first reports whether lines
-// begin with the file's first one. What follows the last line feed is left for the next call: a process that
-// appends a line may have died before its end.
+// ReadLines returns the complete lines, in a file of at most limit bytes, that were added since the last call with the
+// same read. If the file was replaced, changed or removed since then, it returns all of its lines. first reports
+// whether lines begin with the file's first one. The rest after the last line feed is left for the next call: a process
+// may have died while it appended a line.
 func (t *Tree) ReadLines(name string, limit int64, read *Lines) (lines []byte, first bool, err error) {
 	file, err := t.OpenKind(name, unix.S_IFREG)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +42,7 @@ func (t *Tree) ReadLines(name string, limit int64, read *Lines) (lines []byte, f
 	return lines, first, nil
 }
 
-// next returns the whole lines that follow those that were read, or all after it has forgotten what was read.
+// next returns the complete lines after the read position, or, if the file has changed, all lines.
 func (l *Lines) next(file *os.File, limit int64) ([]byte, error) {
 	before := l.stat
 	if err := again(func() error { return unix.Fstat(int(file.Fd()), &l.stat) }); err != nil {
@@ -50,8 +50,8 @@ func (l *Lines) next(file *os.File, limit int64) ([]byte, error) {
 	}
 	grown := l.stat.Dev == before.Dev && l.stat.Ino == before.Ino && (l.stat.Size != before.Size || l.stat.Ctim == before.Ctim)
 	if grown {
-		// The times of a file are those of the kernel's last tick, and so the same for two changes in short order.
-		// Hence the last line is compared as well. A shorter file has it no more.
+		// File times have the resolution of the kernel's tick, so two quick changes can have the same time. So the last
+		// line is compared as well. A shorter file does not have it any more.
 		data, err := readFrom(file, l.end-int64(len(l.last)), limit)
 		if err != nil {
 			return nil, err

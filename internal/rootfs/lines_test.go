@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each step changes the file as another process can, and the next call returns what a reader lacks.
+// Each step changes the file as another process can, and the next call returns the lines that the reader lacks.
 func TestReadLinesOnce(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -39,7 +39,7 @@ func TestReadLinesOnce(t *testing.T) {
 			test.change(t, path)
 			wantLines(t, tree, &read, test.want, test.first)
 
-			// The next line is found from wherever the reader is now.
+			// The next line is found from the reader's present position.
 			rest, err := os.ReadFile(path)
 			if err != nil {
 				rest = nil
@@ -54,7 +54,7 @@ func TestReadLinesOnce(t *testing.T) {
 	}
 }
 
-// Where only an earlier line is another one, the time of the change is all that shows it.
+// If only an earlier line has changed, only the time of the change shows it.
 func TestReadLinesAfterAnEarlierLineChanged(t *testing.T) {
 	tree, on := newTree(t)
 	path := on("/log")

@@ -14,8 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Listen listens on a socket at path, to which each user of the machine can connect, with at most maxPeerConns connections at a time. A
-// socket without a listener is replaced; the directory is made where it is missing.
+// Listen listens on a socket at path. Each user of the machine can connect, with at most maxPeerConns connections at a
+// time. A socket without a listener is replaced; a missing directory is created.
 func (t *Tree) Listen(path string) (net.Listener, error) {
 	listener, err := t.listen(path)
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPeerConns is how many connections one user may have to a socket at a time. A user with more would keep others from being answered.
+// maxPeerConns is how many connections one user may have to a socket at a time, so that one user cannot block the
+// others.
 const maxPeerConns = 4
 
-// limitedListener closes each connection of a user who has as many as one may have.
+// limitedListener closes each connection of a user who already has the maximum.
 type limitedListener struct {
 	*net.UnixListener
 	// peer returns the user at the other end of a connection.
@@ -20,7 +21,7 @@ type limitedListener struct {
 	conns map[uint32]int
 }
 
-// Accept returns the next connection of a user who has not too many.
+// Accept returns the next connection of a user who has fewer than the maximum.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.AcceptUnix()
@@ -36,7 +37,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// take counts a connection of a user, unless the user has too many.
+// take counts a user's connection, unless the user has the maximum.
 func (l *limitedListener) take(uid uint32) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +68,7 @@ func (c *limitedConn) Close() error {
 	return c.UnixConn.Close()
 }
 
-// peerUser returns the user who has made a connection (unix(7), SO_PEERCRED).
+// peerUser returns the user of a connection's other end (unix(7), SO_PEERCRED).
 func peerUser(conn *net.UnixConn) (uid uint32, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

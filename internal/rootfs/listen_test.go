@@ -21,7 +21,7 @@ func TestListen(t *testing.T) {
 	if _, err := tree.Listen("/run/slipway/metrics.sock"); !errors.Is(err, unix.EADDRINUSE) {
 		t.Errorf("a second listener: %v", err)
 	}
-	// One that was killed leaves its socket behind.
+	// A killed process leaves its socket behind.
 	listener.(*limitedListener).SetUnlinkOnClose(false)
 	must(t, listener.Close())
 	again, err := tree.Listen("/run/slipway/metrics.sock")
@@ -33,7 +33,8 @@ func TestListen(t *testing.T) {
 	wantError(t, err, "not a socket")
 }
 
-// TestListenLimitsEachUser: a user with too many connections gets no more, and others do. One that ends makes room.
+// TestListenLimitsEachUser: a user with too many connections gets no more, and others do. A closed connection makes
+// space.
 func TestListenLimitsEachUser(t *testing.T) {
 	tree, at := newTree(t)
 	listener, err := tree.Listen("/s")
@@ -93,7 +94,7 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// peerOf connects to a listener, and returns the user that it sees.
+// peerOf connects to a listener, and returns the user that the listener sees.
 func peerOf(t *testing.T, l *limitedListener, path string) (uint32, error) {
 	t.Helper()
 	conn, err := net.Dial("unix", path)

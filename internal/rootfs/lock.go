@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockRetry is how long a process that waits for a lock sleeps before it tries again. A flock that
-// blocks could be given up only by a signal to its thread, which Go does not offer.
+// lockRetry is how long a process that waits for a lock sleeps before it tries again. Only a signal to the thread could
+// interrupt a blocking flock, and Go does not offer that.
 const lockRetry = 20 * time.Millisecond
 
-// Lock takes the lock file at path, which is created with mode 0600, until the returned function is
-// called. It waits while another process, or another Lock of this one, holds it and ctx is not done.
-// The kernel drops the lock with the process, however that ends.
+// Lock creates the lock file at path with mode 0600, and holds the lock until the returned function is called. It waits
+// while another process, or another Lock of this one, holds it and ctx is not done. The kernel releases the lock when
+// the process ends in any way.
 func (t *Tree) Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	p, err := t.prepare(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func (t *Tree) Lock(ctx context.Context, path string) (unlock func() error, err 
 	}
 }
 
-// tryLock takes the lock unless it is held, which is EWOULDBLOCK.
+// tryLock takes the lock. If it is held, the error is EWOULDBLOCK.
 func (p *entry) tryLock() (*os.File, error) {
 	file, err := p.openFile(unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *entry) tryLock() (*os.File, error) {
 	if err := again(func() error { return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err != nil {
 		return nil, err
 	}
-	// A lock on a file that was removed meanwhile keeps nobody out: the next one makes a new file.
+	// A lock on a removed file excludes no process: the next one creates a new file.
 	named, err := p.stat()
 	if err != nil || named.Dev != held.Dev || named.Ino != held.Ino {
 		return nil, unix.EWOULDBLOCK

@@ -73,7 +73,7 @@ func TestLockCanceled(t *testing.T) {
 func TestLockFileRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tree, at := newTree(t)
-		// Whoever waits for a lock whose file is removed takes the new file, as all others will.
+		// A caller that waits for a lock whose file is removed takes the new file, as all others will.
 		unlock, err := tree.Lock(t.Context(), "/lock")
 		must(t, err)
 		must(t, os.Remove(at("lock")))

@@ -10,27 +10,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLog bounds a log, and as much again is kept of what was before it, or of it where it cannot be renamed. The watcher
-// writes some 200 bytes about each thing that it does, so this is years; a unit that fails in a loop is what fills a disk.
+// maxLog limits a log. As much again is kept of the log before it, or of this log if it cannot be renamed. The watcher
+// writes some 200 bytes for each action, so this is enough for years; only a unit that fails in a loop can fill a disk.
 const maxLog = 4 << 20
 
-// reopen is how long a log that cannot be opened is left alone.
+// reopen is the pause after a log could not be opened.
 const reopen = time.Minute
 
-// LogFile returns a writer that appends to a log at path. One that has become too large is renamed, to path with ".1", and
-// a new one is begun: no image needs a logrotate for it. The file is opened, with mode 0640, by the
-// first write, so a command that logs nothing leaves nothing behind. A log that cannot be written is
-// passed over, and counted: it is kept beside the journal, and no reason to do nothing.
+// LogFile returns a writer that appends to a log at path. If the log becomes too large, it is renamed to path with
+// ".1", and a new one begins, so that no image needs logrotate for it. The first write opens the file, with mode 0640,
+// so a command that logs nothing leaves nothing behind. Records that cannot be written are dropped and counted: the
+// journal also has them, and the agent must not stop because of its log.
 func (t *Tree) LogFile(path string) *LogFile { return &LogFile{tree: t, path: path} }
 
-// LogFile is a log that is written to by [Tree.LogFile].
+// LogFile is a log opened by [Tree.LogFile].
 type LogFile struct {
 	tree *Tree
 	path string
 
 	mu   sync.Mutex
 	file *os.File
-	// retry is when a log that is not open is opened again.
+	// retry is when a log that could not be opened is tried again.
 	retry   time.Time
 	dropped int
 }
@@ -48,9 +48,9 @@ func (l *LogFile) Write(record []byte) (int, error) {
 	return len(record), nil
 }
 
-// rotate begins a new file where a record would make this one too large, and reports whether the record can be written.
-// Other processes write to the same log: who has the lock of the full file renames it, and the others find that the name
-// is another file's by then.
+// rotate begins a new file if a record would make this one too large, and reports whether the record can be written.
+// Other processes write to the same log: the process with the lock of the full file renames it, and the others find
+// that the name then belongs to another file.
 func (l *LogFile) rotate(more int64) bool {
 	var stat unix.Stat_t
 	if l.file == nil {
@@ -60,10 +60,10 @@ func (l *LogFile) rotate(more int64) bool {
 		return true
 	}
 	if unix.Flock(int(l.file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return true // somebody is at it; the next record finds what has come of it
+		return true // another process is renaming it; the next record finds the new file
 	}
 	if l.setAside(&stat) == nil {
-		l.file.Close() // with its lock
+		l.file.Close() // this also releases its lock
 		l.file = l.open()
 		return l.file != nil
 	}
@@ -71,7 +71,7 @@ func (l *LogFile) rotate(more int64) bool {
 	return stat.Size+more <= 2*maxLog
 }
 
-// setAside renames the log, if it still is the file that has become too large.
+// setAside renames the log, if it is still the file that has become too large.
 func (l *LogFile) setAside(full *unix.Stat_t) error {
 	p, err := l.tree.find(l.path)
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *LogFile) Dropped() int {
 	return l.dropped
 }
 
-// open opens the log, nil where it cannot be opened now.
+// open opens the log. It returns nil if that is not possible now.
 func (l *LogFile) open() *os.File {
 	l.retry = time.Now().Add(reopen)
 	p, err := l.tree.prepare(l.path)
@@ -116,6 +116,6 @@ func (l *LogFile) open() *os.File {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		// Others have begun a new file, and another one after that, since this one was opened.
+		// Other processes have begun a new file, and another one after that, since this one was opened.
 	}
 }

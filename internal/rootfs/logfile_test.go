@@ -15,8 +15,8 @@ import (
 
 const logAt = "/var/log/x.log"
 
-// A log does not grow beyond its bound; of what is kept every record is whole, and the newest are there. Where several
-// write, those that meet one who is at it write on, so that they wait for nobody.
+// A log does not grow beyond its limit. Every kept record is complete, and the newest are there. If several processes
+// write and one is renaming the log, the others write on without waiting.
 func TestLogIsBounded(t *testing.T) {
 	for _, writers := range []int{1, 4} {
 		t.Run(fmt.Sprint(writers), func(t *testing.T) { bounded(t, writers, (36<<10)/writers) })
@@ -66,8 +66,8 @@ func bounded(t *testing.T, writers, each int) {
 	}
 }
 
-// A log that cannot be renamed is written to all the same, because what goes wrong now is worth more than what was before
-// it: up to the bound of both files.
+// A log that cannot be renamed is still written to, up to the limit of both files, because new records matter more than
+// old ones.
 func TestLogThatCannotBeRenamed(t *testing.T) {
 	tree, at := newTree(t)
 	must(t, os.MkdirAll(at(logAt+".1/in/the/way"), 0o755))
@@ -81,7 +81,7 @@ func TestLogThatCannotBeRenamed(t *testing.T) {
 	if log.Dropped() != 3 || len(content) != 2*maxLog-1 || !bytes.HasSuffix(content, []byte("record\nrecord\n")) {
 		t.Errorf("%d dropped; the log has %d bytes, and ends in %q", log.Dropped(), len(content), content[len(content)-20:])
 	}
-	// Once the way is clear it is renamed.
+	// Once the obstacle is gone, it is renamed.
 	must(t, os.RemoveAll(at(logAt+".1")))
 	fmt.Fprint(log, "record\n")
 	if content, err := os.ReadFile(at(logAt)); err != nil || string(content) != "record\n" || log.Dropped() != 3 {

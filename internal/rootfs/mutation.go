@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// mutate does one change of the tree by a system call, as a failpoint lets it, and again where a signal interrupted
-// it, or the failpoint says so.
+// mutate makes one change of the tree by a system call, if the failpoint allows it. It repeats the call after a signal,
+// or if the failpoint requests that.
 func mutate(c failpoint.Change, call func() error) error {
 	return again(failpoint.Around(c, call))
 }
@@ -43,8 +43,8 @@ func cutTo(f *os.File, size int64) error {
 	return mutate(failpoint.Change{Kind: failpoint.Cut, File: f, Size: size}, func() error { return f.Truncate(size) })
 }
 
-// closeWritten closes a file that was written to. It is closed whatever the error: one that a signal
-// interrupts must not be repeated (close(2)), and what it was asked for is done.
+// closeWritten closes a file that was written to. The file is closed even if there is an error: after a signal the call
+// must not be repeated (close(2)), and its work is done.
 func closeWritten(f *os.File) error {
 	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Close, File: f}, f.Close)
 	if errors.Is(err, unix.EINTR) {

@@ -15,8 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// MakeDirectory makes a directory, or corrects the mode and owner of the one that is there. Missing
-// parents are made, with mode 0755.
+// MakeDirectory creates a directory, or corrects the mode and owner of an existing one. It creates missing parents with
+// mode 0755.
 func (t *Tree) MakeDirectory(dir *resource.Directory) error {
 	p, err := t.prepare(dir.Path)
 	if err != nil {
@@ -63,12 +63,12 @@ func (t *Tree) makeDirectory(p *entry, dir *resource.Directory) error {
 	if err := chmodTo(f, dir.Mode); err != nil {
 		return fmt.Errorf("set mode %04o: %w", dir.Mode, bare(err))
 	}
-	t.touch(p.path) // a directory's mode is made durable with its names
+	t.touch(p.path) // syncing the directory also makes its mode durable
 	return nil
 }
 
-// MakeSymlink makes a symbolic link, atomically in place of a file or link that is there. Missing
-// parents are made, with mode 0755. Where the link leads need not exist.
+// MakeSymlink creates a symbolic link. It replaces an existing file or link atomically, and creates missing parents
+// with mode 0755. The target need not exist.
 func (t *Tree) MakeSymlink(link *resource.Symlink) error {
 	p, err := t.prepare(link.Path)
 	if err != nil {
@@ -102,12 +102,12 @@ func (p *entry) makeSymlink(target string) error {
 	return nil
 }
 
-// syncers is how many directories are synced at a time: each sync makes the disk empty its cache, and a disk that is
-// asked several times at once does it once.
+// syncers is how many directories are synced at a time: each sync makes the disk flush its cache, and parallel syncs
+// share one flush.
 const syncers = 8
 
-// Sync makes durable every name that was changed since the last call, several directories at a
-// time. What could not be synced is tried again by the next call.
+// Sync makes durable every name that was changed since the last call, several directories at a time. The next call
+// tries failed ones again.
 func (t *Tree) Sync() error {
 	t.mu.Lock()
 	dirs := slices.Sorted(maps.Keys(t.changed))
@@ -130,7 +130,7 @@ func (t *Tree) Sync() error {
 func (t *Tree) syncDir(dir string) error {
 	f, err := t.openDir(dir, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed since; nothing in it is left to be kept
+		return nil // removed since; it has nothing to make durable
 	}
 	if err != nil {
 		return err
@@ -138,12 +138,12 @@ func (t *Tree) syncDir(dir string) error {
 	defer f.Close()
 	err = bare(syncTo(failpoint.SyncDirectory, f))
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		return nil // a file system that keeps nothing, such as /proc
+		return nil // a file system without a disk, such as /proc
 	}
 	return err
 }
 
-// touch notes that a directory's names have changed.
+// touch records that a directory's names have changed.
 func (t *Tree) touch(dir string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,7 +2,7 @@ package rootfs
 
 import "golang.org/x/sys/unix"
 
-// Prefetch has the kernel read a file into memory, and does not wait until it has (posix_fadvise(2)).
+// Prefetch makes the kernel read a file into memory, without waiting for that (posix_fadvise(2)).
 func (t *Tree) Prefetch(name string) error {
 	p, err := t.find(name)
 	if err != nil {

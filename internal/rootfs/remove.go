@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RemoveDirectory removes a directory that is empty. It is no error that there is none, that it is not
-// empty, that something is mounted on it, or that it is no directory: then it is somebody else's.
+// RemoveDirectory removes an empty directory. It returns no error if the directory is missing, not empty, a mount
+// point, or not a directory: then another program uses it.
 func (t *Tree) RemoveDirectory(name string) error {
 	p, err := t.find(name)
 	if err == nil {
@@ -26,12 +26,11 @@ func (t *Tree) RemoveDirectory(name string) error {
 	return t.failed("remove directory", name, err)
 }
 
-// Renamed notes that an earlier process may have changed the name at path, so that the next Sync makes it
-// durable.
+// Renamed records that an earlier process may have changed the name at path, so that the next Sync makes it durable.
 func (t *Tree) Renamed(name string) { t.touch(path.Dir(name)) }
 
-// SetAside renames a file that cannot be used, so that it is out of the way and can be looked at. One that
-// was set aside before is replaced. The new name is durable after the next Sync.
+// SetAside renames an unusable file, so that it can be inspected. It replaces a file that was set aside before. The new
+// name is durable after the next Sync.
 func (t *Tree) SetAside(name string) (aside string, err error) {
 	p, err := t.find(name)
 	if err != nil {

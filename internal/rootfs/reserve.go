@@ -12,9 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Reserve keeps room on the disk that name is on, in a file of size bytes that has all its blocks: whoever removes it
-// has that room. One that is there and whole is left alone, which takes a single stat. Where there is no room for it,
-// nothing is left, and the error is one of [NoRoom].
+// Reserve reserves space on name's disk, in a file of size bytes that has all its blocks: removing it frees that space.
+// If the file is already complete, only a single stat is needed. If there is no space for it, nothing remains, and
+// [NoRoom] is true for the error.
 func (t *Tree) Reserve(name string, size int64) error {
 	p, err := t.prepare(name)
 	if err != nil {
@@ -38,8 +38,8 @@ func (t *Tree) reserve(p *entry, size int64) error {
 	return nil
 }
 
-// allocate gives a new file its blocks. A file system that cannot do that without writing them (fallocate(2)) is
-// written to, with what it cannot compress.
+// allocate allocates a new file's blocks. If the file system cannot do that without writing (fallocate(2)), allocate
+// writes data that it cannot compress.
 func allocate(f *os.File, size int64) error {
 	err := mutate(failpoint.Change{Kind: failpoint.Allocate, File: f, Size: size}, func() error {
 		return unix.Fallocate(int(f.Fd()), 0, 0, size)
@@ -54,16 +54,16 @@ func allocate(f *os.File, size int64) error {
 	return writeTo(f, noise[:size])
 }
 
-// cannotAllocate reports whether a file system knows no fallocate(2).
+// cannotAllocate reports whether a file system does not support fallocate(2).
 func cannotAllocate(err error) bool {
 	return errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS)
 }
 
-// NoRoom reports whether something failed for want of room: the disk is full, or the share of it that the agent may use.
+// NoRoom reports whether an operation failed because the disk is full, or the agent's share of it.
 func NoRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// Writable is an error where a directory, or the one that it would be made in, is on a file system that is mounted
-// read-only; the error names that. What else may be wrong is found by who writes.
+// Writable returns an error if a directory, or its first existing parent, is on a file system that is mounted
+// read-only; the error names that. Other problems show up when something is written.
 func (t *Tree) Writable(dir string) error {
 	for at := dir; ; at = path.Dir(at) {
 		f, err := t.openDir(at, false)
@@ -81,7 +81,7 @@ func (t *Tree) Writable(dir string) error {
 	}
 }
 
-// failed is [Failed], and where the file system is read-only it names that.
+// failed is [Failed], and names a read-only file system.
 func (t *Tree) failed(operation, name string, err error) error {
 	if errors.Is(err, unix.EROFS) {
 		if named := t.Writable(path.Dir(name)); errors.Is(named, unix.EROFS) {
@@ -95,7 +95,7 @@ func readOnlyError(mount string) error {
 	return fmt.Errorf("the file system that is mounted at %s is read-only: %w", mount, unix.EROFS)
 }
 
-// readOnly is where the file system is mounted that an open directory is on, "" where it can be written to.
+// readOnly is the mount point of an open directory's file system if that is read-only, otherwise "".
 func readOnly(dir *os.File) string {
 	var about unix.Statfs_t
 	err := again(func() error { return unix.Fstatfs(int(dir.Fd()), &about) })
@@ -107,7 +107,7 @@ func readOnly(dir *os.File) string {
 		return dir.Name()
 	}
 	for at != "/" {
-		// Kernels before 5.8 do not know this attribute (statx(2)): then it is the root's for all that is said.
+		// Kernels before 5.8 do not have this attribute (statx(2)): then the result is the root.
 		var stat unix.Statx_t
 		err := again(func() error { return unix.Statx(unix.AT_FDCWD, at, unix.AT_SYMLINK_NOFOLLOW, 0, &stat) })
 		if err != nil || stat.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {

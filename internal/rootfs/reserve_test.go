@@ -18,7 +18,7 @@ func blocks(t *testing.T, path string) int64 {
 	return stat.Blocks * 512
 }
 
-// A reserve has its blocks; one that is whole is left alone, and one that has holes, is too small, or is no file is made
+// A reserve has its blocks. A complete one is left alone. One that has holes, is too small, or is not a file is created
 // again.
 func TestReserve(t *testing.T) {
 	tree, at := newTree(t)
@@ -57,8 +57,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// A disk that is full has no reserve, and nothing is left; one with a reserve has the room when that is removed. A file
-// system that is read-only is named.
+// On a full disk there is no reserve, and nothing remains. Removing a reserve frees its space. The error for a
+// read-only file system names it.
 func TestReserveWhenTheDiskIsFull(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only the superuser can mount")

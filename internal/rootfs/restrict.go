@@ -6,8 +6,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Restrict takes a regular file from all but its owner, who may not execute it either, and reports whether others
-// had it. Links are not followed. The mode is durable when it returns.
+// Restrict removes all permissions of a regular file except its owner's reading and writing, and reports whether there
+// were others. It does not follow links. The mode is durable when it returns.
 func (t *Tree) Restrict(path string) (had bool, err error) {
 	p, err := t.find(path)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestRestrict(t *testing.T) {
 	if _, err := dir.Restrict("/contract"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}
-	// What is not a file of its own is left alone.
+	// A symbolic link is not followed.
 	if err := os.WriteFile(root+"/passwd", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Stage writes a file's content, mode and owner under a temporary name beside its path, and syncs
-// it. Missing parents are made, with mode 0755. Nothing is visible at the path until Commit, and at
-// no moment can anybody open the file who could not open it with its final mode.
+// Stage writes a file's content, mode and owner under a temporary name beside its path, and syncs it. It creates
+// missing parents with mode 0755. The path does not change until Commit, and at no moment has the file more permissions
+// than its final ones.
 func (t *Tree) Stage(file *resource.File) error {
 	p, err := t.prepare(file.Path)
 	if err != nil {
@@ -30,7 +30,7 @@ func (t *Tree) Stage(file *resource.File) error {
 	return nil
 }
 
-// write makes a new file, in place of what an interrupted run left under its name.
+// write creates a new file. It replaces a file that an interrupted run left under the name.
 func (t *Tree) write(p *entry, name string, file *resource.File) error {
 	if err := checkMode(file.Mode); err != nil {
 		return err
@@ -38,8 +38,8 @@ func (t *Tree) write(p *entry, name string, file *resource.File) error {
 	return p.create(name, file.Mode&0o600, func(f *os.File) error { return t.fill(f, file) })
 }
 
-// create makes a new file that fill writes, in place of what an interrupted run left under its name; if that fails,
-// there is none.
+// create creates a new file with the content of fill. It replaces a file that an interrupted run left under the name.
+// If fill fails, it removes the file.
 func (p *entry) create(name string, mode uint32, fill func(*os.File) error) error {
 	if err := p.discard(name); err != nil {
 		return fmt.Errorf("remove stale %s: %w", name, err)
@@ -56,11 +56,11 @@ func (p *entry) create(name string, mode uint32, fill func(*os.File) error) erro
 		err = fmt.Errorf("close: %w", bare(err))
 	}
 	f.Close()
-	p.discard(name) // a full disk needs the space; the first error is the one to tell
+	p.discard(name) // a full disk needs the space; the first error is the one to report
 	return err
 }
 
-// checkMode wants a mode that a plan can set.
+// checkMode requires a mode that a plan can set.
 func checkMode(mode uint32) error {
 	if mode&^permissionBits != 0 {
 		return fmt.Errorf("mode %#o has more than permission bits: %w", mode, fs.ErrInvalid)
@@ -74,7 +74,7 @@ func (t *Tree) fill(f *os.File, file *resource.File) error {
 		return fmt.Errorf("write: %w", bare(err))
 	}
 	if t.owned {
-		// Before the mode: a change of owner clears the bits that run a program as its owner.
+		// This comes before the mode: a change of owner clears the setuid and setgid bits.
 		if err := chownTo(f, file.UID, file.GID); err != nil {
 			return fmt.Errorf("set owner %d:%d: %w", file.UID, file.GID, bare(err))
 		}
@@ -115,7 +115,7 @@ func (t *Tree) Unstage(path string) error {
 		return t.failed("unstage", path, err)
 	}
 	defer p.close()
-	// Nearly always there is nothing, and then nothing is changed.
+	// Nearly always there is nothing staged, and then nothing is changed.
 	if _, err := p.statOf(p.staged()); isNothing(err) {
 		return nil
 	}
@@ -125,8 +125,8 @@ func (t *Tree) Unstage(path string) error {
 	return nil
 }
 
-// WriteFileAtomic stages a file, commits it and makes it durable: whoever reads the path finds the
-// old content or the new, whole.
+// WriteFileAtomic stages a file, commits it and makes it durable: a reader of the path gets the complete old content or
+// the complete new one.
 func (t *Tree) WriteFileAtomic(file *resource.File) error {
 	if err := t.Stage(file); err != nil {
 		return err
@@ -144,7 +144,7 @@ func joinPath(dir, base string) string {
 	return dir + "/" + base
 }
 
-// fileMode is a mode as the os package knows it.
+// fileMode converts a mode for the os package.
 func fileMode(mode uint32) os.FileMode {
 	m := os.FileMode(mode & 0o777)
 	if mode&unix.S_ISUID != 0 {

@@ -26,7 +26,7 @@ func withUmask(t *testing.T, mask int) {
 	t.Cleanup(func() { unix.Umask(old) })
 }
 
-// list is every name in a directory, with its kind and mode.
+// list returns every name in a directory, with its kind and mode.
 func list(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
@@ -92,7 +92,7 @@ func TestStageOwner(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	// Below a directory that hands its group down, parents are the superuser's all the same.
+	// Below a directory that passes its group on (setgid), new parents still belong to the superuser.
 	must(t, tree.WriteFileAtomic(file("/d/parent/f", "", 0o600)))
 	if entry, err := tree.Stat("/d/parent"); err != nil || entry.GID != 0 || entry.Mode != 0o755 {
 		t.Errorf("parent: %+v, %v", entry, err)
@@ -249,7 +249,7 @@ func TestSync(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(tree.changed)); !slices.Equal(got, want) {
 		t.Errorf("changed: got %q, want %q", got, want)
 	}
-	must(t, os.RemoveAll(at("a/c/d"))) // there is nothing left in it to be kept
+	must(t, os.RemoveAll(at("a/c/d"))) // it has nothing to make durable any more
 	must(t, tree.Sync())
 
 	must(t, tree.MakeDirectory(&resource.Directory{Path: "/a/b/x", Mode: 0o700, UID: os.Geteuid(), GID: os.Getegid()}))

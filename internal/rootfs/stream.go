@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// OpenPart opens a file that is written bit by bit, and continued after an end in the middle. It is made where it is missing, with
-// its parents, and nobody but the superuser can read it. What is there must be a regular file with no other name.
+// OpenPart opens a file that is written in parts and continued after an interruption. It creates a missing file with
+// its parents, readable for the superuser only. An existing file must be regular and have no other name.
 func (t *Tree) OpenPart(name string) (*Part, error) {
 	p, err := t.prepare(name)
 	if err != nil {
@@ -34,7 +34,7 @@ func (t *Tree) OpenPart(name string) (*Part, error) {
 	return &Part{file}, nil
 }
 
-// Part is a file that is written bit by bit. It is not synced: what a power cut leaves of it is checked by whoever goes on with it.
+// Part is a file that is written in parts. It is not synced: after a power cut, its next writer must check the content.
 type Part struct{ file *os.File }
 
 // Name is the file's path in its tree.
@@ -43,16 +43,16 @@ func (p *Part) Name() string { return p.file.Name() }
 // Stat describes the file.
 func (p *Part) Stat() (fs.FileInfo, error) { return p.file.Stat() }
 
-// Read reads on from where the file is.
+// Read reads at the present position.
 func (p *Part) Read(data []byte) (int, error) { return p.file.Read(data) }
 
-// Seek goes to a place in the file.
+// Seek sets the position.
 func (p *Part) Seek(offset int64, from int) (int64, error) { return p.file.Seek(offset, from) }
 
 // Close closes the file.
 func (p *Part) Close() error { return p.file.Close() }
 
-// Write writes where the file is. Where it fails, nobody knows how much of it was written.
+// Write writes at the present position. After an error it is unknown how much was written.
 func (p *Part) Write(data []byte) (int, error) {
 	if err := writeTo(p.file, data); err != nil {
 		return 0, Failed("write", p.Name(), err)
@@ -68,8 +68,8 @@ func (p *Part) Truncate(size int64) error {
 	return nil
 }
 
-// StageStream is Stage for a program that is too large to be held in memory: the content is read as it is written. It is the
-// superuser's, with mode 0755.
+// StageStream is Stage for a program that is too large for memory: it writes the content as it reads it. The file is
+// the superuser's, with mode 0755.
 func (t *Tree) StageStream(name string, content io.Reader) error {
 	p, err := t.prepare(name)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *Tree) StageStream(name string, content io.Reader) error {
 	return nil
 }
 
-// streamTo writes what is read.
+// streamTo writes the content of a reader.
 func streamTo(f *os.File, content io.Reader) error {
 	buf := make([]byte, 1<<20)
 	for {

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// SyncFileSystem makes durable all that anybody has written to the file system that holds path.
+// SyncFileSystem makes durable all writes of all programs to the file system that holds path.
 func (t *Tree) SyncFileSystem(name string) error {
 	p, err := t.find(name)
 	if errors.Is(err, fs.ErrNotExist) {

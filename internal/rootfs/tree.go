@@ -20,15 +20,15 @@ import (
 // permissionBits are the bits of a mode that a plan can set.
 const permissionBits = 0o7777
 
-// Tree is the files below a directory. It reads symbolic links as the machine would whose root the
-// directory is: an absolute one starts at the directory, and ".." ends there. So a link inside it
-// can name nothing outside it. Paths are absolute within the tree.
+// Tree is the files below a directory. It resolves symbolic links as a machine with that root directory would: an
+// absolute one starts at the directory, and ".." ends there. So a link inside it cannot name anything outside it. Paths
+// are absolute within the tree.
 //
-// A Tree may be used by several goroutines at once, for different paths.
+// Several goroutines may use a Tree at once, for different paths.
 type Tree struct {
 	root *os.Root
-	name string // the directory's own absolute path
-	// owned says that owners can be set, and hence compared: only the superuser can give files away.
+	name string // the directory's absolute path
+	// owned reports whether owners can be set, and so compared: only the superuser can change a file's owner.
 	owned bool
 
 	mu      sync.Mutex
@@ -36,15 +36,14 @@ type Tree struct {
 	digests map[string]digested
 }
 
-// Open opens the tree below a directory that exists. It sets the umask of the process to 022.
+// Open opens the tree below an existing directory. It sets the umask of the process to 022.
 func Open(dir string) (*Tree, error) {
 	name, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open root %s: %w", dir, bare(err))
 	}
-	// A directory that is made on the way must be right from the moment that it is there: of a run that dies
-	// before it sets the mode nobody would correct it. So the umask is root's usual one, and not that of
-	// whoever started this process.
+	// A new parent directory must have its final mode from creation: if a run dies before it sets the mode, no later
+	// run corrects it. So the umask is root's usual one, not that of the parent process.
 	unix.Umask(0o022)
 	root, err := os.OpenRoot(name)
 	if err != nil {
@@ -59,13 +58,13 @@ func (t *Tree) Close() error { return t.root.Close() }
 // Root is the absolute path of the tree's directory.
 func (t *Tree) Root() string { return t.name }
 
-// isNothing reports that nothing can be at a path: there is no such name, a file is on the way, or a name is longer than any that the
-// file system has.
+// isNothing reports whether nothing can exist at a path: the name is missing, a file is on the path, or a name is
+// longer than the file system allows.
 func isNothing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ENAMETOOLONG)
 }
 
-// Stat reports what is at path, without following a last symbolic link.
+// Stat describes the entry at path, without following a last symbolic link.
 func (t *Tree) Stat(path string) (apply.Entry, error) {
 	entry := apply.Entry{Owned: t.owned}
 	p, err := t.find(path)
@@ -100,15 +99,15 @@ func (t *Tree) Stat(path string) (apply.Entry, error) {
 	return entry, nil
 }
 
-// ReadFile reads a regular file of at most limit bytes. It does not follow a last symbolic link, and
-// waits for nobody: a pipe or a device is an error.
+// ReadFile reads a regular file of at most limit bytes. It does not follow a last symbolic link, and never blocks: a
+// pipe or a device is an error.
 func (t *Tree) ReadFile(path string, limit int64) ([]byte, error) {
 	p, err := t.find(path)
 	if err != nil {
 		return nil, Failed("read", path, err)
 	}
 	defer p.close()
-	// Opening a device can do something to it, so what is there is asked before as well as after.
+	// Opening a device can have effects on it, so the kind is checked before as well as after.
 	stat, err := p.stat()
 	if err == nil {
 		err = regular(stat)
@@ -128,8 +127,7 @@ func (t *Tree) ReadFile(path string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// ReadLinked reads a regular file of at most limit bytes as ReadFile does, and where the last name is a symbolic
-// link, the file that it leads to.
+// ReadLinked reads a regular file of at most limit bytes like ReadFile, but follows a symbolic link at the last name.
 func (t *Tree) ReadLinked(name string, limit int64) ([]byte, error) {
 	name, err := t.linked(name)
 	if err != nil {
@@ -172,8 +170,8 @@ func (t *Tree) ReadDir(path string) ([]string, error) {
 	return names, nil
 }
 
-// Exists reports whether there is anything at a path. A last symbolic link is not followed, so it counts
-// wherever it leads; what cannot be looked at does not.
+// Exists reports whether a path exists. It does not follow a last symbolic link, so a link counts with any target. If
+// the path cannot be checked, the result is false.
 func (t *Tree) Exists(path string) bool {
 	p, err := t.find(path)
 	if err != nil {
@@ -184,7 +182,7 @@ func (t *Tree) Exists(path string) bool {
 	return err == nil
 }
 
-// Link returns what a symbolic link leads to, as it is written there, or "" where there is none.
+// Link returns a symbolic link's target as it is written, or "" if the path is not a link.
 func (t *Tree) Link(path string) string {
 	entry, err := t.Stat(path)
 	if err != nil {
@@ -193,15 +191,15 @@ func (t *Tree) Link(path string) string {
 	return entry.Target
 }
 
-// OpenKind opens what is at a path for reading. It must be of a kind (unix.S_IFREG, unix.S_IFBLK), and nobody is
-// waited for. The error does not name the path: see [Failed].
+// OpenKind opens a path for reading. It must be of a certain kind (unix.S_IFREG, unix.S_IFBLK), and opening it never
+// blocks. The error does not name the path: see [Failed].
 func (t *Tree) OpenKind(name string, kind uint32) (*os.File, error) {
 	p, err := t.find(name)
 	if err != nil {
 		return nil, err
 	}
 	defer p.close()
-	// Opening another kind of device can do something to it, so what is there is asked before as well as after.
+	// Opening another kind of device can have effects on it, so the kind is checked before as well as after.
 	stat, err := p.stat()
 	if err == nil {
 		err = ofKind(stat, kind)
@@ -245,7 +243,7 @@ func readRegular(file *os.File, limit int64) ([]byte, error) {
 	if stat.Size > limit {
 		return nil, tooLarge
 	}
-	// The size is not trusted: the kernel's own files have none, and others may be growing.
+	// The size is not trusted: the kernel's files have none, and others may be growing.
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(content)) > limit {
 		err = tooLarge
@@ -256,8 +254,7 @@ func readRegular(file *os.File, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// Remove removes a file or link, or what else is there that is not a directory. It is no error that
-// there is nothing.
+// Remove removes a file or link, or anything else that is not a directory. A missing one is not an error.
 func (t *Tree) Remove(path string) error {
 	p, err := t.find(path)
 	if err == nil {
@@ -277,8 +274,7 @@ func (t *Tree) Remove(path string) error {
 // find opens the directory that holds path.
 func (t *Tree) find(name string) (*entry, error) { return t.entryOf(name, false) }
 
-// prepare opens the directory that holds path, which is going to be changed. It makes the directory
-// and its parents where they are missing.
+// prepare opens the directory that holds path, for a change. It creates missing parents.
 func (t *Tree) prepare(name string) (*entry, error) {
 	if name == "/" {
 		return nil, errors.New("is the root of the tree")
@@ -301,7 +297,7 @@ func (t *Tree) entryOf(name string, create bool) (*entry, error) {
 	return &entry{dir: dir, path: name, base: base}, nil
 }
 
-// CheckPath wants a path that can be read in one way only: absolute, clean, and without a NUL.
+// CheckPath requires an unambiguous path: absolute, clean, and without a NUL.
 func CheckPath(name string) error {
 	switch {
 	case strings.ContainsRune(name, 0):
@@ -314,9 +310,9 @@ func CheckPath(name string) error {
 	return nil
 }
 
-// Failed says what was done to which path and why it failed. What the standard library says about
-// both is left out: it knows the path as seen from an open directory only. The methods that leave the path to their
-// caller have it from here: the caller has better words for what was done.
+// Failed is the error of an operation on a path. It omits the standard library's description of both, which has the
+// path only as seen from an open directory. Methods that leave the path to their caller do so because the caller can
+// describe the operation better.
 func Failed(operation, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", operation, path, bare(err))
 }
@@ -340,7 +336,7 @@ func bare(err error) error {
 	}
 }
 
-// asError reports whether err itself, not what it wraps, is a T: what was said around it is kept.
+// asError reports whether err itself, not an error that it wraps, is a T, so that the text around that is kept.
 func asError[T error](err error, target *T) bool {
 	e, ok := err.(T)
 	if ok {

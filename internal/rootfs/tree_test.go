@@ -118,7 +118,7 @@ func TestReadFileOfTheKernel(t *testing.T) {
 	tree, err := Open("/")
 	must(t, err)
 	defer tree.Close()
-	// Its size is 0, and it has content.
+	// Its reported size is 0, but it has content.
 	if got, err := tree.ReadFile("/proc/self/status", 1<<20); err != nil || !strings.HasPrefix(string(got), "Name:") {
 		t.Errorf("got %.20q, %v", got, err)
 	}
@@ -240,7 +240,7 @@ func TestDirectoriesAreFoundThroughLinks(t *testing.T) {
 			t.Errorf("%s: got %q, %v", path, got, err)
 		}
 	}
-	// usr/../lib leads to usr/lib, and two up from there is the root.
+	// usr/../lib leads to usr/lib, and ".." from there twice is the root.
 	if _, err := tree.ReadFile("/usr/odd/b", 100); err != nil {
 		t.Error(err)
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// maxLinks is how many symbolic links one path may lead through, as in the kernel.
+// maxLinks is how many symbolic links a path may have, as in the kernel.
 const maxLinks = 40
 
-// openDir opens a directory of the tree for use as a place.
+// openDir opens a directory of the tree for operations on its entries.
 func (t *Tree) openDir(dir string, create bool) (*os.File, error) {
-	// Nearly always the directory is there, and no absolute link on the way.
+	// Nearly always the directory exists, and no absolute link is on the path.
 	file, err := t.root.OpenFile(inRoot(dir), unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == nil {
 		return file, nil
@@ -43,11 +43,11 @@ func inRoot(name string) string {
 	return strings.TrimPrefix(name, "/")
 }
 
-// walk finds directories, a name at a time. os.Root alone would do, did it not take every absolute
-// symbolic link for a way out: on a machine whose /var/run leads to /run it is none.
+// walk resolves directories, one name at a time. os.Root alone is not sufficient, because it refuses every absolute
+// symbolic link: on a machine, /var/run leads to /run, which is inside.
 type walk struct {
 	tree *Tree
-	// create makes what is missing.
+	// create creates missing directories.
 	create bool
 	// enter, if any, is called for each directory before a name is looked up in it.
 	enter func(dir string) error
@@ -98,7 +98,7 @@ func (w *walk) resolve(dir string) (string, error) {
 	return at, nil
 }
 
-// lookup reports what is at a path whose parents are free of symbolic links.
+// lookup describes the entry at a path whose parents are free of symbolic links.
 func (w *walk) lookup(name string) (fs.FileInfo, error) {
 	info, err := w.tree.root.Lstat(inRoot(name))
 	if !w.create || !errors.Is(err, fs.ErrNotExist) {
@@ -110,14 +110,14 @@ func (w *walk) lookup(name string) (fs.FileInfo, error) {
 	return w.tree.root.Lstat(inRoot(name))
 }
 
-// makeParent makes a directory that is needed for what will be in it.
+// makeParent creates a directory for a file that will be in it.
 func (t *Tree) makeParent(name string) error {
 	const mode = 0o755
 	err := mutate(failpoint.Change{Kind: failpoint.Mkdir, Root: t.name, Name: name, Mode: mode}, func() error {
 		return t.root.Mkdir(inRoot(name), mode)
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return nil // made by someone else meanwhile
+		return nil // another process made it meanwhile
 	}
 	if err != nil {
 		return err
@@ -132,11 +132,11 @@ func (t *Tree) makeParent(name string) error {
 		}
 	}
 	return mutate(failpoint.Change{Kind: failpoint.Mode, Root: t.name, Name: name, Mode: mode}, func() error {
-		return t.root.Chmod(inRoot(name), mode) // whatever the umask is
+		return t.root.Chmod(inRoot(name), mode) // independent of the umask
 	})
 }
 
-// components are the names that a path consists of.
+// components are the elements of a path.
 func components(name string) []string {
 	var names []string
 	for part := range strings.SplitSeq(name, "/") {

@@ -12,16 +12,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 )
 
-// watched are the events after which a path can be there that was not: a name appeared, or a
-// directory on the way to it is another one now.
+// watched are the events after which a missing path may exist: a name appeared, or a directory on the path was
+// replaced.
 const watched = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// appeared are the events after which a directory can have a name that it had not.
+// appeared are the events after which a directory can have a new name.
 const appeared = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR
 
-// WatchDirectory calls look, and calls it again whenever a name has appeared in a directory, until look returns true or
-// ctx is done, which is ctx's error. The directory must be there, and no link on the way may be absolute. The kernel
-// tells of new names; it is watched before it is looked at, so none is missed.
+// WatchDirectory calls look, and calls it again whenever a name has appeared in a directory, until look returns true.
+// If ctx is done before, it returns ctx's error. The directory must exist, and no link on the path may be absolute. The
+// watch begins before the first look, so no new name is missed.
 func (t *Tree) WatchDirectory(ctx context.Context, dir string, look func() bool) error {
 	events, err := openEvents(ctx)
 	if err != nil {
@@ -41,10 +41,10 @@ func (t *Tree) WatchDirectory(ctx context.Context, dir string, look func() bool)
 	return Failed("watch", dir, err)
 }
 
-// WaitForFiles returns the first of the paths, in their order, that something is at, and waits until
-// there is. A symbolic link counts, wherever it leads. Directories that do not exist yet are waited
-// for, and not made. It is told by the kernel and asks only once for each change, so it costs nothing
-// while nothing happens. When ctx is done it returns ctx's error.
+// WaitForFiles waits until one of the paths exists, and returns the first one, in their order. A symbolic link counts,
+// with any target. It waits for directories that do not exist yet, without creating them. It uses the kernel's
+// notifications and looks only once for each change, so it costs nothing while nothing happens. When ctx is done, it
+// returns ctx's error.
 func (t *Tree) WaitForFiles(ctx context.Context, paths ...string) (string, error) {
 	found, err := t.waitForFiles(ctx, paths)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t *Tree) waitForFiles(ctx context.Context, paths []string) (string, error)
 	}
 	defer events.close()
 	for {
-		// A directory is watched before it is looked into, so whatever appears later is an event.
+		// A directory is watched before the first look into it, so anything that appears later is an event.
 		for _, name := range paths {
 			if err := t.watchWay(events.fd, name); err != nil {
 				return "", err
@@ -87,8 +87,8 @@ func (t *Tree) waitForFiles(ctx context.Context, paths []string) (string, error)
 	}
 }
 
-// watchWay watches every directory on the way to a path, as far as they exist. The ones above the
-// last matter too: they may hold a link that comes to lead elsewhere.
+// watchWay watches every existing directory on a path. The ones above the last matter too: they may hold a link that
+// changes its target.
 func (t *Tree) watchWay(fd int, name string) error {
 	w := walk{tree: t, enter: func(dir string) error {
 		err := again(func() error {

@@ -16,7 +16,7 @@ func TestWaitForFilesThatExist(t *testing.T) {
 	must(t, os.WriteFile(at("b"), nil, 0o644))
 	must(t, os.Symlink("nowhere", at("c")))
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // what is there is there, however little time there is
+	cancel() // an existing file is found however short the time is
 	for _, test := range []struct {
 		want  string
 		paths []string
@@ -31,7 +31,7 @@ func TestWaitForFilesThatExist(t *testing.T) {
 	}
 }
 
-// treeStep changes a tree; nil is the moment that the waiting begins.
+// treeStep changes a tree. nil marks the moment when the waiting begins.
 type treeStep func(at func(string) string) error
 
 func mkdirs(path string) treeStep {
