@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// Where Azure hands a machine its settings: a disk with one document, and the copies that its guest agent
-// keeps (WALinuxAgent, "OVF environment").
+// The paths of Azure's settings for a machine: a disk with one document, and the copies that its guest agent keeps
+// (WALinuxAgent, "OVF environment").
 const (
 	ovfFile         = "ovf-env.xml"
 	agentOVF        = "/var/lib/waagent/ovf-env.xml"
@@ -30,7 +30,7 @@ func readOVF(_ context.Context, s *Search) (Contract, error) {
 	return openOVF(where, contents[0])
 }
 
-// readGuestAgent reads what the guest agent has kept: the document, or custom data alone.
+// readGuestAgent reads the guest agent's copy: the document, or custom data alone.
 func readGuestAgent(_ context.Context, s *Search) (Contract, error) {
 	if s.Other {
 		return Contract{}, errOther
@@ -50,7 +50,7 @@ func readGuestAgent(_ context.Context, s *Search) (Contract, error) {
 	return open(agentCustomData, data, azureInstance(""))
 }
 
-// errOther says that a copy is not this machine's.
+// errOther means that a copy is not this machine's.
 const errOther none = "belongs to another machine, which had this disk before"
 
 func openOVF(where string, document []byte) (Contract, error) {
@@ -64,28 +64,29 @@ func openOVF(where string, document []byte) (Contract, error) {
 	return open(where, settings.customData, azureInstance(settings.hostName))
 }
 
-// azureInstance is what Azure's settings disk says of the machine. Its ID is the firmware's UUID, which some
-// kernels show with its bytes in another order than the metadata service.
+// azureInstance is the machine's description on Azure's settings disk. Its ID is the firmware's UUID, which some
+// kernels show with another byte order than the metadata service.
 func azureInstance(hostName string) facts.Instance {
 	return facts.Instance{Platform: facts.Azure, Hostname: facts.CleanHostname(hostName)}
 }
 
-// ovfSettings are what a node takes of an OVF environment. The rest, such as a user's password, is not read.
+// ovfSettings are the settings in an OVF environment that a node uses. The rest, such as a user's password, is not
+// read.
 type ovfSettings struct {
 	hostName   string
 	customData []byte
 }
 
-// maxDepth bounds the nesting of an OVF environment; Azure's has five levels.
+// maxDepth limits the nesting of an OVF environment; Azure's has five levels.
 const maxDepth = 32
 
-// The way to the settings, by local names: their name spaces have changed with the schema's versions.
+// The element path of the settings, by local names: their name spaces have changed with the schema's versions.
 var (
 	ovfHostName   = "Environment/ProvisioningSection/LinuxProvisioningConfigurationSet/HostName"
 	ovfCustomData = "Environment/ProvisioningSection/LinuxProvisioningConfigurationSet/CustomData"
 )
 
-// parseOVF reads an OVF environment. No error holds any of it.
+// parseOVF parses an OVF environment. Errors contain nothing of it.
 func parseOVF(document []byte) (ovfSettings, error) {
 	var settings ovfSettings
 	decoder := xml.NewDecoder(bytes.NewReader(document))

@@ -8,11 +8,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// cloudInitID is where cloud-init says which machine this boot is of, once it knows. What it keeps of other
-// machines, of which the disk may be a copy, is not looked at.
+// cloudInitID is where cloud-init writes the ID of this boot's machine, once it knows it. Its files about other
+// machines, of which the disk may be a copy, are not read.
 const cloudInitID = "/run/cloud-init/.instance-id"
 
-// cloudInitCopies is where cloud-init keeps what it was given, by machine.
+// cloudInitCopies is where cloud-init keeps user data, by machine.
 const cloudInitCopies = "/var/lib/cloud/instances/"
 
 // readCloudInit reads cloud-init's copy of the user data of this boot's machine.

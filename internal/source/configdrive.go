@@ -13,14 +13,14 @@ const (
 	driveMetaData = "openstack/latest/meta_data.json"
 )
 
-// driveInstance is what a config drive's metadata says of the machine.
+// driveInstance is the machine's description in a config drive's metadata.
 func driveInstance(metaData []byte) facts.Instance {
 	var said struct {
 		UUID     string `json:"uuid"`
 		Hostname string `json:"hostname"`
 		Zone     string `json:"availability_zone"`
 	}
-	// What is of another type is left out, and the rest is good.
+	// A value of another type is left out; the others count.
 	_ = json.Unmarshal(metaData, &said)
 	return facts.Instance{
 		Platform: facts.OpenStack, ID: facts.CleanText(said.UUID), Hostname: facts.CleanHostname(said.Hostname),

@@ -11,11 +11,11 @@ import (
 // credentialName is the system credential that holds a contract (systemd: "System and Service Credentials").
 const credentialName = "slipway.contract"
 
-// credentialPath is where systemd puts the credentials that a machine was started with, in the clear.
+// credentialPath is where systemd puts the machine's credentials, unencrypted.
 const credentialPath = "/run/credentials/@system/" + credentialName
 
-// readCredential reads the credential that systemd was given, or that the firmware has for it: a systemd
-// before version 251 does not take it from there.
+// readCredential reads the credential from systemd, or from the firmware: a systemd before version 251 does not read it
+// from there.
 func readCredential(_ context.Context, s *Search) (Contract, error) {
 	data, err := s.read(credentialPath, maxUserData)
 	if err == nil {
@@ -26,7 +26,7 @@ func readCredential(_ context.Context, s *Search) (Contract, error) {
 	}
 	table, err := s.Machine.ReadFile(facts.SMBIOSTable, facts.MaxSMBIOSTable)
 	if err != nil {
-		return Contract{}, errAbsent // no firmware that has one
+		return Contract{}, errAbsent // the machine has no such firmware
 	}
 	data, found, err := facts.Credential(facts.OEMStrings(table), credentialName)
 	switch {

@@ -11,11 +11,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
-// maxDisks bounds how many block devices are looked at.
+// maxDisks limits the block devices to look at.
 const maxDisks = 64
 
-// onDisk reads files of the first disk that fits: one with the label, where there is one to have, and with
-// the first of the files. Files that are not there are nil.
+// onDisk reads files of the first matching disk: one with the label, if a label is given, and with the first of the
+// files. Missing files are nil.
 func (s *Search) onDisk(label string, files ...string) (where string, contents [][]byte, err error) {
 	names, err := s.Machine.Disks()
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Search) onDisk(label string, files ...string) (where string, contents [
 func (s *Search) readDisk(name, label string, files []string) ([][]byte, error) {
 	disk, size, err := s.Machine.OpenDisk(name)
 	if err != nil {
-		return nil, errAbsent // gone again, or a drive without a medium
+		return nil, errAbsent // it was removed, or is a drive without a medium
 	}
 	defer disk.Close()
 	v, err := volume.Open(disk, size)
@@ -69,7 +69,8 @@ func (s *Search) readDisk(name, label string, files []string) ([][]byte, error) 
 	return contents, nil
 }
 
-// onLabelled reads the contract on a disk with a label. The instance is what the disk's metadata says of the machine.
+// onLabelled reads the contract on a disk with a label. The instance is the machine's description in the disk's
+// metadata.
 func onLabelled(label, userData, metaData string, instance func(metaData []byte) facts.Instance) func(context.Context, *Search) (Contract, error) {
 	return func(_ context.Context, s *Search) (Contract, error) {
 		where, contents, err := s.onDisk(label, userData, metaData)

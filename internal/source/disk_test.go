@@ -12,8 +12,8 @@ import (
 // sector is the size of a block of ISO 9660.
 const sector = 2048
 
-// iso makes a disk with the label and the files, in plain ISO 9660 (ECMA-119): a primary volume descriptor, and
-// a directory after the other, each of one block.
+// iso creates a disk with the label and the files, in plain ISO 9660 (ECMA-119): a primary volume descriptor, and the
+// directories, one block each.
 func iso(label string, files map[string]string) []byte {
 	dirs := []string{"."}
 	for name := range files {

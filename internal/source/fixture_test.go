@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/metadata"
 )
 
-// machine is a directory in a machine's place, which gets an address when it is told to.
+// machine is a directory that acts as a machine. The test decides when it gets an address.
 type machine struct {
 	*testing.T
 	root string
@@ -41,7 +41,7 @@ func (m *machine) put(path, content string) {
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 		m.Fatal(err)
 	}
-	// As whoever delivers a contract does: nobody sees a part of it.
+	// Like real programs that deliver a contract: no reader sees an incomplete file.
 	whole := filepath.Join(m.root, "whole")
 	if err := os.WriteFile(whole, []byte(content), 0o600); err != nil {
 		m.Fatal(err)
@@ -75,7 +75,7 @@ type service struct {
 	err      error
 	instance facts.Instance
 	asked    atomic.Int32
-	// slow has it answer when the asker gives up.
+	// slow makes it answer only when the caller gives up.
 	slow bool
 }
 
@@ -100,7 +100,7 @@ func (m *machine) on(platform string) *Search {
 	return &Search{Machine: m, Facts: facts.Facts{Platform: platform, DMI: firmware[platform]}, Now: time.Now}
 }
 
-// firmware is by what the platforms are told.
+// firmware has the strings by which the platforms are recognized.
 var firmware = map[string]facts.DMI{
 	facts.Azure:     {ChassisAssetTag: "7783-7084-3265-9085-8269-3286-77"},
 	facts.EC2:       {SysVendor: "Amazon EC2"},

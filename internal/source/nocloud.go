@@ -22,15 +22,14 @@ const (
 	seedLabel    = "cidata"
 )
 
-// seedDirectories are where a seed can be on the disk itself, in cloud-init's order.
+// seedDirectories are the possible directories of a seed on the disk, in cloud-init's order.
 var seedDirectories = []string{"/var/lib/cloud/seed/nocloud", "/var/lib/cloud/seed/nocloud-net"}
 
-// readSeedDirectory reads a seed on the machine's own disk: in a known directory, or in the one that the
-// firmware names.
+// readSeedDirectory reads a seed on the machine's disk: in a known directory, or in the one that the firmware names.
 func readSeedDirectory(_ context.Context, s *Search) (Contract, error) {
 	directories := seedDirectories
 	if at, ok := s.seed(); ok && (strings.HasPrefix(at, "file://") || strings.HasPrefix(at, "/")) {
-		// A directory that the firmware names is looked at first; one that leads elsewhere is refused below.
+		// A directory that the firmware names comes first; one that leads elsewhere is refused below.
 		directories = append([]string{path.Clean(strings.TrimPrefix(at, "file://"))}, directories...)
 	}
 	for _, dir := range directories {
@@ -64,12 +63,12 @@ func readSeedURL(ctx context.Context, s *Search) (Contract, error) {
 	if err != nil {
 		return Contract{}, notFound(err)
 	}
-	// Without it the machine has no name, and is one all the same.
+	// Without it the machine has no name, but works.
 	metaData, _ := s.Fetch(ctx, at, seedMetaData)
 	return open(base.Redacted(), userData, seedInstance(metaData))
 }
 
-// seed is where the firmware says that a seed is: a system serial number "ds=nocloud;s=PLACE".
+// seed is the location of a seed in the firmware: a system serial number "ds=nocloud;s=PLACE".
 func (s *Search) seed() (string, bool) {
 	rest, ok := strings.CutPrefix(s.Facts.DMI.ProductSerial, "ds=nocloud")
 	if !ok {
@@ -85,7 +84,7 @@ func (s *Search) seed() (string, bool) {
 	return "", false
 }
 
-// seedInstance is what a seed's meta-data says of the machine; nothing, where it is no document.
+// seedInstance is the machine's description in a seed's meta-data. It is empty if that is not a document.
 func seedInstance(metaData []byte) facts.Instance {
 	var said struct {
 		ID            any `yaml:"instance-id"`
@@ -99,7 +98,7 @@ func seedInstance(metaData []byte) facts.Instance {
 	return facts.Instance{Platform: facts.NoCloud, ID: facts.CleanText(text(said.ID)), Hostname: facts.CleanHostname(name)}
 }
 
-// text is a value that is written as text or as a number.
+// text converts a value that is a string or a number.
 func text(value any) string {
 	switch value := value.(type) {
 	case string:

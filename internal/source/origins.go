@@ -12,22 +12,22 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// origin is somewhere a contract can be.
+// origin is a place that can have a contract.
 type origin struct {
 	name string
-	// platforms are those that have it; nil for all.
+	// platforms are the platforms that have it. If nil, all have it.
 	platforms []string
-	// network says that it takes one.
+	// network reports whether it needs a network.
 	network bool
 	read    func(ctx context.Context, s *Search) (Contract, error)
 }
 
-// unknown is the platform of a machine that no rule knows.
+// unknown is the platform of a machine that no rule recognizes.
 const unknown = ""
 
-// places are in the order in which they are looked at: what an administrator has put on the disk, what the
-// firmware says, what the hypervisor has attached, what others have kept of it, and the metadata service.
-// Azure: custom data comes before user data, as custom data is what a node's has always been in.
+// places are in search order: the administrator's file on the disk, the firmware, the disks that the hypervisor has
+// attached, other programs' copies of them, and the metadata service. On Azure, custom data comes before user data,
+// because nodes have always used custom data.
 var places = append([]origin{
 	{FileSource, nil, false, readFile},
 	{"credential", nil, false, readCredential},
@@ -49,7 +49,7 @@ func services() []origin {
 	return all
 }
 
-// Names are the names of all places, by which one can be chosen.
+// Names are the names of all places, for choosing one.
 func Names() []string {
 	names := make([]string, len(places))
 	for i, p := range places {
@@ -58,7 +58,7 @@ func Names() []string {
 	return names
 }
 
-// places are those that this machine's platform has, or the only one that was asked for.
+// places are the places of this machine's platform, or only the requested one.
 func (s *Search) places() (local, remote []origin, err error) {
 	platform := s.Facts.Platform
 	for _, p := range places {
@@ -80,13 +80,14 @@ func (s *Search) places() (local, remote []origin, err error) {
 	return local, remote, nil
 }
 
-// attached are the places whose disk, or firmware, goes with the machine and not with its disk.
+// attached are the places on an attached disk or in the firmware, which belong to the machine and not to its root disk.
 var attached = []string{"azure-ovf", "nocloud-disk", "config-drive"}
 
-// IsAttached reports whether a place goes with the machine, and so distinguishes it from a machine with a copy of its disk.
+// IsAttached reports whether a place belongs to the machine, and so distinguishes it from a machine with a copy of its
+// disk.
 func IsAttached(name string) bool { return slices.Contains(attached, name) }
 
-// PlaceFor is where a contract belongs on the disk: where its user data wants it, or else its dialect has it.
+// PlaceFor is the path for a contract on the disk: the one in its user data, or else its dialect's.
 func PlaceFor(c Contract, dialectName string) string {
 	if slices.Contains(Paths, c.Place) {
 		return c.Place

@@ -13,21 +13,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// Machine is what is searched.
+// Machine is the machine to search.
 type Machine interface {
 	Files
 	// Disks lists the block devices that can hold settings, by name, sorted.
 	Disks() ([]string, error)
 	// OpenDisk opens a block device for reading, and reports its size in bytes.
 	OpenDisk(name string) (Disk, int64, error)
-	// FollowFiles calls changed whenever one of the paths may have been written to its end, until ctx is
-	// done.
+	// FollowFiles calls changed whenever one of the paths may have been written completely, until ctx is done.
 	FollowFiles(ctx context.Context, changed func(), paths ...string) error
-	// WaitForDisk waits until there is a block device that is not among those known, and reports whether there
-	// is.
+	// WaitForDisk waits until there is a block device that is not in known, and reports whether there is.
 	WaitForDisk(ctx context.Context, known []string) bool
-	// WaitForAddress waits until the machine has other addresses than those known, and reports whether it
-	// has.
+	// WaitForAddress waits until the machine has other addresses than known, and reports whether it has.
 	WaitForAddress(ctx context.Context, known []string) bool
 }
 
@@ -37,53 +34,52 @@ type Disk = interface {
 	io.Closer
 }
 
-// Service is a cloud's metadata service, asked with patience: until ctx is done.
+// Service is a cloud's metadata service, which is asked until ctx is done.
 type Service interface {
-	// URL is where user data is read from.
+	// URL is the URL of user data.
 	URL() string
-	// UserData returns the machine's user data; its error is metadata.ErrNotFound where it has none.
+	// UserData returns the machine's user data. If it has none, the error is metadata.ErrNotFound.
 	UserData(ctx context.Context) ([]byte, error)
-	// Instance reports what the cloud says of the machine.
+	// Instance returns the cloud's description of the machine.
 	Instance(ctx context.Context) (facts.Instance, error)
 }
 
-// Search looks for the contract in every place where the machine can have one: first in those that are read
-// without a network, each time something new appears, and in the metadata service once there is an address.
-// The first that has one wins.
+// Search looks for the contract in every place of the machine: first in those that need no network, each time something
+// new appears, and in the metadata service once there is an address. The first contract wins.
 type Search struct {
 	Machine Machine
-	// Facts are what the firmware and the disk say of the machine.
+	// Facts are the facts from the firmware and the disk.
 	Facts facts.Facts
-	// Other says that the disk has been another machine's. What it holds of user data is that one's.
+	// Other reports that the disk belonged to another machine. Its user data is that machine's.
 	Other bool
-	// OtherSum is the contract of that machine. Where it is in a contract's own place, nobody can tell whether
-	// it is meant for this machine too: it is the last resort.
+	// OtherSum is the sum of that machine's contract. If it is at a contract's path, the search cannot know whether it
+	// is meant for this machine too: it is the last resort.
 	OtherSum string
-	// Service is the metadata service of the machine's platform, nil for none.
+	// Service is the metadata service of the machine's platform. It may be nil.
 	Service Service
 	// Fetch gets a document of a seed that the firmware names by URL.
 	Fetch func(ctx context.Context, base, name string) ([]byte, error)
-	// Only is the one place to look at, empty for all that the platform has.
+	// Only is the single place to look. Empty means all places of the platform.
 	Only string
-	// Wait keeps looking until ctx is done; without it each place is looked at once.
+	// Wait keeps looking until ctx is done. Without it, each place is looked at once.
 	Wait bool
-	// Waiting is called once, when the contract is not there yet; nil for nobody.
+	// Waiting is called once, if the contract is not there yet. It may be nil.
 	Waiting func()
 	// Now is the clock.
 	Now func() time.Time
 
 	tried []Attempt
-	// desperate says that everything else has been looked at.
+	// desperate reports that all other places have been tried.
 	desperate bool
 }
 
-// Attempt is what came of one place.
+// Attempt is the outcome of one place.
 type Attempt struct {
 	// Source is the place's name, such as "azure-ovf".
 	Source string
-	// Result says what was found, or why it was given up. It holds nothing of the contract.
+	// Result describes what was found, or why the search gave it up. It contains nothing of the contract.
 	Result string
-	// Found says that the contract was there.
+	// Found reports whether the contract was there.
 	Found bool
 	// Start and Duration are the last look's.
 	Start    time.Time
@@ -94,29 +90,29 @@ type Attempt struct {
 }
 
 const (
-	// settle is how long a disk is waited for when the metadata service has said that there is no user
-	// data: a disk is there after the firmware's drivers, which udev loads at about the same time.
+	// settle is how long to wait for a disk after the metadata service has answered that there is no user data: disks
+	// appear after the firmware's drivers, which udev loads at about the same time.
 	settle = 5 * time.Second
-	// grace is how long those may take to say so who were asked and are out of time.
+	// grace is how long a place that was asked before the timeout may still take to answer.
 	grace = time.Second
-	// once bounds a search that does not wait.
+	// once limits a search that does not wait.
 	once = 30 * time.Second
 )
 
-// none says why a place has no contract. It is ErrNotFound.
+// none is why a place has no contract. It is ErrNotFound.
 type none string
 
 func (n none) Error() string     { return string(n) }
 func (n none) Is(err error) bool { return err == ErrNotFound }
 
-// errAbsent says that a place itself is not there, and may be later.
+// errAbsent means that the place itself is missing, and may appear later.
 const errAbsent none = "is not there"
 
-// Tried reports what came of each place that was looked at, in the order of the first looks.
+// Tried returns the outcome of each place, in the order of the first looks.
 func (s *Search) Tried() []Attempt { return slices.Clone(s.tried) }
 
-// Find returns the contract. Its error is ErrNotFound where every place says that there is none; it names
-// every place and why it was given up.
+// Find returns the contract. If all places report that they have none, the error is ErrNotFound. It names every place
+// and why the search gave it up.
 func (s *Search) Find(ctx context.Context) (Contract, error) {
 	local, remote, err := s.places()
 	if err != nil {
@@ -128,7 +124,7 @@ func (s *Search) Find(ctx context.Context) (Contract, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	news := s.watch(ctx)
-	<-news // everything is watched; a look before that would have to be made again
+	<-news // everything is watched; a look before that would have to be repeated
 	if found, ok := s.look(ctx, local); ok {
 		return found, nil
 	}
@@ -148,7 +144,7 @@ func (s *Search) Find(ctx context.Context) (Contract, error) {
 			if a.attempt.Found {
 				return a.contract, nil
 			}
-			// cloud-init may still bring what it has from elsewhere.
+			// cloud-init may still deliver data from another source.
 			if a.final && !s.Facts.CloudInit {
 				over = time.After(settle)
 			}
@@ -171,8 +167,8 @@ func (s *Search) findOnce(ctx context.Context, places []origin) (Contract, error
 	return s.resort(ctx)
 }
 
-// resort is what is left when all places have been looked at: the contract of another machine, which is where
-// this one's would be, or the error.
+// resort returns the last resort after all places were tried: another machine's contract at this one's path, or the
+// error.
 func (s *Search) resort(ctx context.Context) (Contract, error) {
 	if s.Other && (s.Only == "" || s.Only == FileSource) {
 		s.desperate = true
@@ -182,13 +178,13 @@ func (s *Search) resort(ctx context.Context) (Contract, error) {
 	}
 	for _, a := range s.tried {
 		if a.path != "" {
-			return Contract{Path: a.path}, s.failure() // what is there, and cannot be used
+			return Contract{Path: a.path}, s.failure() // the file exists but cannot be used
 		}
 	}
 	return Contract{}, s.failure()
 }
 
-// look looks at places in turn, until one has the contract.
+// look tries places in turn, until one has the contract.
 func (s *Search) look(ctx context.Context, places []origin) (Contract, bool) {
 	for _, p := range places {
 		found, attempt := s.try(ctx, p)
@@ -200,7 +196,7 @@ func (s *Search) look(ctx context.Context, places []origin) (Contract, bool) {
 	return Contract{}, false
 }
 
-// try looks at one place.
+// try tries one place.
 func (s *Search) try(ctx context.Context, p origin) (Contract, Attempt) {
 	attempt := Attempt{Source: p.name, Start: s.Now()}
 	found, err := p.read(ctx, s)
@@ -218,15 +214,15 @@ func (s *Search) try(ctx context.Context, p origin) (Contract, Attempt) {
 	return found, attempt
 }
 
-// answer is what came of asking a metadata service.
+// answer is a metadata service's outcome.
 type answer struct {
 	contract Contract
 	attempt  Attempt
-	// final says that the service has said that there is no user data.
+	// final reports that the service has answered that there is no user data.
 	final bool
 }
 
-// ask asks the metadata service, as soon as the machine has an address.
+// ask asks the metadata service as soon as the machine has an address.
 func (s *Search) ask(ctx context.Context, places []origin) <-chan answer {
 	answers := make(chan answer, len(places))
 	if len(places) == 0 {
@@ -247,16 +243,16 @@ func (s *Search) ask(ctx context.Context, places []origin) <-chan answer {
 
 var errNoAddress = errors.New("was not asked because the machine has no address: check its network")
 
-// watch reports when there is something new to look at, and at first when nothing new will be missed.
+// watch reports when there is something new to look at. Its first report means that nothing new will be missed.
 func (s *Search) watch(ctx context.Context) <-chan struct{} {
 	news := make(chan struct{}, 1)
 	tell := func() {
 		select {
 		case news <- struct{}{}:
-		default: // it is known already
+		default: // a report is already pending
 		}
 	}
-	disks, _ := s.Machine.Disks() // before they are looked at: what comes later is news
+	disks, _ := s.Machine.Disks() // before they are read, so that later ones are reported
 	go func() {
 		for s.Machine.WaitForDisk(ctx, disks) {
 			disks, _ = s.Machine.Disks()
@@ -264,14 +260,14 @@ func (s *Search) watch(ctx context.Context) <-chan struct{} {
 		}
 	}()
 	go func() {
-		// It ends with the search, or where the kernel has no more watches; then the disks are what is left.
+		// It ends with the search, or if the kernel has no more watches; then only disks are watched.
 		defer tell()
 		_ = s.Machine.FollowFiles(ctx, tell, append(slices.Clone(Paths), cloudInitID)...)
 	}()
 	return news
 }
 
-// last records what those have to say who were asked when time was over.
+// last records the answers of places that were asked before the timeout.
 func (s *Search) last(answers <-chan answer, asked int) {
 	over := time.After(grace)
 	for ; asked > 0; asked-- {
@@ -294,7 +290,7 @@ func (s *Search) record(a Attempt) {
 	s.tried[i] = a
 }
 
-// failure is the error of a search that found nothing. It is ErrNotFound where nothing went wrong either.
+// failure is the error of a search without result. It is ErrNotFound if no place had an error.
 func (s *Search) failure() error {
 	var broken []error
 	var said []string

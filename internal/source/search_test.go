@@ -22,9 +22,9 @@ import (
 // delivery is a way in which a machine gets user data.
 type delivery struct {
 	source, platform string
-	// deliver hands the data over, before the search or while it waits.
+	// deliver delivers the data, before the search or while it waits.
 	deliver func(m *machine, s *Search, data []byte)
-	// hostname is the name that comes with it, and where what was read.
+	// hostname is the name that comes with the data, and where the place that was read.
 	hostname, where string
 }
 
@@ -109,13 +109,13 @@ var wrappings = []func([]byte) []byte{
 	},
 }
 
-// contractOf is a contract that no other is like.
+// contractOf is a unique contract.
 func contractOf(r *rand.Rand) []byte {
 	return fmt.Appendf(nil, `{"apiVersion": "slipway.dev/v1", "kind": "NodeConfig", "metadata": {"name": "%x"}}`, r.Uint64())
 }
 
-// Whatever it comes by, and whatever it is wrapped in: document in, document out. A search that waits finds the
-// same as one that looks once, and what comes while it waits.
+// Any source and any wrapping: document in, document out. A search that waits finds the same as one that looks once,
+// and also what comes while it waits.
 func TestDocumentInDocumentOut(t *testing.T) {
 	seed := rand.New(rand.NewPCG(1, 2))
 	for _, d := range deliveries {
@@ -134,7 +134,7 @@ func TestDocumentInDocumentOut(t *testing.T) {
 					d.deliver(m, s, wrap(document))
 				}
 				if how == "late" && !d.wakes() {
-					continue // nobody reports it
+					continue // no event reports it
 				}
 				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 				got, err := s.Find(ctx)
@@ -147,12 +147,12 @@ func TestDocumentInDocumentOut(t *testing.T) {
 	}
 }
 
-// wakes reports whether a search that waits is told of it.
+// wakes reports whether it wakes up a waiting search.
 func (d *delivery) wakes() bool {
 	return d.source == "azure-ovf" || d.source == "nocloud-disk" || d.source == "config-drive" || d.source == "cloud-init"
 }
 
-// What is in the contract's own place comes first, and the metadata service is not asked for what is here.
+// A contract's path on the disk comes first, and then the metadata service is not asked.
 func TestOrder(t *testing.T) {
 	m := newMachine(t)
 	s := m.on(facts.Azure)
@@ -178,7 +178,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Another place is found although one is broken. If no place has a contract, the broken one is reported.
+// If one place is broken, another is still found. If no place has a contract, the broken one is reported.
 func TestBroken(t *testing.T) {
 	for name, break_ := range map[string]func(m *machine){
 		"no XML": func(m *machine) {
@@ -213,13 +213,14 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// A search ends: when every place has said no, when time is over, and not before where something may come.
+// A search ends when every place has answered that it has none, or after the timeout. It does not end earlier if a
+// contract may come.
 func TestEnd(t *testing.T) {
 	for _, c := range []struct {
 		name, platform string
 		service        *service
 		cloudInit      bool
-		// early says that it ends before the time is over, and notFound how.
+		// early reports whether it ends before the timeout, and notFound the kind of error.
 		notFound bool
 		says     []string
 	}{
@@ -252,7 +253,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Where nobody but the metadata service could have one, and it has none, there is no more to wait for.
+// If only the metadata service could have a contract, and it has none, the search does not wait.
 func TestEndsEarly(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -266,7 +267,7 @@ func TestEndsEarly(t *testing.T) {
 	}
 }
 
-// A network that never comes up has a name.
+// The error names a network that never comes up.
 func TestNoAddress(t *testing.T) {
 	m := newMachine(t)
 	s := m.on(facts.EC2)
@@ -278,7 +279,7 @@ func TestNoAddress(t *testing.T) {
 	}
 }
 
-// What another machine has left on the disk is not this one's; its contract is the last resort.
+// Another machine's data on the disk is not used; its contract is the last resort.
 func TestOtherMachine(t *testing.T) {
 	m := newMachine(t)
 	m.put(Paths[0], `{"of": "the other"}`)
@@ -304,7 +305,7 @@ func TestOtherMachine(t *testing.T) {
 	}
 }
 
-// Each look is told of once, with its last result.
+// Each place is reported once, with its last result.
 func TestTried(t *testing.T) {
 	m := newMachine(t)
 	s := m.on(facts.Azure)
@@ -327,7 +328,7 @@ func TestTried(t *testing.T) {
 	}
 }
 
-// A contract goes to the place that its user data names, or that its dialect has.
+// A contract is written to the path in its user data, or to its dialect's path.
 func TestPlaceFor(t *testing.T) {
 	for _, c := range []struct{ place, dialect, data, want string }{
 		{"/etc/slipway/config.yaml", "aks", "{}", "/etc/slipway/config.yaml"},
@@ -342,7 +343,7 @@ func TestPlaceFor(t *testing.T) {
 	}
 }
 
-// A seed that the firmware names leads nowhere but to itself.
+// A seed that the firmware names cannot refer to another place.
 func TestSeedEscape(t *testing.T) {
 	m := newMachine(t)
 	outside := filepath.Join(filepath.Dir(m.root), "outside")
@@ -359,7 +360,7 @@ func TestSeedEscape(t *testing.T) {
 	}
 }
 
-// FuzzOVF: no settings document crashes, takes long, or shows what it holds in an error.
+// FuzzOVF: no settings document crashes the parser, takes long, or shows its content in an error.
 func FuzzOVF(f *testing.F) {
 	f.Add([]byte(ovf("node", []byte("{}"))))
 	f.Add([]byte("<a><b></a></b>"))
@@ -373,7 +374,7 @@ func FuzzOVF(f *testing.F) {
 	})
 }
 
-// FuzzMetaData: what a seed or a drive says of a machine is a name, or nothing.
+// FuzzMetaData: the machine's name from a seed or a drive is a valid name or empty.
 func FuzzMetaData(f *testing.F) {
 	f.Add([]byte("instance-id: i\nlocal-hostname: n\n"))
 	f.Add([]byte(`{"uuid": "u", "hostname": ["x"], "availability_zone": "z"}`))

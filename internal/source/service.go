@@ -10,10 +10,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/metadata"
 )
 
-// instancePatience is how long a machine's description is waited for that its user data has come without.
+// instancePatience is how long to wait for a machine's description after its user data.
 const instancePatience = 2 * time.Second
 
-// readService asks the platform's metadata service for user data, and what it says of the machine.
+// readService asks the platform's metadata service for user data, and for its description of the machine.
 func readService(ctx context.Context, s *Search) (Contract, error) {
 	if s.Service == nil {
 		return Contract{}, errAbsent
@@ -22,14 +22,14 @@ func readService(ctx context.Context, s *Search) (Contract, error) {
 	defer cancel()
 	said := make(chan facts.Instance, 1)
 	go func() {
-		instance, _ := s.Service.Instance(ctx) // a machine without a description is one all the same
+		instance, _ := s.Service.Instance(ctx) // a machine without a description works, too
 		said <- instance
 	}()
 	userData, err := s.Service.UserData(ctx)
 	if err != nil {
 		return Contract{}, notFound(err)
 	}
-	// Both are the same service's: what it says of the machine is there at about the same time.
+	// Both come from the same service, so the description comes at about the same time.
 	within, stop := context.WithTimeout(ctx, instancePatience)
 	defer stop()
 	var instance facts.Instance
@@ -42,13 +42,13 @@ func readService(ctx context.Context, s *Search) (Contract, error) {
 
 // Fetcher is a metadata service that is asked once.
 type Fetcher interface {
-	// URL is where user data is read from.
+	// URL is the URL of user data.
 	URL() string
-	// Fetch returns the machine's user data; its error is metadata.ErrNotFound where it has none.
+	// Fetch returns the machine's user data. If it has none, the error is metadata.ErrNotFound.
 	Fetch(ctx context.Context) ([]byte, error)
 }
 
-// UserData returns the contract that a metadata service has now: for whoever asks from time to time.
+// UserData returns the present contract of a metadata service, for callers that ask from time to time.
 func UserData(ctx context.Context, service Fetcher) (Contract, error) {
 	userData, err := service.Fetch(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func UserData(ctx context.Context, service Fetcher) (Contract, error) {
 	return found, err
 }
 
-// notFound is the error of a metadata service in this package's words.
+// notFound converts a metadata service's error to this package's.
 func notFound(err error) error {
 	if errors.Is(err, metadata.ErrNotFound) {
 		return none(err.Error())

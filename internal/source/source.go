@@ -1,7 +1,7 @@
 // Package source finds the contract on a node.
 //
-// A source says where it looked and why it gave up; what it returns is bytes, bounded and not yet
-// looked at. Decoding is nodeconfig/dialect's. The agent calls it.
+// A source reports where it looked and why it gave up. It returns bytes, limited in size and not yet decoded.
+// nodeconfig/dialect decodes them. The agent calls this package.
 package source
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// Paths are the places where a contract is looked for when none is named, in this order: those of every family.
+// Paths are the paths at which a contract is looked for if none is named, in this order: those of every family.
 var Paths = func() (all []string) {
 	for _, family := range profile.All() {
 		all = append(all, family.Contract.Paths()...)
@@ -33,27 +33,27 @@ type Files interface {
 
 // Contract is a contract that was found.
 type Contract struct {
-	// Path is where it was: a file, a file on a disk, or a URL.
+	// Path is its location: a file, a file on a disk, or a URL.
 	Path string
 	// Data is the document; it is secret.
 	Data []byte
-	// Source is the name of the place, "file" for a path that was named.
+	// Source is the name of the place: "file" for a given path.
 	Source string
-	// Place is the path at which user data wants it, empty where it says none.
+	// Place is the path that user data requests for it. It may be empty.
 	Place string
-	// Wrapping is what it was wrapped in, the outermost first.
+	// Wrapping is what it was wrapped in, outermost first.
 	Wrapping []string
-	// Instance is what the same place says of the machine.
+	// Instance is the machine's description at the same place.
 	Instance facts.Instance
 }
 
-// FileSource is the name of a contract's own place on the disk.
+// FileSource is the name of a contract's usual path on the disk.
 const FileSource = "file"
 
-// ErrNotFound says that there is no contract.
+// ErrNotFound means that there is no contract.
 var ErrNotFound = errors.New("no contract was found")
 
-// File reads the contract at path, or at the first of Paths that exists where path is empty.
+// File reads the contract at path. If path is empty, it reads the first existing one of Paths.
 func File(files Files, path string) (Contract, error) {
 	candidates := Paths
 	if path != "" {
@@ -72,7 +72,7 @@ func File(files Files, path string) (Contract, error) {
 		ErrNotFound, strings.Join(candidates, ", "))
 }
 
-// read reads a file of at most limit bytes that need not be there; its error is errAbsent then.
+// read reads a file of at most limit bytes. If it is missing, the error is errAbsent.
 func (s *Search) read(path string, limit int64) ([]byte, error) {
 	data, err := s.Machine.ReadFile(path, limit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func (s *Search) read(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// readFile reads the contract from its own place.
+// readFile reads the contract from its usual path.
 func readFile(_ context.Context, s *Search) (Contract, error) {
 	found, err := File(s.Machine, "")
 	switch {
@@ -95,5 +95,5 @@ func readFile(_ context.Context, s *Search) (Contract, error) {
 	return found, err
 }
 
-// Sum names what a source held: two contracts with the same sum have the same bytes.
+// Sum identifies a contract's content: contracts with the same sum have the same bytes.
 func (c Contract) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(c.Data)) }

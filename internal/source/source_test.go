@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/source"
 )
 
-// files answers for each path; it notes what was asked.
+// files answers for each path, and records the requested paths.
 type files struct {
 	content map[string]string
 	errs    map[string]error
@@ -70,7 +70,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// Whoever has no contract is told where it was looked for, and what to do.
+// If there is no contract, the error lists the paths that were tried, and what to do.
 func TestErrorsSayWhere(t *testing.T) {
 	_, err := source.File(&files{}, "")
 	for _, part := range append(slices.Clone(source.Paths), "--provision-config", "deliver") {

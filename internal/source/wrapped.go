@@ -9,11 +9,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// maxUserData bounds user data as it is handed over, and what it is handed over in: the largest contract, in
-// base64, in a settings document. The largest that a cloud allows is 64 KiB (Azure: custom data).
+// maxUserData limits user data and its container: the largest contract, in base64, in a settings document. The largest
+// that a cloud allows is 64 KiB (Azure: custom data).
 const maxUserData = 2 * document.MaxBytes
 
-// open takes the contract out of user data that was found at where.
+// open takes the contract out of user data from where.
 func open(where string, userData []byte, instance facts.Instance) (Contract, error) {
 	found, err := envelope.Open(userData, Paths)
 	switch {
