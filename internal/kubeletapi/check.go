@@ -15,34 +15,35 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Settings are a kubelet's configuration and flags, and the machine that they are for.
+// Settings are a kubelet's configuration and flags, and its machine.
 type Settings struct {
 	// Minor is the kubelet's version.
 	Minor int
-	// Config is the configuration in its file, which is at the path At of the author's document; nil for a kubelet without a file.
+	// Config is the configuration file, at the path At of the author's document. It is nil for a kubelet without a file.
 	Config map[string]any
 	At     string
-	// Flags are those of its command line, in their order. They win over the file.
+	// Flags are the flags of its command line, in their order. They win over the file.
 	Flags   []Flag
 	Machine Machine
 }
 
-// Flag is a flag of the kubelet, by its name without dashes in front, at a path of the author's document; "" for one that is not the author's.
+// Flag is a kubelet flag, by its name without leading dashes, at a path of the author's document. At is "" if the author has not
+// set it.
 type Flag struct{ At, Name, Value string }
 
-// Machine is what is known of the machine; nothing is judged of what is 0.
+// Machine is the known properties of the machine. 0 means unknown: no rule then uses the property.
 type Machine struct {
 	CPUs        int
 	MemoryBytes int64
-	// CgroupVersion is that of the control groups, 1 or 2.
+	// CgroupVersion is the version of the control groups, 1 or 2.
 	CgroupVersion int
 }
 
-// Check returns what a kubelet would not take of its settings. A value of a wrong type is fatal, because the kubelet does not start with
-// it, and so is one that it refuses, and a feature gate or a flag that it does not know. A field that it does not know is a warning: the
-// kubelet leaves it out (k8s.io/kubernetes pkg/kubelet/kubeletconfig/util/codec: strict decoding falls back to lenient), and a control
-// plane that is newer than the node's image is no reason for a node that does not start. A flag that only other versions have is a warning
-// too: it is left out (LeftOut).
+// Check returns the settings that a kubelet would not accept. Fatal are a value of a wrong type, a value that the kubelet refuses,
+// an unknown feature gate and an unknown flag, because the kubelet does not start with them. An unknown field is a warning: the
+// kubelet ignores it (k8s.io/kubernetes pkg/kubelet/kubeletconfig/util/codec: strict decoding falls back to lenient), and a node
+// must start even if its control plane is newer than its image. A flag that only other versions have is a warning, too: it is left
+// out (LeftOut).
 func Check(s Settings) []nodeconfig.Problem {
 	c := newChecker(s.Minor)
 	c.object(s.At, "KubeletConfiguration", s.Config)
@@ -60,9 +61,10 @@ func Check(s Settings) []nodeconfig.Problem {
 	return c.result(s.At)
 }
 
-// flagDefaults are where a kubelet without a configuration file has other defaults than one with a file (cmd/kubelet/app/options/options.go:
-// applyLegacyDefaults). It has no hard thresholds of eviction either: server.go, loadConfigFile, gives those. What is by default where a
-// feature gate is on is decided before the flags are read (pkg/kubelet/apis/config/v1beta1/defaults.go).
+// flagDefaults are the defaults of a kubelet without a configuration file that differ from those with one
+// (cmd/kubelet/app/options/options.go: applyLegacyDefaults). Without a file it also has no hard eviction thresholds, because
+// server.go, loadConfigFile, sets those. Defaults that depend on a feature gate are set before the flags are read
+// (pkg/kubelet/apis/config/v1beta1/defaults.go).
 var flagDefaults = [...]struct {
 	field, gate string
 	value       any
@@ -76,8 +78,8 @@ var flagDefaults = [...]struct {
 	{"readOnlyPort", "", json.Number("10255")},
 }
 
-// CredentialProvider returns what a kubelet would not take of the configuration of its image credential provider, which is at a path.
-// The feature gates are those of its settings. Since 1.32 each name that it does not know is fatal here
+// CredentialProvider returns what a kubelet would not accept in the configuration of its image credential provider, which is at a
+// path. The feature gates are those of the settings. Since 1.32 each unknown name is fatal here
 // (pkg/credentialprovider/plugin/plugin.go: serializer.EnableStrict).
 func CredentialProvider(s Settings, at string, config map[string]any) []nodeconfig.Problem {
 	c := newChecker(s.Minor)
@@ -94,21 +96,21 @@ func CredentialProvider(s Settings, at string, config map[string]any) []nodeconf
 	return c.result(at)
 }
 
-// checker collects what a kubelet would not take.
+// checker collects what a kubelet would not accept.
 type checker struct {
 	*table
 	problem.Collector
 	minor  int
 	strict bool
-	// unknown counts the names that are not known, and stops says that the kubelet would not start with one of
-	// those that are only counted.
+	// unknown is the number of unknown names. stops reports whether the kubelet would not start because of one that is only
+	// counted.
 	unknown int
 	stops   bool
 }
 
 func newChecker(minor int) *checker { return &checker{table: known(), minor: minor} }
 
-// result returns what was found. Of more unknown names than [document.MaxUnknown] it has the number, at a path.
+// result returns the problems. If there are more unknown names than [document.MaxUnknown], it adds their number, at a path.
 func (c *checker) result(at string) []nodeconfig.Problem {
 	if more := c.unknown - document.MaxUnknown; more > 0 {
 		reason := fmt.Sprintf("has %d more names that this node's kubelet does not know", more)
@@ -120,7 +122,7 @@ func (c *checker) result(at string) []nodeconfig.Problem {
 	return c.List
 }
 
-// unknownName reports a name that a section of the table does not have, and what was probably meant.
+// unknownName reports a name that a section of the table does not have, with the most similar known name.
 func (c *checker) unknownName(fatal bool, at, reason, section, owner, name string, p presence) {
 	if c.unknown++; c.unknown > document.MaxUnknown {
 		c.stops = c.stops || fatal
@@ -164,8 +166,8 @@ func (c *checker) gateMap(at string, value any) {
 	}
 }
 
-// gate wants a feature gate that the kubelet knows: with any other it ends at once (component-base,
-// featuregate: "unrecognized feature gate"). What a version has that is newer than the table is not known.
+// gate checks that the kubelet knows a feature gate: with an unknown one it ends at once (component-base, featuregate:
+// "unrecognized feature gate"). The gates of versions newer than the table are unknown here.
 func (c *checker) gate(at, name string) {
 	if p := c.find(c.gates, "", name, "feature gate", c.minor); p.kind == "" {
 		fatal := c.minor <= c.newest
@@ -177,10 +179,10 @@ func (c *checker) gate(at, name string) {
 	}
 }
 
-// value checks a value against the kind that the table has of it.
+// value checks a value against its kind in the table.
 func (c *checker) value(at, kind string, value any) {
 	switch {
-	case value == nil && kind != "d": // as if it were not there; a duration that is no pointer reads it as a text
+	case value == nil && kind != "d": // as if it were absent; a duration that is not a pointer reads null as a string
 		return
 	case strings.HasPrefix(kind, "."):
 		if fields, ok := value.(map[string]any); ok {
@@ -201,7 +203,7 @@ func (c *checker) value(at, kind string, value any) {
 			}
 			return
 		}
-	case kind == "x": // a duration, or a number of nanoseconds
+	case kind == "x": // a duration string, or a number of nanoseconds
 		if text, isText := value.(string); isText && parses("d", text) || !isText && parses("l", numeral(value)) {
 			return
 		}
@@ -213,7 +215,7 @@ func (c *checker) value(at, kind string, value any) {
 	c.Report(true, nodeconfig.WrongType, at, "want "+inWords(kind)+"; the kubelet would not start")
 }
 
-// inWords names a kind of value.
+// inWords describes a kind of value.
 func inWords(kind string) string {
 	switch {
 	case kind == "{}<":
@@ -233,7 +235,7 @@ func inWords(kind string) string {
 	}[kind]
 }
 
-// scalar reports whether a single value is of a kind, as JSON is decoded into Go's type.
+// scalar reports whether a single value has a kind, as when JSON is decoded into a Go type.
 func scalar(kind string, value any) bool {
 	text, isText := value.(string)
 	switch kind {
@@ -260,7 +262,7 @@ func scalar(kind string, value any) bool {
 	return n != "" && parses(kind, n)
 }
 
-// numeral is a number as it is written in JSON, or "" for what is none.
+// numeral returns a number as JSON writes it, or "" for any other value.
 func numeral(value any) string {
 	switch n := value.(type) {
 	case json.Number:
@@ -277,7 +279,7 @@ func numeral(value any) string {
 	return ""
 }
 
-// parses reports whether a text is a value of a kind.
+// parses reports whether a string is a value of a kind.
 func parses(kind, text string) bool {
 	var err error
 	switch kind {

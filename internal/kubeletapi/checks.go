@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
-// text is a value as a text; empty for what is no single value.
+// text returns a single value as a string, or "" for any other value.
 func (v value) text() string {
 	switch of := v.v.(type) {
 	case string:
@@ -25,7 +25,7 @@ func (v value) text() string {
 	return numeral(v.v)
 }
 
-// amount is a whole number, or a duration in nanoseconds; that of a wrong type is reported elsewhere.
+// amount returns a whole number, or a duration in nanoseconds. A value of a wrong type is reported elsewhere.
 func (v value) amount() (int64, bool) {
 	if text, ok := v.v.(string); ok {
 		d, err := time.ParseDuration(text)
@@ -35,16 +35,16 @@ func (v value) amount() (int64, bool) {
 	return n, err == nil
 }
 
-// or is the amount, or that of the default.
+// or returns the amount, or the default's.
 func (v value) or(standard int64) int64 {
 	n, ok := v.amount()
-	if !ok || n == 0 && v.flag == "" && standard > int64(time.Second) { // a duration of the file is no pointer
+	if !ok || n == 0 && v.flag == "" && standard > int64(time.Second) { // a duration in the file is not a pointer, so 0 means the default
 		return standard
 	}
 	return n
 }
 
-// list are the texts of a list.
+// list returns the strings of a list.
 func (v value) list() []string {
 	items, _ := v.v.([]any)
 	texts := make([]string, len(items))
@@ -54,7 +54,7 @@ func (v value) list() []string {
 	return texts
 }
 
-// isZero reports whether a value is not given, or is Go's zero value of its type.
+// isZero reports whether a value is absent, or the zero value of its Go type.
 func (v value) isZero() bool {
 	switch of := v.v.(type) {
 	case nil:
@@ -72,16 +72,16 @@ func (v value) isZero() bool {
 	return err == nil && n == 0
 }
 
-// isTrue reports whether a text of an option stands for true.
+// isTrue reports whether an option's string means true.
 func (v value) isTrue() bool {
 	on, err := strconv.ParseBool(v.text())
 	return err == nil && on
 }
 
-// hasWord reports whether a word is one of a rule's.
+// hasWord reports whether a word is one of the rule's words.
 func (r *rule) hasWord(word string) bool { return slices.Contains(strings.Split(r.words, " "), word) }
 
-// others returns the values of the settings that a rule is also of.
+// others returns the values of the rule's other settings.
 func (j *judge) others(r *rule) []value {
 	var all []value
 	for field := range strings.FieldsSeq(r.with) {
@@ -90,12 +90,12 @@ func (j *judge) others(r *rule) []value {
 	return all
 }
 
-// The checks of one value. One that is not given is taken, but where it is wanted.
+// The checks of one value. An absent value is accepted, unless the rule requires one.
 
 func isAbsent(_ *judge, _ *rule, v value) bool { return v.v == nil }
 func isZero(_ *judge, _ *rule, v value) bool   { return v.isZero() }
 
-// isNothing is isZero of a duration or a quantity: one that is too large for 64 bits counts as 0 there.
+// isNothing is isZero for a duration or a quantity. One that is too large for 64 bits counts as 0 here.
 func isNothing(_ *judge, _ *rule, v value) bool {
 	if n, ok := v.amount(); ok && n == 0 {
 		return true
@@ -105,7 +105,7 @@ func isNothing(_ *judge, _ *rule, v value) bool {
 	return v.isZero() || ok && (q.Sign() == 0 || !isWhole && !q.IsLarge() && q.Value() == math.MaxInt64)
 }
 
-// isNoFlag and isFlag are of what the kubelet reads of its flags alone.
+// isNoFlag and isFlag check values that the kubelet reads only from its flags.
 func isNoFlag(_ *judge, _ *rule, v value) bool { return v.flag == "" || v.isZero() }
 func isFlag(_ *judge, _ *rule, v value) bool   { return v.flag != "" || v.isZero() }
 
@@ -134,7 +134,7 @@ func isNotPositive(_ *judge, _ *rule, v value) bool {
 	return n <= 0
 }
 
-// isShare is of memoryThrottlingFactor, and isFormerFactor of the value that it had by default.
+// isShare checks memoryThrottlingFactor, and isFormerFactor accepts its former default.
 func isShare(_ *judge, _ *rule, v value) bool {
 	n, err := strconv.ParseFloat(v.text(), 64)
 	return err != nil || n > 0 && n <= 1
@@ -145,7 +145,7 @@ func isFormerFactor(_ *judge, _ *rule, v value) bool {
 	return err != nil || n == 0.9
 }
 
-// oneOf takes an empty text of the file for the default, but for an item of a list.
+// oneOf accepts an empty string in the file as the default, except for a list's item.
 func oneOf(_ *judge, r *rule, v value) bool {
 	text := v.text()
 	return r.hasWord(text) || text == "" && (r.zero || v.flag == "" && v.in != nil)
@@ -171,13 +171,14 @@ func isBool(_ *judge, _ *rule, v value) bool {
 	return err == nil
 }
 
-// isFalse is of a flag that ends the kubelet where it is true.
+// isFalse checks a flag that ends the kubelet if it is true.
 func isFalse(_ *judge, _ *rule, v value) bool {
 	on, err := strconv.ParseBool(v.text())
 	return v.v == nil || err == nil && !on
 }
 
-// isNoHelp is false, and given to a kubelet without a file: with one it reads its flags once more, and does not know this one then.
+// isNoHelp accepts false only for a kubelet without a file: with a file it parses its flags a second time, and then does not know
+// this one.
 func isNoHelp(j *judge, r *rule, v value) bool {
 	return v.v == nil || isFalse(j, r, v) && j.config == nil
 }
@@ -188,7 +189,7 @@ func isWholePercent(_ *judge, _ *rule, v value) bool {
 	return v.name != "memory" || strings.HasSuffix(text, "%") && err == nil && n >= 0 && n <= 100
 }
 
-// isQuantity is of a reservation: reservedSystemCPUs goes before its processors, which are not read then.
+// isQuantity checks a reservation. reservedSystemCPUs wins over its processors, which the kubelet then does not read.
 func isQuantity(j *judge, r *rule, v value) bool {
 	if set, ok := cpuSetOf(j.get(r.with).text()); ok && set.count > 0 && v.name == "cpu" {
 		return true
@@ -211,13 +212,13 @@ func isWholeQuantity(_ *judge, _ *rule, v value) bool {
 	return ok && isWhole
 }
 
-// percentage reads a percentage of a threshold of eviction, as a part of 1 (pkg/kubelet/eviction/helpers.go, parsePercentage).
+// percentage parses the percentage of an eviction threshold, as a fraction of 1 (pkg/kubelet/eviction/helpers.go, parsePercentage).
 func percentage(text string) (float32, bool) {
 	n, err := strconv.ParseFloat(strings.TrimRight(text, "%"), 32)
 	return float32(n) / 100, err == nil
 }
 
-// isOff reports whether a threshold stands for none.
+// isOff reports whether a threshold's value turns the threshold off.
 func isOff(threshold string) bool { return threshold == "0%" || threshold == "100%" }
 
 func isThreshold(_ *judge, _ *rule, v value) bool {
@@ -294,12 +295,12 @@ func isTaintEffect(effect string) bool {
 
 func isAnnotation(_ *judge, _ *rule, v value) bool { return isQualifiedName(strings.ToLower(v.text())) }
 
-// The forms of names.
+// The patterns of names.
 const (
 	label     = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
 	hostLabel = `[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?`
 	word      = `[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?`
-	// sysctl is a part of a kernel parameter's name, and sysctlBegin one that a star ends.
+	// sysctl matches a part of a kernel parameter's name, and sysctlBegin one that ends with a star.
 	sysctl      = `[a-z0-9]([-_a-z0-9]*[a-z0-9])?`
 	sysctlBegin = `([a-z0-9][-_a-z0-9]*)?[*]`
 	imagePart   = `[a-z0-9]+(([.]|__?|-+)[a-z0-9]+)*`
@@ -313,13 +314,14 @@ var (
 	isSysctlOf  = form(`(` + sysctl + `[./])*(` + sysctl + `|` + sysctlBegin + `)`)
 )
 
-// form reports whether a text has a form. Few settings need one, so it is compiled when the first does.
+// form returns a function that matches a pattern. Few settings need one, so it is compiled at its first use.
 func form(expression string) func(string) bool {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(` + expression + `)$`) })
 	return func(text string) bool { return compiled().MatchString(text) }
 }
 
-// isQualifiedName reports whether a text is a name, or a DNS name and a name with a slash between (apimachinery, IsQualifiedName).
+// isQualifiedName reports whether a string is a name, or a DNS name and a name with a slash between (apimachinery,
+// IsQualifiedName).
 func isQualifiedName(text string) bool {
 	slash := strings.IndexByte(text, '/')
 	return isQualified(text) && slash <= 253 && len(text)-slash-1 <= 63
@@ -327,8 +329,8 @@ func isQualifiedName(text string) bool {
 
 func isLabelValue(text string) bool { return len(text) <= 63 && isWord(text) }
 
-// isImagePattern reports whether a text is an image without tag and digest (github.com/distribution/reference), or a beginning of one that
-// ends with "/*".
+// isImagePattern reports whether a string is an image without tag and digest (github.com/distribution/reference), or the prefix of
+// one, ending with "/*".
 func isImagePattern(_ *judge, _ *rule, v value) bool {
 	text := v.text()
 	if prefix, ok := strings.CutSuffix(text, "/*"); ok {
@@ -339,9 +341,9 @@ func isImagePattern(_ *judge, _ *rule, v value) bool {
 	return isPath(text) || hasSlash && isHost(host) && isPath(rest)
 }
 
-// isNamespaced reports whether a kubelet takes a pattern of kernel parameters: names with dots or slashes between, the last of
-// which may end with a star (k8s.io/kubernetes pkg/apis/policy/validation, IsValidSysctlPattern), of what the kernel has for a group
-// of processes by itself.
+// isNamespaced reports whether a kubelet accepts a pattern of kernel parameters: names with dots or slashes between, the last of
+// which may end with a star (k8s.io/kubernetes pkg/apis/policy/validation, IsValidSysctlPattern). The parameters must be
+// namespaced.
 func isNamespaced(j *judge, _ *rule, v value) bool {
 	pattern, _ := v.v.(string)
 	return isSysctlPattern(pattern) && hasNamespace(j.checker.clamp(j.checker.minor), strings.TrimSuffix(pattern, "*"))
@@ -353,9 +355,8 @@ func isSysctl(j *judge, _ *rule, v value) bool {
 
 func isSysctlPattern(pattern string) bool { return len(pattern) <= 253 && isSysctlOf(pattern) }
 
-// hasNamespace reports whether a kubelet knows that the kernel has a parameter for a group of processes: until 1.28 by the beginnings of
-// names (pkg/kubelet/sysctl/namespace.go), and since then by whole names but for a few beginnings (k8s.io/component-helpers
-// node/util/sysctl/namespace.go).
+// hasNamespace reports whether a kubelet knows a parameter as namespaced: until 1.28 by prefixes (pkg/kubelet/sysctl/namespace.go),
+// and since then by whole names and a few prefixes (k8s.io/component-helpers node/util/sysctl/namespace.go).
 func hasNamespace(minor int, name string) bool {
 	const names = " kernel.sem kernel.shmall kernel.shmmax kernel.shmmni kernel.shm_rmid_forced kernel.shm kernel.msgmax kernel.msgmnb kernel.msgmni kernel.msg "
 	if minor < 29 {
@@ -370,7 +371,8 @@ func hasNamespace(minor int, name string) bool {
 	return strings.HasPrefix(name, "net.") || strings.HasPrefix(name, "fs.mqueue.") || strings.Contains(names, " "+name+" ")
 }
 
-// withDots writes a kernel parameter with dots between its parts, as one that has a dot first is (component-helpers, NormalizeName).
+// withDots converts a kernel parameter's separators to dots, unless the first separator is a dot already (component-helpers,
+// NormalizeName).
 func withDots(name string) string {
 	if i := strings.IndexAny(name, "./"); i < 0 || name[i] == '.' {
 		return name

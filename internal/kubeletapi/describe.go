@@ -5,34 +5,34 @@ import (
 	"strings"
 )
 
-// Setting is what there is to say of a setting to a person who has no kubelet of a certain version in mind.
+// Setting describes a setting for a person, without a certain version of the kubelet in mind.
 type Setting struct {
-	// Takes says which values it takes, and in which versions.
+	// Takes describes the setting's values, and the versions that have it.
 	Takes string
-	// Unknown says why there is no such setting, and what was probably meant; empty for one that there is.
+	// Unknown is why there is no such setting, and the most similar one. It is empty if the setting exists.
 	Unknown string
 }
 
-// DescribeField describes the field of a KubeletConfiguration at the end of names; an item of a list has the name "".
+// DescribeField describes the field of a KubeletConfiguration at the end of names. An item of a list has the name "".
 func DescribeField(names []string) Setting {
 	s, _ := known().follow(names)
 	return s
 }
 
-// Inside is what is inside a field of a KubeletConfiguration.
+// Inside is the kind of content in a field of a KubeletConfiguration.
 type Inside int
 
-// What is inside a field.
+// The kinds of content.
 const (
-	// Other is fields of its own, nothing, or not known.
+	// Other: the field has named fields, no content, or unknown content.
 	Other Inside = iota
-	// Items are those of a list.
+	// Items: the field is a list.
 	Items
-	// Values are single values, with names that the document's author gives them.
+	// Values: the field is a map of single values, whose names the document's author chooses.
 	Values
 )
 
-// InsideField says what is inside the field at the end of names, as DescribeField takes them.
+// InsideField returns the kind of content in the field at the end of names, as in DescribeField.
 func InsideField(names []string) Inside {
 	s, kind := known().follow(names)
 	one, isMap := strings.CutPrefix(kind, "{}")
@@ -47,11 +47,10 @@ func InsideField(names []string) Inside {
 	return Other
 }
 
-// Durations are the fields of a KubeletConfiguration that are durations, with dots between their names. Those of items of lists are not
-// among them.
+// Durations returns the fields of a KubeletConfiguration that are durations, with dots between their names, without those in lists.
 func Durations() []string { return known().durations("KubeletConfiguration", "") }
 
-// durations are those of a struct, whose path is above with a dot.
+// durations returns those of a struct; above is its path, with a dot.
 func (t *table) durations(owner, above string) (all []string) {
 	for line := range strings.SplitSeq(t.fields, "\n") {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(line, owner+" "), " ")
@@ -68,8 +67,7 @@ func (t *table) durations(owner, above string) (all []string) {
 	return all
 }
 
-// follow goes along names from a KubeletConfiguration, and returns what there is to say of the field at their end,
-// and its kind.
+// follow walks along names from a KubeletConfiguration, and returns the description of the field at their end, and its kind.
 func (t *table) follow(names []string) (_ Setting, kind string) {
 	kind, versions := ".KubeletConfiguration", ""
 	for i, name := range names {
@@ -98,14 +96,14 @@ func (t *table) follow(names []string) (_ Setting, kind string) {
 	return Setting{Takes: inWords(kind) + versions}, kind
 }
 
-// DescribeFlag describes a flag of the kubelet's, by its name without dashes in front.
+// DescribeFlag describes a kubelet flag, by its name without leading dashes.
 func DescribeFlag(name string) Setting {
 	t := known()
 	s, _ := t.describe(t.flags, "", strings.ReplaceAll(name, "_", "-"), "flag")
 	return s
 }
 
-// described is the kind that the newest of the versions has which know a name, and what to say of all of these.
+// described is the kind of a name in the newest version that has it, and a description of the versions.
 type described struct{ kind, versions string }
 
 func (t *table) describe(section, owner, name, what string) (Setting, described) {
@@ -122,7 +120,7 @@ func (t *table) describe(section, owner, name, what string) (Setting, described)
 	return Setting{Takes: inWords(kind) + versions}, described{kind, versions}
 }
 
-// versions names the versions that have a setting; nothing for all that are known.
+// versions names the versions that have a setting. It returns "" if all known versions have it.
 func (t *table) versions(since, until int) string {
 	switch {
 	case since > t.oldest && until < t.newest:

@@ -11,23 +11,25 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// LeftOut reports whether a kubelet of a minor version does not have a flag that others have. A node does without it.
+// LeftOut reports whether a kubelet of a minor version does not have a flag that other versions have. The flag is then left out,
+// and the node works without it.
 func LeftOut(minor int, name string) bool {
 	t := known()
 	p := t.find(t.flags, "", flagName(name), "flag", minor)
 	return p.kind == "" && p.elsewhere
 }
 
-// FieldOf is the field of the configuration that a flag sets in a kubelet of a minor version, with dots between names; empty for none.
+// FieldOf returns the field of the configuration that a flag sets in a kubelet of a minor version, with dots between names. It
+// returns "" for a flag without a field.
 func FieldOf(minor int, name string) string {
 	t := known()
 	return t.find(t.flags, "", flagName(name), "flag", minor).field
 }
 
-// flagName is the name of a flag as the kubelet takes it (component-base cli/flag, WordSepNormalizeFunc).
+// flagName returns a flag's name as the kubelet normalizes it (component-base cli/flag, WordSepNormalizeFunc).
 func flagName(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// flag checks a flag by itself, and keeps its value for the rules of the field that it sets.
+// flag checks a flag by itself, and keeps its value for the rules of its field.
 func (c *checker) flag(j *judge, f Flag) {
 	name := flagName(f.Name)
 	p := c.find(c.flags, "", name, "flag", c.minor)
@@ -47,7 +49,7 @@ func (c *checker) flag(j *judge, f Flag) {
 		return
 	}
 	if p.kind == "ip" && f.Value == "" {
-		return // pkg/util/flag, IPVar: as if it were not given
+		return // pkg/util/flag, IPVar: as if the flag were absent
 	}
 	field := p.field
 	if field == "" {
@@ -64,7 +66,7 @@ func (c *checker) flag(j *judge, f Flag) {
 	j.over[field] = value{v: v, at: f.At, flag: name}
 }
 
-// gateFlag checks the gates of a flag: "A=true,B=false".
+// gateFlag checks the gates in a flag: "A=true,B=false".
 func (c *checker) gateFlag(j *judge, f Flag) {
 	for pair := range strings.SplitSeq(f.Value, ",") {
 		if pair == "" {
@@ -82,7 +84,7 @@ func (c *checker) gateFlag(j *judge, f Flag) {
 	}
 }
 
-// flagValue is what a flag's text makes of a field that has a value from the flags before it, or nil.
+// flagValue applies a flag's text to the value that earlier flags have set for the field, or to nil.
 func flagValue(kind, text string, before any) (_ any, ok bool) {
 	switch kind {
 	case "b":
@@ -127,7 +129,7 @@ func flagValue(kind, text string, before any) (_ any, ok bool) {
 	return text, true
 }
 
-// pairsOf are names and values; a separator of "1" is a "=" in a flag that has one pair.
+// pairsOf parses names and values. A separator of "1" means that the flag has one pair, with "=" between.
 func pairsOf(text, separator string, before any) (map[string]any, bool) {
 	pairs, _ := before.(map[string]any)
 	if pairs == nil {
@@ -152,7 +154,8 @@ func pairsOf(text, separator string, before any) (map[string]any, bool) {
 	return pairs, true
 }
 
-// vmoduleOf are a flag's verbosities of files as the configuration has them (k8s.io/component-base logs/api/v1, VModuleConfiguration).
+// vmoduleOf converts a flag's verbosities of files to the configuration's form (k8s.io/component-base logs/api/v1,
+// VModuleConfiguration).
 func vmoduleOf(text string) (list []any, ok bool) {
 	for item := range strings.SplitSeq(text, ",") {
 		if item == "" {
@@ -167,7 +170,8 @@ func vmoduleOf(text string) (list []any, ok bool) {
 	return list, true
 }
 
-// taintsOf are a flag's taints as the configuration has them (pkg/util/taints, ParseTaints: one with a "-" behind it is taken and left out).
+// taintsOf converts a flag's taints to the configuration's form (pkg/util/taints, ParseTaints: one with a trailing "-" is accepted
+// and left out).
 func taintsOf(text string) (list []any, ok bool) {
 	type pair struct{ key, effect string }
 	seen := make(map[pair]bool)
@@ -190,7 +194,7 @@ func taintsOf(text string) (list []any, ok bool) {
 	return list, true
 }
 
-// reservedMemoryOf is a flag's memory as the configuration has it (pkg/util/flag, ReservedMemoryVar).
+// reservedMemoryOf converts a flag's memory to the configuration's form (pkg/util/flag, ReservedMemoryVar).
 func reservedMemoryOf(text string, before any) (list []any, ok bool) {
 	list, _ = before.([]any)
 	for _, node := range strings.Split(text, ";") {
@@ -215,13 +219,13 @@ func reservedMemoryOf(text string, before any) (list []any, ok bool) {
 	return list, true
 }
 
-// isIP reports whether a text is an IP address as Kubernetes reads it.
+// isIP reports whether a string is an IP address for Kubernetes.
 func isIP(text string) bool {
 	addr, err := netip.ParseAddr(plainIP(text))
 	return err == nil && addr.Zone() == ""
 }
 
-// plainIP is an address without zeros before a number, which Kubernetes takes (k8s.io/utils/net, ParseIPSloppy).
+// plainIP removes leading zeros in an address's numbers, which Kubernetes accepts (k8s.io/utils/net, ParseIPSloppy).
 func plainIP(text string) string {
 	if strings.Contains(text, ":") {
 		return text

@@ -10,15 +10,15 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// gate is a feature gate that is given.
+// gate is a feature gate that the author has set.
 type gate struct {
 	on bool
 	at string
-	// flag says that a flag gives it: it wins over the file.
+	// flag reports whether a flag sets it: it then wins over the file.
 	flag bool
 }
 
-// givenGates are the feature gates that are given, by their names; nil for none.
+// givenGates are the feature gates that the author has set, by name. It may be nil.
 type givenGates map[string]gate
 
 func (g *givenGates) set(name string, given gate) {
@@ -28,7 +28,7 @@ func (g *givenGates) set(name string, given gate) {
 	(*g)[name] = given
 }
 
-// at is where the author decides one of the gates with names, "" for nowhere.
+// at returns the path at which the author sets one of the gates with names, or "".
 func (g givenGates) at(names ...string) string {
 	for _, name := range append(names, "AllAlpha", "AllBeta") {
 		if given, ok := g[name]; ok && given.at != "" {
@@ -38,7 +38,7 @@ func (g givenGates) at(names ...string) string {
 	return ""
 }
 
-// addFile adds the gates of a configuration that no flag gives.
+// addFile adds the gates of a configuration that no flag sets.
 func (g *givenGates) addFile(config map[string]any, at ...string) {
 	gates, _ := config["featureGates"].(map[string]any)
 	for name, v := range gates {
@@ -54,8 +54,8 @@ func (g *givenGates) addFile(config map[string]any, at ...string) {
 	}
 }
 
-// enabled reports whether a feature gate is on: because it is given, because all of its stage are, or by default. One that the table does
-// not have is on: what it was for is part of Kubernetes.
+// enabled reports whether a feature gate is on: because the author has set it, because all gates of its stage are on, or by
+// default. A gate that the table does not have is on, because its feature is now a fixed part of Kubernetes.
 func (c *checker) enabled(given givenGates, name string) bool {
 	if g, ok := given[name]; ok {
 		return g.on
@@ -70,12 +70,12 @@ func (c *checker) enabled(given givenGates, name string) bool {
 	return state[1] == '+'
 }
 
-// fileAlone is the version since which a file's feature gates are judged without the flags that win over them, when its defaults are set
-// (pkg/kubelet/apis/config/v1beta1/defaults.go: SetDefaults_KubeletConfiguration, Kubernetes 1.32).
+// fileAlone is the version since which a file's feature gates are validated without the flags that win over them, when the file's
+// defaults are set (pkg/kubelet/apis/config/v1beta1/defaults.go: SetDefaults_KubeletConfiguration, Kubernetes 1.32).
 const fileAlone = 32
 
-// judgeGates judges the feature gates that are given: one that the version has decided takes no other value, and one takes that others are on
-// (component-base featuregate, feature_gate.go: unsafeSetFromMap). The kubelet judges those of its flags before it reads its file, too.
+// judgeGates validates the feature gates: a locked gate accepts no other value, and a gate may require others (component-base
+// featuregate, feature_gate.go: unsafeSetFromMap). The kubelet also validates those of its flags before it reads its file.
 func (j *judge) judgeGates() {
 	flags := maps.Clone(j.gates)
 	j.gates.addFile(j.config, j.at)
@@ -92,7 +92,7 @@ func (j *judge) judgeGates() {
 		views = append(views, all)
 	}
 	seen := make(map[string]bool)
-	for _, view := range views[1:] { // the second has the flags, too
+	for _, view := range views[1:] { // the second view includes the flags
 		j.judgeValues(view, seen)
 	}
 	for _, view := range views {
@@ -102,7 +102,7 @@ func (j *judge) judgeGates() {
 	}
 }
 
-// judgeValues reports the gates with a value that the version does not take.
+// judgeValues reports the gates with a value that the version does not accept.
 func (j *judge) judgeValues(given givenGates, seen map[string]bool) {
 	c := j.checker
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -122,7 +122,7 @@ func (j *judge) judgeValues(given givenGates, seen map[string]bool) {
 	}
 }
 
-// judgeRequired reports the gates that are on, and take others that are not.
+// judgeRequired reports the gates that are on and require others that are off.
 func (j *judge) judgeRequired(given givenGates, seen map[string]bool) {
 	minor := j.checker.clamp(j.checker.minor)
 	for line := range strings.SplitSeq(strings.Trim(j.checker.requires, "\n"), "\n") {
@@ -136,7 +136,7 @@ func (j *judge) judgeRequired(given givenGates, seen map[string]bool) {
 	}
 }
 
-// refuseGate reports a feature gate, by its name if the path does not end in that.
+// refuseGate reports a feature gate, with its name if the path does not end in it.
 func (j *judge) refuseGate(at, name, reason string) {
 	if !strings.HasSuffix(at, "."+name) {
 		reason = name + ": " + reason

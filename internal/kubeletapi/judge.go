@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// QuotaGate is the feature gate that a kubelet of a minor needs for a quota's period; empty for none.
+// QuotaGate returns the feature gate that a kubelet of a minor version needs for a quota's period, or "".
 func QuotaGate(minor int, period string) string {
 	d, err := time.ParseDuration(period)
 	if c := newChecker(minor); err == nil && d != 100*time.Millisecond && !c.enabled(nil, quotaGate) {
@@ -21,39 +21,39 @@ func QuotaGate(minor int, period string) string {
 	return ""
 }
 
-// judge holds settings to rules.
+// judge checks settings against rules.
 type judge struct {
 	checker *checker
 	rules   *ruleSet
 	config  map[string]any
 	at      string
-	// over are the values of flags, by the fields that they set; that of a flag that sets none is by its name with dashes.
+	// over are the flags' values, by the fields that they set. A flag without a field is under its name with dashes.
 	over    map[string]value
 	gates   givenGates
 	machine Machine
-	// reports says that what does not keep to a rule is reported: paths are written then.
+	// reports is true if violations are reported, so that paths are needed.
 	reports bool
 }
 
-// value is a value of a setting; v is nil for none.
+// value is a setting's value. v is nil if it is not set.
 type value struct {
 	v any
-	// at is its path, where it is written.
+	// at is the value's path in the document.
 	at string
-	// name is that in the map which the value is in, and in is that map.
+	// name is its key in the map that contains it, and in is that map.
 	name string
 	in   map[string]any
-	// flag is the name of the flag that gives it; empty for the file.
+	// flag is the name of the flag that sets it. Empty means the file.
 	flag string
 }
 
-// noFields is the map that a value is in which has no map.
+// noFields is the map for a value that is not in a map.
 var noFields = make(map[string]any)
 
-// check reports whether a kubelet takes a value.
+// check reports whether a kubelet accepts a value.
 type check func(j *judge, r *rule, v value) bool
 
-// judge holds the settings that are given to the rules of each.
+// judge checks all settings against their rules.
 func (j *judge) judge() {
 	var marked [256]bool
 	mark := func(name string) {
@@ -79,7 +79,7 @@ func (j *judge) judge() {
 	}
 }
 
-// apply holds the settings to a rule. Feature gates are looked up, and paths are written, only for what does not keep to it.
+// apply checks the settings against a rule. To be fast, it looks up feature gates and writes paths only after a violation.
 func (j *judge) apply(r *rule) {
 	minor := j.checker.clamp(j.checker.minor)
 	switch {
@@ -93,7 +93,7 @@ func (j *judge) apply(r *rule) {
 	}
 }
 
-// walk checks each value that a field leads to from another, and reports whether all keep to the rule.
+// walk checks each value that a field path leads to from another value, and reports whether all satisfy the rule.
 func (j *judge) walk(r *rule, v value, above, field string) bool {
 	if field == "" {
 		taken := r.check(j, r, v)
@@ -138,7 +138,7 @@ func (j *judge) walk(r *rule, v value, above, field string) bool {
 	return all
 }
 
-// below is the path of a value in another; that of a flag is the flag's.
+// below returns the path of a value inside another one; for a flag's value it is the flag's path.
 func (j *judge) below(v value, name string) string {
 	if !j.reports || v.flag != "" {
 		return v.at
@@ -166,8 +166,8 @@ func (j *judge) get(field string) value {
 	return v
 }
 
-// report reports a value that does not keep to a rule; where a rule is of several settings, at one that is given. One of a wrong type is
-// reported already.
+// report reports a value that violates a rule. If the rule concerns several settings, it reports one that is set. A value of a
+// wrong type is reported already.
 func (j *judge) report(r *rule, v value) {
 	if !v.isGiven() {
 		others := j.others(r)
@@ -194,10 +194,10 @@ func (j *judge) report(r *rule, v value) {
 	j.checker.Report(!r.ignored, kind, v.at, reason)
 }
 
-// isGiven reports whether the author gives a value, where its path is written.
+// isGiven reports whether the author has set a value. It needs paths.
 func (v value) isGiven() bool { return v.v != nil && v.at != "" }
 
-// reason says what a rule wants.
+// reason returns what a rule requires.
 func (r *rule) reason() string {
 	switch {
 	case r.want != "":

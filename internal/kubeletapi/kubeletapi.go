@@ -1,8 +1,9 @@
-// Package kubeletapi knows what a kubelet of each minor version of Kubernetes can be told: the fields of its
-// configuration, its feature gates and its flags, and which of their values it does not start with.
+// Package kubeletapi knows the settings of the kubelet in each minor version of Kubernetes: the fields of its configuration, its
+// feature gates and its flags, and the values with which it does not start.
 //
-// The names are a table, table.txt, that is generated from the source of each version. The values are the rows of rules.go. The package
-// reads nothing else, and decides nothing: it says what a kubelet would make of a setting. The planner asks it.
+// The names are a table, table.txt, which is generated from the source of each version. The rules for values are the rows of
+// rules.go. The package reads nothing else and decides nothing: it reports how a kubelet would handle a setting. The planner calls
+// it.
 package kubeletapi
 
 import (
@@ -17,8 +18,8 @@ import (
 
 //go:generate go run ./gen
 
-// The minor versions of Kubernetes 1.x that Slipway supports: a case of test/cases provisions a node of each
-// end, and the table knows all between. Others are planned like the nearest, with a warning.
+// The minor versions of Kubernetes 1.x that Slipway supports: a case of test/cases provisions a node of the oldest and of the
+// newest, and the table has all between. Other versions are planned like the nearest one, with a warning.
 const (
 	OldestSupported = 26
 	NewestSupported = 37
@@ -27,18 +28,19 @@ const (
 //go:embed table.txt
 var generated string
 
-// span is what the table says of a name, and the minors that it says it of.
+// span is a name's row in the table, and the minors that it is for.
 type span struct {
-	// kind is the kind of a value; of a feature gate, its stage and its default.
+	// kind is the kind of a value. For a feature gate it is its stage and its default.
 	kind string
-	// field is the field of the configuration that a flag sets; empty for none.
+	// field is the field of the configuration that a flag sets. Empty means none.
 	field        string
 	since, until int
 }
 
 func (s span) has(minor int) bool { return s.since <= minor && minor <= s.until }
 
-// table is table.txt: sorted lines, in sections. It is searched as it is: a configuration has few names, and the table many.
+// table is table.txt: sorted lines, in sections. It is searched without parsing, because a configuration has few names, and the
+// table many.
 type table struct {
 	oldest, newest                 int
 	fields, gates, requires, flags string
@@ -55,7 +57,7 @@ var known = sync.OnceValue(func() *table {
 	return t
 })
 
-// spans are what a section says of a name, with the name of the struct before that of a field; empty for none.
+// spans yields a section's rows for a name. owner is the struct of a field, or "".
 func (t *table) spans(section, owner, name string) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		for line := range strings.SplitSeq(section[t.start(section, owner, name):], "\n") {
@@ -69,7 +71,7 @@ func (t *table) spans(section, owner, name string) iter.Seq[span] {
 	}
 }
 
-// start is where a section's lines of a name begin; its end where it has none.
+// start returns where a section's lines for a name begin, or would begin.
 func (t *table) start(section, owner, name string) int {
 	if name == "" {
 		return len(section)
@@ -91,7 +93,7 @@ func (t *table) start(section, owner, name string) int {
 	}
 }
 
-// span reads what is behind the name in a line: a kind, the field of a flag, and the minors that are not all.
+// span parses the rest of a line after the name: a kind, the field of a flag, and the minors if these are not all.
 func (t *table) span(rest string) span {
 	kind, rest, _ := strings.Cut(rest, " ")
 	s := span{kind: kind, since: t.oldest, until: t.newest}
@@ -119,20 +121,20 @@ func number(s string) int {
 	return n
 }
 
-// clamp is the minor that the table has nearest to one.
+// clamp returns the minor in the table that is nearest to a minor.
 func (t *table) clamp(minor int) int { return max(t.oldest, min(minor, t.newest)) }
 
 // presence is whether a minor has a name.
 type presence struct {
-	// span is what the minor makes of it; its kind is empty where the minor does not have it.
+	// span is the minor's row. Its kind is empty if the minor does not have the name.
 	span
-	// why says so for people, where the minor does not have it.
+	// why is the reason for people if the minor does not have it.
 	why string
-	// elsewhere says that another minor has it.
+	// elsewhere reports whether another minor has it.
 	elsewhere bool
 }
 
-// find looks a name up. What it is called is for the reason: "field", "flag".
+// find looks a name up. what is the name's kind for the reason: "field", "flag".
 func (t *table) find(section, owner, name, what string, minor int) presence {
 	minor = t.clamp(minor)
 	removed, added := 0, 0
@@ -155,7 +157,7 @@ func (t *table) find(section, owner, name, what string, minor int) presence {
 	return presence{why: "no kubelet has this " + what}
 }
 
-// nearest offers the name that was probably meant.
+// nearest returns a hint with the most similar name.
 func (t *table) nearest(section, owner, name string, minor int) string {
 	var names []string
 	for line := range strings.SplitSeq(strings.Trim(section, "\n"), "\n") {

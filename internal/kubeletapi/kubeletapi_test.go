@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The table is what the generator writes, whole: a table that is cut off would make errors of good contracts.
+// The table is complete as the generator writes it: a truncated table would report errors in valid contracts.
 func TestTable(t *testing.T) {
 	k := known()
 	if k.oldest > OldestSupported || k.newest < NewestSupported {
@@ -45,7 +45,7 @@ func TestTable(t *testing.T) {
 		name, rest, _ := strings.Cut(line, " ")
 		check(line, rest, func(other string) bool { return k.has(k.gates, "", other) && k.has(k.gates, "", name) })
 	}
-	// The fields that flags set are there, and have rules by the same names.
+	// The fields that flags set exist, and have rules by the same names.
 	for _, line := range flags {
 		name, rest, _ := strings.Cut(line, " ")
 		s := k.span(rest)
@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 		}
 		check(line, rest, func(kind string) bool { return inWords(kind) != "" })
 	}
-	// What is known from elsewhere (Kubernetes' changelogs, and kubelet --help of 1.36.3).
+	// Facts from other sources (Kubernetes' changelogs, and kubelet --help of 1.36.3).
 	for _, c := range []struct {
 		section     string
 		owner, name string
@@ -199,7 +199,7 @@ func listed(problems []nodeconfig.Problem) []string {
 	return list
 }
 
-// A problem does not repeat a value, and knows what was meant.
+// A problem does not repeat a value, and suggests the right name.
 func TestReasons(t *testing.T) {
 	problems := config(36, map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
 	more := Check(Settings{Minor: 36, At: "$", Flags: []Flag{{"$", "max-pod", "canary"}}})
@@ -213,8 +213,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Thousands of unknown names are one more problem, not thousands of them; what it takes to say what was meant is not
-// spent on each. It is fatal where one of them is.
+// Thousands of unknown names are one more problem, not thousands of them, and similar names are not searched for each. The problem
+// is fatal if one of the names is fatal.
 func TestManyUnknownNames(t *testing.T) {
 	gates, fields := make(map[string]any), make(map[string]any)
 	var pairs []string
@@ -240,7 +240,7 @@ func TestManyUnknownNames(t *testing.T) {
 	}
 }
 
-// FuzzConfig: no configuration makes a check fail.
+// FuzzConfig: no configuration makes a check panic.
 func FuzzConfig(f *testing.F) {
 	f.Add(36, `{"logging":{"vmodule":[{"filePattern":1}]},"evictionHard":[],"shutdownGracePeriodByPodPriority":[{}, null]}`)
 	f.Add(-1, `{"featureGates":{"":null},"":{}}`)
@@ -257,7 +257,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// FuzzSysctls compares with the pattern that the kubelet has (k8s.io/kubernetes pkg/apis/policy/validation).
+// FuzzSysctls compares with the kubelet's pattern (k8s.io/kubernetes pkg/apis/policy/validation).
 func FuzzSysctls(f *testing.F) {
 	const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 	kubelets := regexp.MustCompile("^(" + segment + `[\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`)
@@ -276,7 +276,7 @@ func FuzzSysctls(f *testing.F) {
 	})
 }
 
-// has reports whether the table says anything of a name.
+// has reports whether the table has a name.
 func (t *table) has(section, owner, name string) bool {
 	return t.start(section, owner, name) < len(section)
 }

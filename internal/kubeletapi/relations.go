@@ -11,9 +11,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
-// The checks of settings that go with others. What is not given has the kubelet's default.
+// The checks of settings that depend on others. An unset one has the kubelet's default.
 
-// isOverLow and isUnderHigh are of the two thresholds of images: what is wrong is reported at the higher one if that is given.
+// isOverLow and isUnderHigh check the two thresholds of images. A violation is reported at the higher one if that is set.
 func isOverLow(j *judge, r *rule, v value) bool { return v.v == nil || v.or(85) > j.get(r.with).or(80) }
 
 func isUnderHigh(j *judge, r *rule, v value) bool { return j.get(r.with).v != nil || v.or(80) < 85 }
@@ -25,7 +25,7 @@ func isOverMinimum(j *judge, r *rule, v value) bool {
 
 func isAtMostTotal(j *judge, r *rule, v value) bool { return v.or(0) <= j.get(r.with).or(0) }
 
-// isWithout takes a value only without all others, and isWithAll only with them.
+// isWithout accepts a value only if no other setting is set, and isWithAll only if all are.
 func isWithout(j *judge, r *rule, v value) bool {
 	return v.isZero() || !slices.ContainsFunc(j.others(r), func(other value) bool { return !other.isZero() })
 }
@@ -42,7 +42,7 @@ func isWithoutTrue(j *judge, r *rule, v value) bool {
 	return !v.isTrue() || !slices.ContainsFunc(j.others(r), value.isTrue)
 }
 
-// isOneInTurn is of maxParallelImagePulls: with more than 1, serializeImagePulls is false by default.
+// isOneInTurn checks maxParallelImagePulls: with more than 1, serializeImagePulls is false by default.
 func isOneInTurn(j *judge, r *rule, v value) bool {
 	n, _ := v.amount()
 	return n <= 1 || j.get(r.with).v != true
@@ -59,18 +59,18 @@ func isForText(j *judge, r *rule, v value) bool {
 	return v.isZero() || format == "" || format == "text"
 }
 
-// isBurst is of a flag: 0 in the file is the default.
+// isBurst checks a flag: 0 in the file means the default.
 func isBurst(j *judge, r *rule, v value) bool {
 	return v.flag == "" || !v.isZero() || j.get(r.with).or(50) <= 0
 }
 
-// isTicked is of a period: none of static pods is needed where there are none.
+// isTicked checks a period. Without static pods, no period is needed.
 func isTicked(j *judge, r *rule, v value) bool {
 	n, ok := v.amount()
 	return !ok || n > 0 || n == 0 && v.flag == "" || j.get(r.with).isZero()
 }
 
-// isListenAddress and isOtherPort are of the servers that the kubelet ends with.
+// isListenAddress and isOtherPort check addresses and ports whose servers end the kubelet if they fail.
 func isListenAddress(j *judge, r *rule, v value) bool {
 	return isAddress(j, r, v) || j.get("enableServer").v == false && j.get("readOnlyPort").or(0) <= 0
 }
@@ -92,7 +92,7 @@ func isAuthenticating(j *judge, _ *rule, v value) bool {
 	return v.v != false || j.get("authentication.anonymous.enabled").v == true || j.get("authentication.x509.clientCAFile").text() != ""
 }
 
-// isOneIP is of a node's addresses with a cloud's controller.
+// isOneIP checks a node's addresses together with a cloud's controller.
 func isOneIP(j *judge, r *rule, v value) bool {
 	return len(nodeAddresses(v)) < 2 || j.get(r.with).text() == ""
 }
@@ -102,7 +102,7 @@ func isNodeIPs(_ *judge, _ *rule, v value) bool {
 	return len(addresses) < 2 || len(addresses) == 2 && addresses[0].Is4() != addresses[1].Is4() && !addresses[0].IsUnspecified() && !addresses[1].IsUnspecified()
 }
 
-// nodeAddresses are those of the flag --node-ip: what is no address in it is ignored.
+// nodeAddresses parses the flag --node-ip. The kubelet ignores invalid addresses in it.
 func nodeAddresses(v value) (addresses []netip.Addr) {
 	for part := range strings.SplitSeq(v.text(), ",") {
 		if part = strings.TrimSpace(part); isIP(part) {
@@ -134,7 +134,8 @@ func isForTopology(j *judge, r *rule, v value) bool {
 	return v.isZero() || v.v == "container" || policy != "" && policy != "none"
 }
 
-// usesTopology reports whether the kubelet reads the options of topologyManagerPolicy: since 1.28 not for none.
+// usesTopology reports whether the kubelet reads the options of topologyManagerPolicy. Since 1.28 it does not if the policy is
+// "none".
 func (j *judge) usesTopology() bool {
 	policy := j.get("topologyManagerPolicy").text()
 	return j.checker.minor < 28 && j.checker.enabled(j.gates, "TopologyManager") || policy != "" && policy != "none"
@@ -173,13 +174,13 @@ func hasCgroup(j *judge, r *rule, v value) bool {
 	return !slices.ContainsFunc(v.list(), r.hasWord) || j.get(r.with).text() != ""
 }
 
-// hasReservation reports whether there is something to enforce.
+// hasReservation reports whether there is a reservation to enforce.
 func hasReservation(j *judge, r *rule, v value) bool {
 	return !slices.ContainsFunc(v.list(), r.hasWord) || !j.get(r.with).isZero()
 }
 
-// isEnforceable is of cgroupsPerQOS: without it nothing is enforced, and the kubelet enforces the pods' reservation by default. Until 1.30
-// none was not taken either.
+// isEnforceable checks cgroupsPerQOS: without it nothing can be enforced, and the kubelet enforces the pods' reservation by
+// default. Until 1.30 it did not accept "none" either.
 func isEnforceable(j *judge, r *rule, v value) bool {
 	enforced := j.get(r.with)
 	if v.v != false {
@@ -189,7 +190,7 @@ func isEnforceable(j *judge, r *rule, v value) bool {
 	return enforced.v != nil && !slices.ContainsFunc(enforced.list(), isNone)
 }
 
-// isUniqueSysctls is of defaultPodSysctls: a parameter can be written with dots and with slashes.
+// isUniqueSysctls checks defaultPodSysctls: a parameter can be written with dots and with slashes.
 func isUniqueSysctls(_ *judge, _ *rule, v value) bool {
 	names, _ := v.v.(map[string]any)
 	seen := make(map[string]bool, len(names))
@@ -216,7 +217,7 @@ func isUniqueMemory(_ *judge, _ *rule, v value) bool {
 	return true
 }
 
-// memories are the limits of reservedMemory, by the numbers of NUMA nodes.
+// memories yields the limits of reservedMemory, by the numbers of NUMA nodes.
 func memories(v value) func(func(string, value) bool) {
 	return func(yield func(string, value) bool) {
 		nodes, _ := v.v.([]any)
@@ -280,13 +281,13 @@ func hasThreshold(j *judge, r *rule, v value) bool {
 	})
 }
 
-// hasAnyThreshold counts the thresholds that the kubelet has by default, too.
+// hasAnyThreshold also counts the kubelet's default thresholds.
 func hasAnyThreshold(j *judge, r *rule, v value) bool {
 	const standard = " memory.available nodefs.available nodefs.inodesFree imagefs.available imagefs.inodesFree "
 	return hasThreshold(j, r, v) || (j.get("evictionHard").v == nil || j.get("mergeDefaultEvictionSettings").v == true) && strings.Contains(standard, " "+v.name+" ")
 }
 
-// reserved is what kubeReserved and systemReserved have of a resource.
+// reserved is the sum of kubeReserved and systemReserved for a resource.
 func (j *judge) reserved(resource string) (sum quantity.Quantity) {
 	for _, field := range [...]string{"kubeReserved", "systemReserved"} {
 		resources, _ := j.get(field).v.(map[string]any)
@@ -299,7 +300,7 @@ func (j *judge) reserved(resource string) (sum quantity.Quantity) {
 	return sum
 }
 
-// reservedCPUs are the processors that are kept back: those that reservedSystemCPUs names go before amounts.
+// reservedCPUs are the reserved processors. Those that reservedSystemCPUs names win over amounts.
 func (j *judge) reservedCPUs() quantity.Quantity {
 	if set, ok := cpuSetOf(j.get("reservedSystemCPUs").text()); ok && set.count > 0 {
 		return quantity.New(set.count)
@@ -307,8 +308,8 @@ func (j *judge) reservedCPUs() quantity.Quantity {
 	return j.reserved("cpu")
 }
 
-// reservedMemory is the memory that is kept back, with the threshold at which pods are evicted; not ok where it is a part of a memory that
-// is not known.
+// reservedMemory is the reserved memory, including the eviction threshold. ok is false if the threshold is a fraction of an unknown
+// memory size.
 func (j *judge) reservedMemory() (sum quantity.Quantity, ok bool) {
 	sum = j.reserved("memory")
 	if j.get("--experimental-allocatable-ignore-eviction").v == true {
@@ -324,7 +325,7 @@ func (j *judge) reservedMemory() (sum quantity.Quantity, ok bool) {
 	if strings.HasSuffix(text, "%") && !isOff(text) {
 		share, _ := percentage(text)
 		threshold = quantity.New(int64(float64(j.machine.MemoryBytes) * float64(share)))
-		if share != share && sum.Sign() == 0 { // NaN is the least number of 64 bits, and what is left without that is no such number
+		if share != share && sum.Sign() == 0 { // NaN becomes the smallest 64-bit integer, and what remains without that is not a 64-bit integer
 			threshold = quantity.New(math.MaxInt64)
 		}
 		if j.machine.MemoryBytes == 0 {
@@ -335,7 +336,7 @@ func (j *judge) reservedMemory() (sum quantity.Quantity, ok bool) {
 	return sum, true
 }
 
-// hasRoom reports whether the machine has what is kept back of a resource.
+// hasRoom reports whether the machine has as much of a resource as is reserved.
 func hasRoom(j *judge, r *rule, _ value) bool {
 	var sum quantity.Quantity
 	total, ok := int64(j.machine.CPUs), true
@@ -354,7 +355,7 @@ func hasReservedCPU(j *judge, _ *rule, v value) bool {
 	return v.text() != "static" || cpus.Sign() > 0
 }
 
-// hasReservedMemory reports whether reservedMemory has what the manager of memory takes.
+// hasReservedMemory reports whether reservedMemory satisfies the memory manager.
 func hasReservedMemory(j *judge, _ *rule, v value) bool {
 	if v.text() != "Static" {
 		return true
@@ -381,10 +382,10 @@ func isCPUSet(_ *judge, _ *rule, v value) bool {
 	return ok
 }
 
-// cpuSet is what counts of a set of processors.
+// cpuSet is the relevant properties of a set of processors.
 type cpuSet struct{ count, last int64 }
 
-// cpuSetOf reads numbers and ranges with commas between (k8s.io/utils/cpuset, Parse).
+// cpuSetOf parses numbers and ranges with commas between (k8s.io/utils/cpuset, Parse).
 func cpuSetOf(text string) (set cpuSet, ok bool) {
 	set.last = -1
 	if text == "" {

@@ -6,34 +6,36 @@ import (
 	"time"
 )
 
-// rule is what a kubelet wants of a setting, beyond its type. What does not keep to it ends the kubelet when it starts, or is ignored.
+// rule is a kubelet's requirement for a setting, beyond its type. After a violation the kubelet ends at its start, or ignores the
+// value.
 type rule struct {
-	// field is the setting: names with dots between, "*" for each item of a list or value of a map, "--name" for a flag that sets no field.
+	// field is the setting: names with dots between, "*" for each item of a list or value of a map, "--name" for a flag without a
+	// field.
 	field string
 	check check
-	// least and most are for numbers, and for durations in nanoseconds.
+	// least and most are limits of numbers, and of durations in nanoseconds.
 	least, most int64
-	// words are for texts, with blanks between.
+	// words are strings for the check, with blanks between.
 	words string
-	// with are other settings that the check looks at: it is made where any of them is given.
+	// with are other settings that the check uses. The rule applies if any of them is set.
 	with string
-	// on and off are feature gates: the rule counts where that is on, or off.
+	// on and off are feature gates: the rule applies only if the gate is on, or off.
 	on, off string
-	// since and until are minors; 0 for no limit.
+	// since and until are minors. 0 means no limit.
 	since, until int
-	// zero says that 0 in the file stands for the default, and is taken; a flag's 0 counts.
+	// zero is true if 0 in the file means the default, and is accepted. A flag's 0 is checked.
 	zero bool
-	// ignored says that the kubelet starts all the same.
+	// ignored is true if the kubelet starts although the rule is violated.
 	ignored bool
-	// needed says that the rule counts where nothing is given, too.
+	// needed is true if the rule also applies to an unset value.
 	needed bool
-	// want says what is wanted, where the check does not say that itself.
+	// want describes the requirement, if the check has no description.
 	want string
-	// source is where Kubernetes has the rule.
+	// source is the rule's place in Kubernetes' source.
 	source string
 }
 
-// The sources: files of k8s.io/kubernetes, where no other module is named. The versions are those of the generator of table.txt.
+// The sources: files of k8s.io/kubernetes, unless another module is named. The versions are those of the generator of table.txt.
 const (
 	inValidation = "pkg/kubelet/apis/config/validation/validation.go: ValidateKubeletConfiguration"
 	inLinux      = "pkg/kubelet/apis/config/validation/validation_linux.go: validateKubeletOSConfiguration"
@@ -184,7 +186,7 @@ var rows = [...]rule{
 	{field: "showHiddenMetricsForVersion", check: isPreviousMinor, want: "want the minor version before the kubelet's, such as 1.35 for 1.36", source: inHidden},
 	{field: "tracing.endpoint", check: isEndpoint, want: "want host:port, or an address that begins with dns:, unix: or unix-abstract:", source: inTracing},
 
-	// What takes a feature gate.
+	// Settings that need a feature gate.
 	{field: "cpuManagerPolicyOptions", check: isAbsent, off: "CPUManagerPolicyOptions", until: 32, source: inRun},
 	{field: "crashLoopBackOff.maxContainerRestartPeriod", check: isAbsent, off: backOffGate, since: 32, source: inValidation},
 	{field: "defaultPodSysctls", check: isZero, off: "DefaultPodSysctls", since: 37, source: inValidation},
@@ -211,7 +213,7 @@ var rows = [...]rule{
 	{field: "topologyManagerScope", check: isNoneOf, words: "pod", off: "TopologyManager", until: 26, source: inValidation},
 	{field: "tracing", check: isAbsent, off: "KubeletTracing", until: 33, source: inValidation},
 
-	// Settings that go with others.
+	// Settings that depend on others.
 	{field: "imageGCHighThresholdPercent", check: isOverLow, with: "imageGCLowThresholdPercent", want: "want more than imageGCLowThresholdPercent, which is 80 if it is not given", source: inValidation},
 	{field: "imageGCLowThresholdPercent", check: isUnderHigh, with: "imageGCHighThresholdPercent", want: "want less than imageGCHighThresholdPercent, which is 85 if it is not given", source: inValidation},
 	{field: "imageMaximumGCAge", check: isOverMinimum, with: "imageMinimumGCAge", since: 29, want: "want more than imageMinimumGCAge, which is 2m if it is not given", source: inValidation},
@@ -230,7 +232,7 @@ var rows = [...]rule{
 	{field: "kubeAPIBurst", check: isBurst, with: "kubeAPIQPS", want: "want more than 0 where kubeAPIQPS is", source: inClient},
 	{field: "--exit-on-lock-contention", check: isWithAll, with: "--lock-file", want: "takes --lock-file too", source: inRun},
 
-	// What is enforced of reservations.
+	// Enforced reservations.
 	{field: "enforceNodeAllocatable", check: isAlone, words: "none", want: "has none, which goes with nothing else", source: inValidation},
 	{field: "enforceNodeAllocatable", check: isUnique, since: 31, want: "has a value twice", source: inValidation},
 	{field: "enforceNodeAllocatable", check: isNotBoth, words: "system-reserved system-reserved-compressible", since: 32, want: "has system-reserved and system-reserved-compressible; leave one out", source: inValidation},
@@ -299,7 +301,7 @@ var rows = [...]rule{
 	{field: "memorySwap.swapBehavior", check: hasCgroupV2, words: "LimitedSwap", on: "NodeSwap", since: 30, want: "LimitedSwap takes control groups of version 2, and this machine has version 1", source: inRun},
 	{field: "singleProcessOOMKill", check: hasCgroupV2, words: "false", since: 32, want: "false takes control groups of version 2, and this machine has version 1", source: inLinux},
 
-	// What the kubelet ignores.
+	// Values that the kubelet ignores.
 	{field: "clusterDNS.*", check: isAddress, ignored: true, want: "is not one IP address; the kubelet leaves it out, and pods do not ask it", source: inKubelet},
 	{field: "healthzBindAddress", check: isAddress, ignored: true, want: "is not an IP address; the kubelet starts without its health endpoint", source: inRun},
 	{field: "evictionHard.*", check: isNotKey, words: "containerfs.available containerfs.inodesFree", since: 29, ignored: true, want: "is ignored: the kubelet takes the threshold of nodefs or imagefs", source: inContainers},
@@ -359,7 +361,7 @@ var providerRows = [...]rule{
 	{field: tokens + ".requiredServiceAccountAnnotationKeys.*", check: isAnnotation, since: 33, want: "is not the name of an annotation", source: inProvider},
 }
 
-// ruleSet is a table of rules, with the rows for each setting: a configuration has few of them.
+// ruleSet is a table of rules, indexed by setting, because a configuration sets few of them.
 type ruleSet struct {
 	rows    []rule
 	byField map[string][]uint8
@@ -386,7 +388,7 @@ func newRuleSet(rows []rule) *ruleSet {
 	return set
 }
 
-// first is the name in a configuration that a field is below.
+// first returns the top-level name of a field path.
 func first(field string) string {
 	name, _, _ := strings.Cut(field, ".")
 	return name

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// settings are those of a case: flags as they are on a command line, with their names as paths.
+// settings are those of a case: flags as on a command line, with their names as paths.
 func settings(t *testing.T, minor int, document string, flags ...string) Settings {
 	t.Helper()
 	s := Settings{Minor: minor, At: "$", Machine: Machine{CPUs: 4, MemoryBytes: 8 << 30, CgroupVersion: 2}}
@@ -23,7 +23,8 @@ func settings(t *testing.T, minor int, document string, flags ...string) Setting
 	return s
 }
 
-// ruleCases are what each kind of rule refuses, and what is next to that and is taken. The differential test of test/kubelet has each row.
+// ruleCases have a value that each kind of rule refuses, and a similar one that is accepted. The differential test of test/kubelet
+// tests each row.
 var ruleCases = []struct {
 	minor  int
 	config string
@@ -83,7 +84,7 @@ var ruleCases = []struct {
 	{36, `{"logging":{"options":{"json":{"splitStream":true}}}}`, nil, []string{"$.logging.options.json.splitStream"}},
 	{36, `{}`, []string{"log-json-split-stream=true"}, []string{"!--log-json-split-stream"}},
 
-	// Settings that go with others, and flags over the file.
+	// Settings that depend on others, and flags that win over the file.
 	{36, `{"imageGCHighThresholdPercent":90}`, []string{"image-gc-low-threshold=95"}, []string{"!$.imageGCHighThresholdPercent"}},
 	{36, `{"imageGCHighThresholdPercent":90,"imageGCLowThresholdPercent":95}`, []string{"image-gc-low-threshold=85"}, nil},
 	{36, `{"imageMaximumGCAge":"1m"}`, nil, []string{"!$.imageMaximumGCAge"}},
@@ -161,7 +162,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What is not known of the machine is not judged.
+// Rules that need an unknown property of the machine do not apply.
 func TestUnknownMachine(t *testing.T) {
 	s := settings(t, 36, `{"reservedSystemCPUs":"0-99","memoryManagerPolicy":"Static","systemReserved":{"memory":"1Ti"},"evictionHard":{"memory.available":"5%"},
 		"reservedMemory":[{"limits":{"memory":"2Ti"}}],"memorySwap":{"swapBehavior":"LimitedSwap"}}`)
@@ -210,7 +211,7 @@ func TestCredentialProvider(t *testing.T) {
 	}
 }
 
-// Each row has a source and names fields, gates and minors that there are, and says what is wanted in words.
+// Each row has a source, names existing fields, gates and minors, and describes its requirement.
 func TestRows(t *testing.T) {
 	k := known()
 	for root, rows := range map[string][]rule{".KubeletConfiguration": rows[:], ".CredentialProviderConfig": providerRows[:]} {
@@ -258,7 +259,7 @@ func (t *table) hasField(kind, field string) bool {
 	return true
 }
 
-// BenchmarkCheck is of a node's usual settings.
+// BenchmarkCheck checks a node's usual settings.
 func BenchmarkCheck(b *testing.B) {
 	s := Settings{Minor: 36, At: "$", Machine: Machine{CPUs: 4, MemoryBytes: 8 << 30, CgroupVersion: 2}, Config: map[string]any{
 		"cgroupDriver": "systemd", "clusterDNS": []any{"10.0.0.10"}, "clusterDomain": "cluster.local", "rotateCertificates": true,
