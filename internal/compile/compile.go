@@ -1,8 +1,8 @@
-// Package compile is the one way from the bytes of a contract to a plan, with everything that is wrong on it: what
-// the contract's author should know is the same on a workstation, at boot and on a running node.
+// Package compile is the only way from the bytes of a contract to a plan, with all problems on that way: the contract's author gets
+// the same problems on a workstation, at boot and on a running node.
 //
-// It joins what the dialect and the planner find, decides nothing itself and touches nothing. The agent, the watcher,
-// the command line and the public packages call it, and not what is below it.
+// It combines the problems of the dialect and of the planner, decides nothing itself and changes nothing. The agent, the watcher,
+// the command line and the public packages call it, and do not call the packages below it.
 package compile
 
 import (
@@ -18,27 +18,27 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// Document is one of those that a contract is made of.
+// Document is one of a contract's documents.
 type Document struct {
-	// Name is where it is from, for messages.
+	// Name is the document's source, for messages.
 	Name string
 	Data []byte
 }
 
 // Contract is a contract that has been read.
 type Contract struct {
-	// Dialect is the one it is written in; empty where it could not be told.
+	// Dialect is the contract's dialect. It is empty if the dialect is unknown.
 	Dialect string
-	// Config is complete and valid, unless a problem is fatal; never nil.
+	// Config is complete and valid, unless a problem is fatal. It is never nil.
 	Config *nodeconfig.NodeConfig
-	// Problems are all that reading it found, fatal ones first, under the documents' own paths.
+	// Problems are all problems of reading the contract, fatal ones first, under the documents' own paths.
 	Problems []nodeconfig.Problem
 
 	decoded dialect.Decoded
-	// read are the problems that reading it found, as they are if nothing is allowed; allowed are what is.
+	// read are these problems if nothing is allowed; allowed are the paths that are.
 	read    []nodeconfig.Problem
 	allowed []string
-	// merged and names are of the documents, where there are several.
+	// merged and names are set if the contract has several documents.
 	merged *document.Merged
 	names  []string
 	// native are the native documents that are merged over those of another dialect, if any.
@@ -46,17 +46,17 @@ type Contract struct {
 	nativeNames []string
 }
 
-// Read decodes a contract, sets its defaults, validates it and leaves out what cannot be used. The dialect is detected
-// where none is named. Several documents are merged first, a later one going before an earlier one. There is always a
-// Contract; its problems say what it is worth.
+// Read decodes a contract, sets its defaults, validates it and leaves out unusable values. If dialectName is empty, it detects the
+// dialect. It first merges several documents; a later one wins over an earlier one. It always returns a Contract; the problems tell
+// how much of it is usable.
 func Read(documents []Document, dialectName string) *Contract {
 	return ReadAs(documents, Reading{Dialect: dialectName})
 }
 
-// Reading is what is said beside the documents of how they are read.
+// Reading selects how the documents are read.
 type Reading = dialect.Reading
 
-// ReadAs reads a contract as it is said.
+// ReadAs reads a contract with a given Reading.
 func ReadAs(documents []Document, as Reading) *Contract {
 	var c *Contract
 	if len(documents) != 1 {
@@ -70,36 +70,36 @@ func ReadAs(documents []Document, as Reading) *Contract {
 	return c
 }
 
-// ReadOne reads a contract that is one document, in the dialect that it is written in.
+// ReadOne reads a contract of one document, and detects its dialect.
 func ReadOne(name string, data []byte) *Contract { return Read([]Document{{name, data}}, "") }
 
-// Fatal are the problems for which no node can be made of the contract.
+// Fatal returns the problems because of which no node can be made of the contract.
 func (c *Contract) Fatal() []nodeconfig.Problem { return nodeconfig.Fatal(c.Problems) }
 
-// Readable reports whether the contract is of a dialect that is known.
+// Readable reports whether the contract's dialect is known.
 func (c *Contract) Readable() bool { return c.decoded.IsDocument() }
 
-// Written is what the documents say in terms of Config, without defaults and without leaving out what is not valid: a
-// copy of the caller's own.
+// Written returns the documents' values in terms of Config, without defaults and including invalid values. The caller may change
+// it.
 func (c *Contract) Written() *nodeconfig.NodeConfig { return c.decoded.Written() }
 
-// Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing it. Of a
-// document that is of several nodes it has what is of this one.
-// It is as secret as the document, and nil where that is not readable.
+// Canonical returns the document with its names sorted and without spaces: it is the same for every spelling. If the document
+// describes several nodes, it contains only this node's part. It is as secret as the document. It is nil if the document is
+// unreadable.
 func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }
 
-// Profile is the family of nodes that the contract was read for; empty for its own.
+// Profile returns the family of nodes that the contract was read for. Empty means the contract's own.
 func (c *Contract) Profile() string { return c.decoded.Profile() }
 
 // Origin returns the documents' own path for a path of Config.
 func (c *Contract) Origin(path string) string { return c.decoded.Origin(path) }
 
-// Place returns a problem in terms of Config as one of the documents': under its own path, with the place in the text.
+// Place converts a problem in terms of Config to one of the documents: with their own path, and the position in the text.
 func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem {
 	return c.locate(c.decoded.Place(p))
 }
 
-// place is Place for what the planner finds: what is not applied may be several settings of the documents'.
+// place is Place for the planner's problems: a setting that is not applied may come from several settings of the documents.
 func (c *Contract) place(p nodeconfig.Problem) []nodeconfig.Problem {
 	if p.Kind != nodeconfig.NotApplied {
 		return []nodeconfig.Problem{c.Place(p)}
@@ -111,13 +111,13 @@ func (c *Contract) place(p nodeconfig.Problem) []nodeconfig.Problem {
 	return placed
 }
 
-// Plan plans the node. The problems are those of the contract and the planner's, in the documents' own terms, fatal
-// ones first. Where one is fatal, the plan is what could be planned, and of use to nobody but who looks at it.
+// Plan plans the node. The problems are the contract's and the planner's, in the documents' own terms, fatal ones first. If one is
+// fatal, the plan is incomplete: it is only for people to look at.
 func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	return c.planBy(plan.New, known)
 }
 
-// PlanWithoutAgent is Plan for a node without an agent: the machine itself finds out what only it knows, at each boot.
+// PlanWithoutAgent is Plan for a node without an agent: the machine itself determines its own facts at each boot.
 func (c *Contract) PlanWithoutAgent(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	return c.planBy(plan.WithoutAgent, known)
 }
@@ -130,8 +130,8 @@ func (c *Contract) planBy(planner func(*nodeconfig.NodeConfig, facts.Facts) (res
 	desired, found := planner(c.Config, known)
 	desired.Dialect = c.Dialect
 	seen := make(map[nodeconfig.Problem]bool)
-	told := make(map[string]bool)   // paths of what is left out: that nobody applies it need not be said as well
-	unread := make(map[string]bool) // paths whose values could not be used: what follows from that is said already
+	told := make(map[string]bool)   // paths of values that are left out: no second warning is needed that they are not applied
+	unread := make(map[string]bool) // paths of unusable values: the consequences need no second report
 	for _, p := range problems {
 		seen[p] = true
 		told[p.Path] = told[p.Path] || p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.Dropped
@@ -149,7 +149,7 @@ func (c *Contract) planBy(planner func(*nodeconfig.NodeConfig, facts.Facts) (res
 	return desired, problems
 }
 
-// stops are the codes of what ends a provisioning without the contract being wrong. The first that fits is the code.
+// stops are the exit codes for problems that end a provisioning although the contract is valid. The first row that matches counts.
 var stops = []struct {
 	kind nodeconfig.ProblemKind
 	path string // empty: any other
@@ -170,7 +170,7 @@ var stops = []struct {
 	{nodeconfig.NotInstalled, "", exitcode.ImageNotBuilt},
 }
 
-// ExitCode is the code of a provisioning that stops for what is fatal of Plan's problems; 0 where nothing is.
+// ExitCode returns the exit code for the fatal problems of Plan, or 0 if no problem is fatal.
 func (c *Contract) ExitCode(problems []nodeconfig.Problem) int {
 	first := len(stops)
 	for _, p := range nodeconfig.Fatal(problems) {

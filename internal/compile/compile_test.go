@@ -27,7 +27,7 @@ func read(t testing.TB, name string) string {
 	return string(data)
 }
 
-// What the planner would say is said beside the errors that validation has.
+// The planner's problems are reported together with the errors of the validation.
 func TestAllProblemsAtOnce(t *testing.T) {
 	document := strings.Replace(read(t, minimal), "1.36.3", "1.36", 1) + "cloud: {provider: aws}\nkubelet: {nodeName: BAD, flags: [{name: kubeconfig, value: /x}]}\n"
 	for name, c := range map[string]struct {
@@ -69,7 +69,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// A warning of the dialect's hides no problem of the planner's that has the same path.
+// A dialect's warning does not hide the planner's problem at the same path.
 func TestAWarningHidesNothing(t *testing.T) {
 	var many strings.Builder
 	for i := range 205 {
@@ -91,7 +91,7 @@ func TestAWarningHidesNothing(t *testing.T) {
 	}
 }
 
-// FuzzPlan: whatever is wrong with a document, planning it ends, and repeats no problem.
+// FuzzPlan: for every document, planning ends and reports no problem twice.
 func FuzzPlan(f *testing.F) {
 	found, err := filepath.Glob("../../examples/*/*")
 	if err != nil || len(found) == 0 {
@@ -132,7 +132,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// A setting of AKS's that the planner does not apply is warned of under its own name.
+// A setting of AKS that the planner does not apply is warned of under AKS's name.
 func TestUnreadOfAKS(t *testing.T) {
 	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
 	if err != nil {

@@ -94,7 +94,7 @@ func TestKubeletExtraConfigIsMergedDeeply(t *testing.T) {
 	}
 }
 
-// A reason names settings as the author of a ClusterConfig has them, and says where eksctl has no field for one.
+// A reason names settings as in a ClusterConfig, and says so if eksctl has no field for one.
 func TestReasonsNameTheAuthorsSettings(t *testing.T) {
 	const native = " (in a native document that is merged with this one)"
 	bare := ec2(t)
@@ -119,7 +119,7 @@ func TestReasonsNameTheAuthorsSettings(t *testing.T) {
 	}
 }
 
-// Commands source the variables that eksctl leaves for them, with what the node has (eksctl: overrideBootstrapCommand).
+// Commands source the variables that eksctl prepares for them, with the node's values (eksctl: overrideBootstrapCommand).
 func TestCommandsHaveTheVariablesOfTheNode(t *testing.T) {
 	const helper = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh"
 	c := compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, maxPodsPerNode: 17, labels: {a: b}, taints: [{key: k, value: v, effect: NoSchedule}], overrideBootstrapCommand: "source `+helper+`"}]`))
@@ -162,7 +162,7 @@ func TestCommandsHaveTheVariablesOfTheNode(t *testing.T) {
 	if err != nil || string(out) != want {
 		t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
 	}
-	// A group without commands has no such file.
+	// A group without commands does not get this file.
 	p, _ = compile.ReadOne("", clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404}]`)).Plan(ec2(t))
 	for _, r := range p.Resources {
 		if r.ID() == resource.ID("File:"+helper) {
@@ -171,7 +171,7 @@ func TestCommandsHaveTheVariablesOfTheNode(t *testing.T) {
 	}
 }
 
-// A native document is merged over what a ClusterConfig says of its node, in either order, and each problem has the place in its own
+// A native document is merged over the node's part of a ClusterConfig, in either order. Each problem has its position in the right
 // document.
 func TestClusterConfigWithANativeDocument(t *testing.T) {
 	group := compile.Document{Name: "cluster.yaml", Data: clusterConfig(t, `nodeGroups: [{name: a, amiFamily: Ubuntu2404, labels: {a: b, "c d": e}, kubeletExtraConfig: {maxPods: 5}}]`)}
@@ -199,12 +199,12 @@ func TestClusterConfigWithANativeDocument(t *testing.T) {
 	if k := c.Config.Kubelet; cmp.Diff(want, k.Config) != "" || k.Labels["a"] != "b" || k.Labels["f"] != "g" || c.Config.System.Sysctls["vm.max_map_count"] == "" {
 		t.Errorf("%+v", k)
 	}
-	// What a machine gets is one native document.
+	// A machine gets one native document.
 	again := compile.ReadOne("", c.Canonical())
 	if len(again.Problems) > 0 || again.Dialect != dialect.Native || nodeconfig.Digest(again.Config) != nodeconfig.Digest(c.Config) {
 		t.Errorf("%s %v", again.Dialect, again.Problems)
 	}
-	// What is planned is reported at the field that its author has set.
+	// A planner's problem is reported at the field that the author has set.
 	for path, want := range map[string]string{
 		"$.kubelet.config.maxPods": "$.kubelet.config.maxPods", "$.kubelet.config.registryPullQPS": "$.nodeGroups[0].kubeletExtraConfig.registryPullQPS", "$.kubelet.labels.a": "$.nodeGroups[0].labels.a",
 	} {
@@ -212,7 +212,7 @@ func TestClusterConfigWithANativeDocument(t *testing.T) {
 			t.Errorf("%s comes from %s, want %s", path, got, want)
 		}
 	}
-	// No other dialect is merged with another one.
+	// Other dialects cannot be merged with another one.
 	aks := compile.Document{Name: "aks.json", Data: []byte(`{"version": "v1"}`)}
 	for _, documents := range [][]compile.Document{{group, aks}, {aks, native}} {
 		if fatal := compile.Read(documents, "").Fatal(); len(fatal) == 0 || !strings.Contains(fatal[0].Reason, "are of one dialect") {
@@ -221,7 +221,7 @@ func TestClusterConfigWithANativeDocument(t *testing.T) {
 	}
 }
 
-// amiFamily says which operating system the group's image has. A machine with another one does not become a node of the group.
+// amiFamily sets the operating system of the group's image. A machine with another one does not become a node of the group.
 func TestFactsMustBeOfTheAMIFamily(t *testing.T) {
 	for family, want := range map[string]bool{"Ubuntu2204": false, "Ubuntu2404": true, "UbuntuPro2404": true, "AmazonLinux2023": false} {
 		config := clusterConfig(t, `{"nodeGroups": [{"name": "workers", "amiFamily": "`+family+`", "instanceType": "m5.large"}]}`)

@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// good are values of fields, as JSON, where one made from the type alone is not valid.
-// CA, CERTIFICATE and KEY stand for those of the examples.
+// good are valid JSON values of fields for which a value of the right type alone is invalid. CA,
+// CERTIFICATE and KEY are replaced by those of the examples.
 var good = map[string]string{
 	"$.apiVersion":                            `"slipway.dev/v1"`,
 	"$.kind":                                  `"NodeConfig"`,
@@ -71,7 +71,7 @@ var good = map[string]string{
 	"$.trust.certificates[0]":                 "CA",
 	"$.proxy.http":                            `"http://proxy.example:1"`,
 	"$.proxy.https":                           `"http://proxy.example:2"`,
-	"$.proxy.certificateAuthority":            "CERTIFICATE", // another than the one that is trusted anyway
+	"$.proxy.certificateAuthority":            "CERTIFICATE", // another CA than the one that is trusted anyway
 	"$.cloud.provider":                        `"azure"`,
 	"$.cloud.azure.environment":               `"AzureStackCloud"`,
 	"$.cloud.azure.vmType":                    `"standard"`,
@@ -91,7 +91,7 @@ var good = map[string]string{
 	"$.units": `[{"name":"app.service","content":"[Service]\nExecStart=/bin/true\n","dropIns":[{"name":"10-app.conf","content":"[Service]\nNice=1\n"}],` +
 		`"enabled":true,"state":"None"},{"name":"old.service","state":"Masked"}]`,
 
-	"$.pre_provision_only":                          "false", // else the node does not join, and nothing that it joins with counts
+	"$.pre_provision_only":                          "false", // otherwise the node does not join, and no setting of the join has an effect
 	"$.local_dns_profile.vnet_dns_overrides":        `{"a.example":{"serve_stale":"Verify","serve_stale_duration_in_seconds":5,"forward_destination":"ClusterCoreDNS","cache_duration_in_seconds":60,"max_concurrent":5,"query_logging":"Log","protocol":"ForceTCP","forward_policy":"Random","failfast_all_unhealthy_upstreams":true,"health_check":{"duration":"90s","no_rec":true,"domain":"a.example"}}}`,
 	"$.local_dns_profile.kube_dns_overrides":        `{"a.example":{"serve_stale":"Verify","serve_stale_duration_in_seconds":5,"forward_destination":"ClusterCoreDNS","cache_duration_in_seconds":60,"max_concurrent":5,"query_logging":"Log","protocol":"ForceTCP","forward_policy":"Random","failfast_all_unhealthy_upstreams":true,"health_check":{"duration":"90s","no_rec":true,"domain":"a.example"}}}`,
 	"$.local_dns_profile.critical_fqdns":            `["a.example"]`,
@@ -138,14 +138,14 @@ var good = map[string]string{
 	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y","--image-credential-provider-bin-dir":"/opt/bin","--image-credential-provider-config":"/etc/kubernetes/credentials.yaml"}`,
 }
 
-// full makes a document in which every field of a contract is set.
+// full makes a document with every field of a contract set.
 type full struct {
 	t        testing.TB
 	leaves   int
 	examples map[string]*document.Node
 }
 
-// value is the table's value at a path, or else one of a type.
+// value returns the table's value for a path, or one of the field's type.
 func (f *full) value(at, byType string) *document.Node {
 	text, ok := good[at]
 	if !ok {
@@ -230,7 +230,7 @@ func (f *full) aksValue(field protoreflect.FieldDescriptor, at string) *document
 	return f.value(at, "3")
 }
 
-// fullDocuments are a document of each dialect in which every field is set.
+// fullDocuments are a document of each dialect with every field set.
 func fullDocuments(t *testing.T) map[string]*document.Node {
 	t.Helper()
 	examples := make(map[string]*document.Node)

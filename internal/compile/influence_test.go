@@ -17,15 +17,15 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// tls are the settings of AKS's contracts that name the certificate which AKS's own scripts make; a kubelet that is
-// named none makes its own.
+// tls are the settings of AKS's contracts that name the certificate of AKS's own scripts. A kubelet without such a name makes its
+// own certificate.
 var tls = []string{
 	`$.kubelet_config.kubelet_flags["--tls-cert-file"]`, `$.kubelet_config.kubelet_flags["--tls-private-key-file"]`,
 	"$.kubelet_config.kubelet_config_file_config.tls_cert_file", "$.kubelet_config.kubelet_config_file_config.tls_private_key_file",
 }
 
-// Every leaf of the examples, taken out and changed, changes the plan, or is warned of, or is in a short list.
-// Unlike a test of each field for itself this one finds a field that another one silences.
+// Every leaf of the examples, if it is removed or changed, changes the plan, causes a warning, or is in a short list. Unlike a test
+// of each field alone, this one finds a field that another one hides.
 func TestEveryLeafCounts(t *testing.T) {
 	found, err := filepath.Glob("../../examples/*/*")
 	if err != nil || len(found) == 0 {
@@ -85,9 +85,9 @@ func everyLeafCounts(t *testing.T, tree *document.Node, known facts.Facts) {
 			}
 			edited := compiled(contracts.Replace(tree, path, replacement), known)
 			if !reflect.DeepEqual(edited.Plan.Resources, base.Plan.Resources) || told(edited, path) ||
-				how == "removed" && (edited.Plan.Config == base.Plan.Config || n.Text == "NETWORK_PLUGIN_NONE" || // it said what is so without it
+				how == "removed" && (edited.Plan.Config == base.Plan.Config || n.Text == "NETWORK_PLUGIN_NONE" || // its value was the default
 					document.Within(path, "$.access.ssh") || path == "$.enable_ssh" || // as the image has it
-					document.Within(path, "$.components.artifacts") || document.Within(path, "$.components.os")) { // it asked for what the machine has
+					document.Within(path, "$.components.artifacts") || document.Within(path, "$.components.os")) { // the machine has the requested version
 				continue
 			}
 			t.Errorf("%s is %s, and nothing changes", path, how)
@@ -98,7 +98,7 @@ func everyLeafCounts(t *testing.T, tree *document.Node, known facts.Facts) {
 	}
 }
 
-// result is what becomes of a contract.
+// result is the plan of a contract, with its problems.
 type result struct {
 	Plan     resource.Plan
 	Problems []nodeconfig.Problem
@@ -116,10 +116,10 @@ func planned(c *compile.Contract, known facts.Facts) result {
 	return result{desired, problems, c.ExitCode(problems)}
 }
 
-// spelling is a path whichever of its two ways AKS's names are written in.
+// spelling normalizes a path with AKS's names in either spelling.
 func spelling(path string) string { return strings.ToLower(strings.ReplaceAll(path, "_", "")) }
 
-// excused reports whether a path is one that changes no node, or that something else than the planner reads.
+// excused reports whether a path changes no node, or is read by another program than the planner.
 func excused(name, path string) bool {
 	excuses := slices.Clone(tls)
 	for _, r := range dialect.Unplanned(name) {
@@ -133,7 +133,7 @@ func excused(name, path string) bool {
 	return slices.ContainsFunc(excuses, func(excuse string) bool { return document.Within(spelling(path), spelling(excuse)) })
 }
 
-// silent are what nobody is warned of in the contracts of this test, with the reason.
+// silent are the settings without a warning in the contracts of this test, with the reason.
 var silent = map[string]string{
 	"$.cluster.certificateAuthorityHashes":  "the CA is given, and they are compared with it",
 	"$.metadata.version":                    "the installed kubelet is of that minor version",
@@ -150,14 +150,14 @@ var silent = map[string]string{
 	"$.system.gpu.instanceProfile":          "the layout goes before it",
 }
 
-// told reports whether a problem is about a path, or about what holds it.
+// told reports whether a problem concerns a path, or a path above it.
 func told(r result, path string) bool {
 	return slices.ContainsFunc(r.Problems, func(p nodeconfig.Problem) bool {
 		return p.Path != "$" && document.Within(spelling(path), spelling(p.Path))
 	})
 }
 
-// another is a value that a leaf does not have, of the same type.
+// another is a different value of a leaf's type.
 func another(n *document.Node) *document.Node {
 	switch n.Kind {
 	case document.Bool:

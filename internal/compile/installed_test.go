@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A contract that wants another component than the machine has is refused with both versions, unless the plan
-// brings the wanted one.
+// A contract that requires another version of a component than the machine has is refused with both versions, unless the plan
+// downloads the required one.
 func TestInstalled(t *testing.T) {
 	machine := func(pairs ...string) facts.Facts {
 		var f facts.Facts
@@ -66,7 +66,7 @@ func TestInstalled(t *testing.T) {
 	if _, problems := contract.Plan(machine("kubelet", "1.1.0")); contract.ExitCode(problems) != exitcode.ContractInvalid {
 		t.Errorf("a contract that is not valid either: %v", problems)
 	}
-	// The exit code does not depend on how a dialect calls the version.
+	// The exit code does not depend on a dialect's name for the version.
 	contract = compile.ReadOne("", []byte(read(t, "../../examples/aks/minimal.json")))
 	if _, problems := contract.Plan(machine("kubelet", "1.1.0")); contract.ExitCode(problems) != exitcode.KubeletInstallFailed {
 		t.Errorf("AKS's contract: %v", problems)

@@ -8,12 +8,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// MaxDocuments is how many documents a contract may be made of.
+// MaxDocuments limits the documents of a contract.
 const MaxDocuments = 16
 
-// readSeveral reads a contract that is made of several documents. They are merged as they are written, before anything
-// is decoded: only there does a false that is said differ from one that is not. What they are together is a document
-// like others, within the same limits.
+// readSeveral reads a contract of several documents. It merges them before anything is decoded, because only the documents
+// distinguish an explicit false from an unset field. The result is a document like others, with the same limits.
 func readSeveral(documents []Document, as Reading) *Contract {
 	c := &Contract{Dialect: as.Dialect, Config: new(nodeconfig.NodeConfig)}
 	if n := len(documents); n == 0 || n > MaxDocuments {
@@ -51,13 +50,13 @@ func readSeveral(documents []Document, as Reading) *Contract {
 	return c
 }
 
-// refuse adds a problem for which there is no contract.
+// refuse adds a fatal problem of the whole contract.
 func (c *Contract) refuse(name, reason string) {
 	c.Problems = append(c.Problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true, Document: name})
 }
 
-// apart returns the documents without the native ones that are merged over the others, and refuses documents of other programs, and of
-// dialects that are not merged. One that does not name its dialect is of that of the others.
+// apart returns the documents without the native ones that are merged over them. It refuses documents of other programs, and of
+// dialects that cannot be merged. A document that names no dialect has the dialect of the others.
 func (c *Contract) apart(trees []*document.Node) []*document.Node {
 	first, of := "", ""
 	var names, nativeNames []string
@@ -89,9 +88,9 @@ func (c *Contract) apart(trees []*document.Node) []*document.Node {
 	return rest
 }
 
-// locate gives a problem the place in the document that it is from: what it has is the place in what they are together.
+// locate sets the document and position of a problem, whose position so far is in the merged document.
 func (c *Contract) locate(p nodeconfig.Problem) nodeconfig.Problem {
-	if c.merged == nil || p.Document != "" { // it is of none of these
+	if c.merged == nil || p.Document != "" { // it concerns no single document
 		return p
 	}
 	p.Line, p.Column, p.Document = 0, 0, ""

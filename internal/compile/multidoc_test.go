@@ -18,7 +18,7 @@ func several(texts ...string) []compile.Document {
 	return documents
 }
 
-// TestSeveral: documents are merged as they are written, and each problem is at its place in the one that has the value.
+// TestSeveral: documents are merged before they are decoded, and each problem has the position in the document with the value.
 func TestSeveral(t *testing.T) {
 	base := read(t, minimal)
 	c := compile.Read(several(base, "system:\n  swapMB: x\nkubelet: {config: {failSwapOn: true, maxPods: 30}, nope: 1}", "kubelet:\n  config: {failSwapOn: false}\nruntime: {lazyPull: soci}"), "")
@@ -48,7 +48,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestSeveralRefused: documents that make no contract together are refused, with the name of each one that is at fault.
+// TestSeveralRefused: documents that cannot form a contract are refused, with the name of each wrong one.
 func TestSeveralRefused(t *testing.T) {
 	native, aks := read(t, minimal), read(t, "../../examples/aks/minimal.json")
 	large := "kubelet: {config: {x: " + strings.Repeat("a", 600<<10) + "}}"

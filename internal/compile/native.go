@@ -10,20 +10,20 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// NativeOf is a config as a native document in YAML. It is as secret as the config.
+// NativeOf writes a config as a native document in YAML. It is as secret as the config.
 func NativeOf(config *nodeconfig.NodeConfig) []byte {
 	tree, err := document.Parse(nodeconfig.Encode(config))
 	if err != nil {
 		panic("a config of this program's own cannot be read: " + err.Error())
 	}
-	head := []string{"kind", "apiVersion"} // the last is first
+	head := []string{"kind", "apiVersion"} // the last one goes first
 	slices.SortStableFunc(tree.Fields, func(a, b document.Field) int {
 		return slices.Index(head, b.Name) - slices.Index(head, a.Name)
 	})
 	return tree.AppendYAML(nil)
 }
 
-// WithoutPlace are problems with the fields of which nothing is in [NativeOf]. Nobody is warned of them when the contract is read,
+// WithoutPlace returns warnings for the fields whose values are missing in [NativeOf]. Reading the contract does not warn of them,
 // because they change no node.
 func (c *Contract) WithoutPlace() []nodeconfig.Problem {
 	if !c.Readable() {
@@ -49,7 +49,7 @@ func (c *Contract) WithoutPlace() []nodeconfig.Problem {
 	return lost
 }
 
-// without is a map without what is at the end of the steps, and whether that was there.
+// without returns a map without the value at the end of the steps, and reports whether the value was there.
 func without(n *document.Node, steps []string) (rest *document.Node, was bool) {
 	copied := *n
 	copied.Fields = slices.Clone(n.Fields)

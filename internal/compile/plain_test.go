@@ -10,12 +10,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// maxWarnings are as many as somebody reads.
+// maxWarnings is a number of warnings that a person still reads.
 const maxWarnings = 8
 
-// TestPlainContract: a contract as AKS's own programs send it, with every field that they fill, has few warnings, and each
-// names something that the node does not have, or does not do. Nobody is told of defaults, of empty texts, and of what is
-// under a switch that is off.
+// TestPlainContract: a contract as AKS's own programs send it, with every field that they fill, has few warnings. Each names
+// something that the node does not have or do. No warning is about defaults, empty strings, or settings below a switch that is off.
 func TestPlainContract(t *testing.T) {
 	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
 	if err != nil {
@@ -37,7 +36,8 @@ func TestPlainContract(t *testing.T) {
 	}
 }
 
-// What is allowed by name is a warning, under the names of either document; of everything else it is said how to allow it.
+// A setting that is allowed by name is a warning, under the names of either document. Every other problem explains how to allow the
+// setting.
 func TestAllowUnapplied(t *testing.T) {
 	const contract = `{"version":"v1","kubelet_config":{"kubelet_flags":{"--image-credential-provider-bin-dir":"/b","--image-credential-provider-config":"/var/lib/kubelet/credential-provider-config.yaml"}},"service_account_image_pull_profile":{"enabled":true}}`
 	unapplied := func(allowed ...string) (paths []string) {

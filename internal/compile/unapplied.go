@@ -8,9 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// AllowUnapplied allows settings not to be applied that are errors otherwise, because somebody needs them: they are
-// warnings then. A setting is named by its path, in the documents' terms or in Config's, with or without "$."; everything
-// below it is allowed, too.
+// AllowUnapplied turns errors about settings that this version does not apply, although a workload may need them, into warnings. A
+// path is in the documents' terms or in Config's, with or without "$."; all settings below it are allowed, too.
 func (c *Contract) AllowUnapplied(paths ...string) {
 	for _, path := range paths {
 		c.allowed = append(c.allowed, "$."+strings.TrimPrefix(path, "$."))
@@ -19,11 +18,11 @@ func (c *Contract) AllowUnapplied(paths ...string) {
 	nodeconfig.SortProblems(c.Problems)
 }
 
-// IsUnapplied reports whether a problem is a setting that nobody applies, that somebody needs, and that is not allowed to
-// be left out.
+// IsUnapplied reports whether a problem is a setting that this version does not apply, that may be needed, and that is not allowed
+// to be left out.
 func IsUnapplied(p nodeconfig.Problem) bool { return p.Fatal && p.Kind == nodeconfig.NotApplied }
 
-// Unapplied are the settings that nobody applies, of problems of this contract, but for those that may be left out.
+// Unapplied returns the settings in problems of this contract that are not applied, except those that may be left out.
 func (c *Contract) Unapplied(problems []nodeconfig.Problem) []string {
 	var paths []string
 	for _, p := range problems {
@@ -34,8 +33,8 @@ func (c *Contract) Unapplied(problems []nodeconfig.Problem) []string {
 	return paths
 }
 
-// permitted says of each problem whether it is allowed, and of those that are not, how they are. path is the place in
-// Config that all of them are about; empty for none.
+// permitted turns each problem that is allowed into a warning, and adds to the others how to allow them. path is the path in Config
+// of all of them; it may be empty.
 func (c *Contract) permitted(path string, problems []nodeconfig.Problem) []nodeconfig.Problem {
 	for i := range problems {
 		p := &problems[i]
@@ -54,7 +53,7 @@ func (c *Contract) allows(path string) bool {
 	return slices.ContainsFunc(c.allowed, func(allowed string) bool { return document.Within(path, allowed) })
 }
 
-// flagValue is a path as somebody can write it behind a flag.
+// flagValue quotes a path for use after a flag in a shell.
 func flagValue(path string) string {
 	path = strings.TrimPrefix(path, "$.")
 	if strings.ContainsAny(path, `"[]`) {

@@ -15,14 +15,14 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// written is a contract as another system writes it: an example with what that system says of the kubelet.
+// written is a contract as another system writes it: an example with the system's kubelet settings.
 type written struct {
 	Base string `json:"base"`
-	// Version is the field that has the version of Kubernetes, if any; Versions are those that the system writes it for.
+	// Version is the field with the Kubernetes version, if any; Versions are those for which the system writes it.
 	Version  string         `json:"version"`
 	Versions []string       `json:"versions"`
 	Document map[string]any `json:"document"`
-	// Machine is "ec2" for a machine of Amazon's.
+	// Machine is "ec2" for an EC2 machine.
 	Machine string `json:"machine"`
 }
 
@@ -47,8 +47,8 @@ func machineOf(t *testing.T, w written, version string) facts.Facts {
 	return f
 }
 
-// What other systems write makes a node, with the facts of a machine and without, in each version that they write it for. The
-// folder testdata/written has it, a file for each system, and the warnings that it has.
+// Contracts that other systems write make a node, with the facts of a machine and without, in each version for which they are
+// written. The folder testdata/written has a file for each system, with the expected warnings.
 func TestContractsOfOtherSystems(t *testing.T) {
 	files, err := filepath.Glob("testdata/written/*.yaml")
 	if err != nil || len(files) < 10 {
@@ -63,7 +63,7 @@ func TestContractsOfOtherSystems(t *testing.T) {
 		})
 		change, _ := tree.Get("document")
 		base := contracts.Merge(contracts.Parse(t, "../../examples/"+w.Base), change)
-		said := make(map[string][]string) // versions, by what there is to say of them
+		said := make(map[string][]string) // the versions with each warning
 		var order []string
 		for _, version := range w.Versions {
 			doc := base
@@ -83,7 +83,7 @@ func TestContractsOfOtherSystems(t *testing.T) {
 	contracts.GoldenText(t, "testdata/written/warnings.golden", []byte(golden.String()))
 }
 
-// warnings are what there is to say of a contract on a machine. An error fails the test.
+// warnings are the warnings for a contract on a machine. An error fails the test.
 func warnings(t *testing.T, file string, doc *document.Node, f facts.Facts) (lines []string) {
 	t.Helper()
 	c := compile.ReadOne(file, doc.AppendJSON(nil))
@@ -98,7 +98,7 @@ func warnings(t *testing.T, file string, doc *document.Node, f facts.Facts) (lin
 	return lines
 }
 
-// together are the lines of both, each marked that is not in both.
+// together merges the lines of both, and marks each that is not in both.
 func together(without, of []string) string {
 	var b strings.Builder
 	for _, line := range without {
