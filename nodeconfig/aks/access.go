@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// access translates who may log in, and whom the machine trusts.
+// access translates the users who may log in, and the CAs that the machine trusts.
 func (t *translation) access() {
 	a := &t.out.Access
 	a.AdminUser = t.in.LinuxAdminUsername
@@ -22,7 +22,7 @@ func (t *translation) access() {
 	t.out.Trust.Certificates = t.in.CustomCaCerts
 }
 
-// messageOfTheDay is the greeting, which the contract has in base64.
+// messageOfTheDay is the greeting, which is base64 in the contract.
 func (t *translation) messageOfTheDay() string {
 	const path = "$.message_of_the_day"
 	text, err := base64.StdEncoding.DecodeString(t.in.MessageOfTheDay)
@@ -45,7 +45,7 @@ func (t *translation) realm() {
 		t.without(t.in.CustomSearchDomainConfig, "$.custom_search_domain_config", nil, "domain_name, realm_user and realm_password count together only")
 		return
 	}
-	domain := strings.ToLower(in.DomainName) // a domain's name has no case, and a DNS name here has small letters
+	domain := strings.ToLower(in.DomainName) // domain names ignore case, and a DNS name here has small letters
 	t.out.Access.Realm = &nodeconfig.Realm{Domain: domain, User: in.RealmUser, Password: nodeconfig.NewSecret(in.RealmPassword)}
 	t.out.Network.SearchDomains = []string{domain}
 	t.moved(item("$.network.searchDomains", 0), at("$.custom_search_domain_config.domain_name"))

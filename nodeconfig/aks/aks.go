@@ -1,9 +1,8 @@
 // Package aks reads AKS's node contract, aksnodeconfig.v1, and translates it to a NodeConfig.
 //
-// Reading is tolerant, because producer and node image are released apart: an unknown field or
-// enumeration value is a warning, a value of the wrong type spoils its own field only, both
-// spellings of a name and numbers as strings are taken, and what has no place in NodeConfig is named.
-// Nothing is dropped in silence. The package does no I/O, never changes its input, and
+// Reading is tolerant, because producer and node image are released separately. An unknown field or enumeration value is a warning.
+// A value of the wrong type affects only its own field. Both spellings of a name, and numbers as strings, are accepted. A field
+// that has no field in NodeConfig is reported. Nothing is dropped silently. The package does no I/O, never changes its input, and
 // leaves defaults and validation of the result to nodeconfig. nodeconfig/dialect calls it.
 package aks
 
@@ -20,25 +19,25 @@ import (
 
 // Result is a contract in NodeConfig's terms.
 type Result struct {
-	// NodeConfig is what the contract says, without defaults; never nil.
+	// NodeConfig has the contract's values, without defaults. It is never nil.
 	NodeConfig *nodeconfig.NodeConfig
 	// Problems are those of reading and translating, with paths in the contract's terms.
 	Problems []nodeconfig.Problem
 
 	config *aksnodeconfig.Configuration
-	// moves are where the translation took a value from, in so far as the table does not say it.
+	// moves are the sources of values in the translation, unless the table has them.
 	moves   []move
 	origins func() map[string]string
 }
 
-// move is a place in NodeConfig and the path in the contract that its value came from. Neither is put together before
-// somebody asks, which is when there is a problem.
+// move is a path in NodeConfig and the path in the contract from which its value comes. The paths are built only if they are
+// needed, which is when there is a problem.
 type move struct{ to, from origin }
 
-// origin is a path, or the entry of a map or of a list that is at one.
+// origin is a path, or an entry of the map or list at the path.
 type origin struct {
 	above string
-	// step is what leads on: an entry's name in a map if it is byName, nothing if it is here, or else an index.
+	// step selects the entry: its name in a map if byName is set, no entry if here is set, or else an index.
 	step int
 	name string
 }
@@ -62,8 +61,7 @@ func (p origin) String() string {
 	return document.IndexPath(p.above, p.step)
 }
 
-// Origin returns the path in the contract that a path of the NodeConfig came from, or the path
-// itself where there is none.
+// Origin returns the path in the contract from which a path of the NodeConfig comes. Without one, it returns path itself.
 func (r *Result) Origin(path string) string {
 	moved, fixed := r.origins(), indexed().origins
 	return document.Moved(path, func(path string) (string, bool) {
@@ -75,8 +73,8 @@ func (r *Result) Origin(path string) string {
 	})
 }
 
-// Origins returns the paths in the contract that something came from which is at a path of the NodeConfig or below it,
-// as far as the contract says something there that somebody should know of; or else the one that Origin returns.
+// Origins returns the paths in the contract from which values at or below a path of the NodeConfig come, without those that need no
+// report. Without such paths, it returns Origin's path.
 func (r *Result) Origins(path string) []string {
 	var rows []*row
 	if _, moved := r.origins()[path]; !moved {
@@ -96,7 +94,7 @@ func (r *Result) Origins(path string) []string {
 	}
 	var paths []string
 	for _, row := range rows {
-		// Beside others, what is off is nothing that somebody misses.
+		// If there are other fields, one that is off needs no report.
 		if !row.quiet(r.config) && (len(rows) == 1 || isOn(r.config, row)) {
 			paths = append(paths, "$."+row.field)
 		}
@@ -120,7 +118,7 @@ func FromTree(tree *document.Node) *Result {
 	return r
 }
 
-// deref is what a pointer points to, or the zero value where the document has none.
+// deref returns a pointer's value, or the zero value if the document has none.
 func deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -151,7 +149,7 @@ type translation struct {
 	problem.Collector
 }
 
-// moved records where a value was taken from, where the table does not say it.
+// moved records the source of a value, if the table does not have it.
 func (t *translation) moved(to, from origin) { t.moves = append(t.moves, move{to, from}) }
 
 func translate(config *aksnodeconfig.Configuration) *Result {

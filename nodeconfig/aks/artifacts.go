@@ -7,18 +7,18 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// privatePackages is where an image has Kubernetes' archives that are called by the last name of a private URL (AKS:
+// privatePackages is an image's directory for Kubernetes' archives; their file names are the last part of a private URL (AKS:
 // K8S_PRIVATE_PACKAGES_CACHE_DIR).
 const privatePackages = "/opt/kubernetes/downloads/private-packages/"
 
-// artifacts translates where components may be fetched.
+// artifacts translates the URLs of components.
 func (t *translation) artifacts() {
 	t.kubernetesArtifact()
 	kubernetes, network := deref(t.in.KubeBinaryConfig), deref(t.in.NetworkConfig)
 	t.artifact("credential-provider", "$.kube_binary_config.linux_credential_provider_url", kubernetes.LinuxCredentialProviderUrl)
 	t.artifact("runc", "$.runc_config.runc_package_url", deref(t.in.RuncConfig).RuncPackageUrl)
 	t.artifact("containerd", "$.containerd_config.containerd_package_url", deref(t.in.ContainerdConfig).ContainerdPackageUrl)
-	// They are meant to be other builds of what the image has (AKS: installStandaloneContainerd).
+	// They are meant to replace the image's builds (AKS: installStandaloneContainerd).
 	t.force("runc")
 	t.force("containerd")
 	if url := network.VnetCniPluginsUrl; url != "" && !strings.Contains(url, "://") {
@@ -31,8 +31,8 @@ func (t *translation) artifacts() {
 	t.force("bootstrap-client")
 }
 
-// kubernetesArtifact is where the kubelet comes from. A custom place is used whatever the image has; a private one names a file of
-// the image, and what is not there is taken from the usual place (AKS: installKubeletKubectlFromURL).
+// kubernetesArtifact is the source of the kubelet. A custom URL is used even if the image has a kubelet. A private one names a file
+// of the image; if the file is missing, the usual URL is used (AKS: installKubeletKubectlFromURL).
 func (t *translation) kubernetesArtifact() {
 	const section, name = "$.kube_binary_config.", "kubernetes"
 	in := deref(t.in.KubeBinaryConfig)
@@ -57,7 +57,7 @@ func (t *translation) kubernetesArtifact() {
 	}
 }
 
-// artifact translates one place.
+// artifact translates one URL.
 func (t *translation) artifact(name, field, url string) {
 	if url == "" {
 		return
@@ -66,7 +66,7 @@ func (t *translation) artifact(name, field, url string) {
 	t.moved(entry(entry("$.components.artifacts", name).String(), "url"), at(field))
 }
 
-// force has an artifact fetched whatever the image has, if it has a place.
+// force makes an artifact replace the image's, if it has a URL.
 func (t *translation) force(name string) {
 	if a, ok := t.out.Components.Artifacts[name]; ok {
 		a.Force = true

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// cluster translates what identifies the cluster.
+// cluster translates the fields that identify the cluster.
 func (t *translation) cluster() {
 	c, server := &t.out.Cluster, deref(t.in.ApiServerConfig)
 	if c.KubernetesVersion = t.in.KubernetesVersion; c.KubernetesVersion == nodeconfig.InstalledVersion {
@@ -22,8 +22,8 @@ func (t *translation) cluster() {
 	}
 }
 
-// join translates the credential. An attested identity wins over a token, and a token over a client certificate, as in
-// AKS's scripts.
+// join translates the credential. An attested identity wins over a token, and a token over a client certificate, as in AKS's
+// scripts.
 func (t *translation) join() {
 	j := &t.out.Join
 	boot, kubelet := deref(t.in.BootstrappingConfig), deref(t.in.KubeletConfig)
@@ -40,8 +40,8 @@ func (t *translation) join() {
 	}
 }
 
-// attested translates secure TLS bootstrapping, with the machine's attested identity. It comes before a token, which is
-// what it falls back on, and before a client certificate (AKS: configureK8s, cse_main.sh).
+// attested translates secure TLS bootstrapping, with the machine's attested identity. It wins over a token, which is its fallback,
+// and over a client certificate (AKS: configureK8s, cse_main.sh).
 func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	const path = "$.bootstrapping_config"
 	switch boot.BootstrappingAuthMethod {
@@ -74,7 +74,7 @@ func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	}
 }
 
-// cloud translates what azure.json holds. Absent values are defaulted later.
+// cloud translates the content of azure.json. Missing values get their defaults later.
 func (t *translation) cloud() {
 	cluster, auth := deref(t.in.ClusterConfig), deref(t.in.AuthConfig)
 	network, balancer, calls := deref(cluster.ClusterNetworkConfig), deref(cluster.LoadBalancerConfig), deref(cluster.CloudProviderConfig)
@@ -128,7 +128,7 @@ func (t *translation) cloud() {
 	}
 }
 
-// customCloud translates a cloud of one's own, which is one by its name alone.
+// customCloud translates a custom cloud. Its name alone is enough to make one.
 func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 	c := deref(t.in.CustomCloudConfig)
 	if !strings.EqualFold(c.CustomCloudEnvName, "akscustom") {

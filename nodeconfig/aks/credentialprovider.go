@@ -17,10 +17,10 @@ const (
 	pullPath       = "$.service_account_image_pull_profile"
 )
 
-// given is a value of the provider's configuration, and the field that it is from; empty for none.
+// given is a value of the provider's configuration, and the field from which it comes. from may be empty.
 type given struct{ value, from string }
 
-// credentialProvider configures Azure's provider where, as in AKS, both flags ask for one (AKS: writeCredentialProviderConfig).
+// credentialProvider configures Azure's provider if both flags ask for one, as in AKS (AKS: writeCredentialProviderConfig).
 func (t *translation) credentialProvider(binDir, configFile string) {
 	pull := deref(t.in.ServiceAccountImagePullProfile)
 	if binDir == "" || configFile == "" {
@@ -60,9 +60,9 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: binDir, ConfigFile: configFile, Config: config}
 }
 
-// bindable reports whether the provider can pull with a pod's identity: with the name of a server to ask for one. It refuses a
-// URL, and without a name it refuses a default identity and knows no other (Azure/cloud-provider-azure:
-// ParseIdentityBindingsConfig). Then images would be pulled with the node's identity, which nobody asked for.
+// bindable reports whether the provider can pull with a pod's identity: it needs the name of a server that issues the identity's
+// tokens. It refuses a URL. Without a name it refuses a default identity and knows no other (Azure/cloud-provider-azure:
+// ParseIdentityBindingsConfig). Then images would be pulled with the node's identity, against the contract.
 func (t *translation) bindable(pull *aksnodeconfig.ServiceAccountImagePullProfile) bool {
 	why := ""
 	switch sni := pull.LocalAuthoritySni; {
@@ -77,7 +77,7 @@ func (t *translation) bindable(pull *aksnodeconfig.ServiceAccountImagePullProfil
 	return false
 }
 
-// identityBinding are the arguments by which the provider pulls with a pod's identity, in the order of AKS's scripts.
+// identityBinding are the arguments with which the provider pulls with a pod's identity, in the order of AKS's scripts.
 func (t *translation) identityBinding(pull *aksnodeconfig.ServiceAccountImagePullProfile) []given {
 	args := []given{{"--ib-sni-name=" + pull.LocalAuthoritySni, pullPath + ".local_authority_sni"}}
 	if id := pull.DefaultClientId; id != "" {
@@ -89,7 +89,7 @@ func (t *translation) identityBinding(pull *aksnodeconfig.ServiceAccountImagePul
 	return append(args, given{"--ib-apiserver-ip=" + deref(t.in.ApiServerConfig).ApiServerName, "$.api_server_config.api_server_name"})
 }
 
-// listOf are values as a list at a path, each with the field that it is from.
+// listOf returns values as a list at a path, and records each value's field.
 func (t *translation) listOf(values []given, path string) []any {
 	list := make([]any, len(values))
 	for i, v := range values {

@@ -12,32 +12,32 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// row says where a field of the contract goes. A row of a message stands for all its fields, but for those that have
-// rows of their own. Whether the node applies what is there is decided by who reads the NodeConfig: the planner warns of
-// what nobody reads, and this table says under which name.
+// row maps a field of the contract to NodeConfig. A row for a message covers all its fields without a separate row. Consumers of
+// the NodeConfig decide whether the node applies a value: the planner warns of values that it does not read, and this table has the
+// contract's name for them.
 type row struct {
 	field string
-	// to are the places in NodeConfig; none for what has none there.
+	// to are the paths in NodeConfig. It is empty if there is no such path.
 	to []string
-	// kind and why are what is warned of where a field is set that has no place.
+	// kind and why are the warning for a field that is set but has no path in NodeConfig.
 	kind nodeconfig.ProblemKind
 	why  string
-	// under is the field that turns it on: that one is warned of in its place, and nobody is while that one is off.
+	// under is the field that turns it on. A warning names that field instead. While that field is off, no warning is needed.
 	under string
-	// idle reports whether it says nothing in a contract, though it is set; nobody is warned of it then.
+	// idle reports whether the field has no effect in a contract, though it is set. There is no warning then.
 	idle func(*aksnodeconfig.Configuration) bool
 }
 
-// always is of a field that AKS's own nodes do not read either. dialect.Unplanned says what becomes of it.
+// always is for a field that AKS's own nodes do not read either. dialect.Unplanned has its consequence.
 func always(*aksnodeconfig.Configuration) bool { return true }
 
-// finished reports whether the image is one that was built to be a node: it has all components, and what is fetched for
-// another changes nothing (AKS: is_vhd, and cse_install.sh).
+// finished reports whether the image was built to be a node: then it has all components, and settings for downloading others change
+// nothing (AKS: is_vhd, and cse_install.sh).
 func finished(c *aksnodeconfig.Configuration) bool { return c.IsVhd == nil || *c.IsVhd }
 
-// Why a field has no place in NodeConfig.
+// Why a field has no path in NodeConfig.
 const (
-	// unreadByAKS is what has no effect (AKS node contract; the comment of each field says so).
+	// unreadByAKS is for a field without effect (AKS node contract; the comment of each field says so).
 	unreadByAKS = "has no effect; AKS's own scripts do not read it either"
 	installed   = "has no effect; the image's own is used, as AKS's scripts use it on a finished image"
 )
@@ -204,12 +204,12 @@ var fields = []row{
 	{field: "enabled_features", to: []string{"$.components.features"}},
 }
 
-// index is the table in the forms in which it is asked.
+// index is the table in the forms for lookups.
 type index struct {
-	// rows are by the names of fields.
+	// rows are by the fields' names.
 	rows map[string]*row
-	// origins are the fields, as paths, by the places that they go to. Of several the last in the table counts; a
-	// translation knows better which of them it was.
+	// origins are the fields, as paths, by their paths in NodeConfig. Of several, the last in the table counts; a translation
+	// records the right one.
 	origins map[string]string
 	// steps lead to the value of a row's field, from the contract's top.
 	steps map[*row][]int
@@ -229,7 +229,7 @@ var indexed = sync.OnceValue(func() index {
 	return x
 })
 
-// nameSettings adds where the contract would set each setting of the kubelet's file, also one that it does not set.
+// nameSettings adds the contract's path for each setting of the kubelet's file, including unset ones.
 func nameSettings(origins map[string]string, message reflect.Type, from, to string) {
 	for i := range message.NumField() {
 		own, name := aksnodeconfig.Names(message.Field(i))
@@ -241,7 +241,7 @@ func nameSettings(origins map[string]string, message reflect.Type, from, to stri
 	}
 }
 
-// steps are the indexes of the fields on the way to one, by its name.
+// steps are the indexes of the fields on the way to a field, by its name.
 func steps(t reflect.Type, name string) []int {
 	first, rest, below := strings.Cut(name, ".")
 	for i := range t.NumField() {
@@ -255,7 +255,7 @@ func steps(t reflect.Type, name string) []int {
 	panic("aks: the contract has no field " + name)
 }
 
-// isSet reports whether the contract says something in a row's field.
+// isSet reports whether the contract sets a row's field.
 func isSet(config *aksnodeconfig.Configuration, r *row) bool {
 	v := reflect.ValueOf(config)
 	for _, step := range indexed().steps[r] {
@@ -267,7 +267,7 @@ func isSet(config *aksnodeconfig.Configuration, r *row) bool {
 	return says(v)
 }
 
-// says reports whether a value says anything: an empty text does not.
+// says reports whether a value is set: an empty string is not.
 func says(v reflect.Value) bool {
 	if v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.String {
 		v = v.Elem()
@@ -287,13 +287,13 @@ func isOn(config *aksnodeconfig.Configuration, r *row) bool {
 	return says(v) && !reflect.Indirect(v).IsZero()
 }
 
-// quiet reports whether nobody is warned that a field is not applied: it says nothing in this contract, or what turns it
-// on is warned of.
+// quiet reports whether there is no warning that a field is not applied: it has no effect in this contract, or there is a warning
+// for the field that turns it on.
 func (r *row) quiet(config *aksnodeconfig.Configuration) bool {
 	return r.idle != nil && r.idle(config) || r.under != "" && isOn(config, indexed().rows[r.under])
 }
 
-// TurnedOnBy is the path of the field that turns one on, and that is warned of in its place; empty for none.
+// TurnedOnBy returns the path of the field that turns a field on, and that warnings name instead, or "".
 func TurnedOnBy(path string) string {
 	for name := strings.TrimPrefix(path, "$."); name != ""; {
 		if r := indexed().rows[name]; r != nil && r.under != "" {
@@ -304,8 +304,8 @@ func TurnedOnBy(path string) string {
 	return ""
 }
 
-// vital reports whether a problem with the value at a path of the contract is fatal, which it is where the value is
-// translated to one that is vital, or has such a one within.
+// vital reports whether a problem with the value at a path of the contract is fatal: it is if the value is translated to a vital
+// one, or to one that contains a vital one.
 func vital(path string) bool {
 	name := strings.TrimPrefix(path, "$.")
 	for prefix := name; ; {
@@ -328,19 +328,18 @@ func vital(path string) bool {
 
 func goesToVital(r *row) bool { return slices.ContainsFunc(r.to, nodeconfig.Vital) }
 
-// withoutPlace warns of every field that is set and has no place in NodeConfig, so that nobody waits for what will not
-// happen.
+// withoutPlace warns of every field that is set and has no path in NodeConfig, so that the author does not expect an effect.
 func (t *translation) withoutPlace() {
 	for i := range fields {
-		// What is under a field that is off has no effect; of a number or a text that is 0 or empty there is nothing to say.
+		// A field below one that is off has no effect, and a number 0 or an empty string needs no warning.
 		if r := &fields[i]; r.kind != "" && isSet(t.in, r) && r.under == "" && !r.quiet(t.in) {
 			t.Report(false, r.kind, "$."+r.field, r.why)
 		}
 	}
 }
 
-// without warns of the fields of a message that count only together with others which are not there: of all, or of those
-// that are meant.
+// without warns of a message's fields that have an effect only together with others that are missing: of all fields, or of those
+// for which meant returns true.
 func (t *translation) without(message any, path string, meant func(name string) bool, because string) {
 	v := reflect.Indirect(reflect.ValueOf(message))
 	if !v.IsValid() {

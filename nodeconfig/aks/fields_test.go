@@ -15,8 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// bases are the documents on which fields act that act together with others, by the beginning of
-// their names.
+// bases are the documents for fields that have an effect only together with others, by the prefix of the fields' names.
 var bases = []struct{ field, document string }{
 	{"custom_cloud_config.custom_cloud_env_name", `{"version":"v1"}`},
 	{"custom_cloud_config.", `{"version":"v1","custom_cloud_config":{"custom_cloud_env_name":"akscustom"}}`},
@@ -39,7 +38,7 @@ var bases = []struct{ field, document string }{
 // bothFlags ask for a credential provider.
 const bothFlags = `"kubelet_config":{"kubelet_flags":{"--image-credential-provider-bin-dir":"/b","--image-credential-provider-config":"/c"}}`
 
-// values are those of fields that take only some, or whose default is what a filler would set.
+// values are those of fields that are enumerations, or whose default is what a filler would set.
 var values = map[string]string{
 	"version":                              `"v0"`,
 	"is_vhd":                               `false`,
@@ -67,13 +66,14 @@ var values = map[string]string{
 	"runc_config.runc_package_url":                                              `"https://x.example/c"`,
 }
 
-// elsewhere are the places that come from another field than the one that makes them: what is in a file from the file's
-// settings, and not from the switch that asks for the file. A cloud of one's own is there by its name, without settings. An argument of the credential provider's comes after others.
+// elsewhere are the paths whose values come from another field than the one that creates them: a file's content comes from the
+// file's settings, and not from the switch that asks for the file. A custom cloud exists by its name, without settings. An argument
+// of the credential provider follows others.
 var elsewhere = []string{"$.kubelet.config.maxPods", `$.system.sysctls["net.ipv4.ip_local_reserved_ports"]`, "$.cloud.azure.custom",
 	providerPath + ".args[1]", providerPath + ".args[2]", providerPath + ".args[3]"}
 
-// TestFields sets each field alone. A field that has a place in NodeConfig changes the result there, without a warning; any
-// other changes nothing, and one warning names it. But for the version: the result is of one version, whichever this is.
+// TestFields sets each field alone. A field with a path in NodeConfig changes the result there, without a warning. Any other field
+// changes nothing, and one warning names it. The version is an exception: the result is the same for every version.
 func TestFields(t *testing.T) {
 	each(contract, "$", func(path string, field protoreflect.FieldDescriptor) {
 		name := strings.TrimPrefix(path, "$.")
@@ -99,7 +99,7 @@ func TestFields(t *testing.T) {
 			}
 		case len(r.to) == 0:
 			want := []nodeconfig.Problem{{Path: path, Kind: r.kind, Reason: r.why}}
-			if r.under != "" || r.quiet(after.config) { // nobody is warned of it
+			if r.under != "" || r.quiet(after.config) { // there is no warning for it
 				want = nil
 			}
 			contracts.Compare(t, warnings, want)
@@ -135,7 +135,7 @@ func TestFields(t *testing.T) {
 	})
 }
 
-// rowOf is the row of a field, or of a message that it is in.
+// rowOf is the row of a field, or of a message that contains it.
 func rowOf(name string) *row {
 	for {
 		if r, ok := indexed().rows[name]; ok {
@@ -185,7 +185,7 @@ func nest(name string, value *document.Node) *document.Node {
 	return &document.Node{Kind: document.Map, Fields: []document.Field{{Name: first, Value: *value}}}
 }
 
-// differ lists the paths of the scalars, and of what is empty, in which two configs differ.
+// differ lists the paths of the scalars, and of the empty values, in which two configs differ.
 func differ(t *testing.T, a, b *nodeconfig.NodeConfig) []string {
 	t.Helper()
 	texts := make([]map[string]string, 2)
@@ -205,7 +205,7 @@ func differ(t *testing.T, a, b *nodeconfig.NodeConfig) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(path string) bool { // not what was empty before
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(path string) bool { // without those that were empty before
 		for below := range paths {
 			if below != path && document.Within(below, path) {
 				return true
@@ -215,8 +215,8 @@ func differ(t *testing.T, a, b *nodeconfig.NodeConfig) []string {
 	})
 }
 
-// TestTable: the table names what is there, in the contract and in NodeConfig, each field once. What has no place has a
-// reason, and nothing else has.
+// TestTable: the table names existing paths, in the contract and in NodeConfig, each field once. A field without a path has a
+// reason, and no other field has one.
 func TestTable(t *testing.T) {
 	known := make(map[string]bool)
 	each(contract, "$", func(path string, _ protoreflect.FieldDescriptor) { known[strings.TrimPrefix(path, "$.")] = true })
@@ -255,7 +255,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// hasPlace reports whether a type has a place, which may be an entry of a map.
+// hasPlace reports whether a type has a path, which may be an entry of a map.
 func hasPlace(v reflect.Type, path string) bool {
 	if path == "$" {
 		return true
@@ -271,7 +271,7 @@ func hasPlace(v reflect.Type, path string) bool {
 	return ok
 }
 
-// typeAt is the type of what is at a path.
+// typeAt is the type at a path.
 func typeAt(v reflect.Type, path string) reflect.Type {
 	if path == "$" {
 		return v
@@ -295,7 +295,7 @@ func fieldNamed(v reflect.Type, name string) (reflect.StructField, bool) {
 	})
 }
 
-// A setting of the kubelet's file that the contract does not set has the path at which it would.
+// A setting of the kubelet's file that the contract does not set has the path that would set it.
 func TestOriginOfUnsetSetting(t *testing.T) {
 	r := translate(new(aksnodeconfig.Configuration))
 	for setting, want := range map[string]string{

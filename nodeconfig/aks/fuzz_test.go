@@ -15,8 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// FuzzDecode: whatever comes in, there is a config with a canonical form, and every problem has a path
-// and a reason. What protobuf reads without an error is read without a fatal problem, but for the
+// FuzzDecode: every input gives a config with a canonical form, and every problem has a path and a
+// reason. A document that protobuf reads without an error has no fatal problem, except for the
 // version.
 func FuzzDecode(f *testing.F) {
 	examples, err := filepath.Glob("../../examples/aks/*.json")

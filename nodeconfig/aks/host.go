@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// runtime translates containerd's settings. Metrics address and registry header are AKS's constants
-// (AKS node contract, containerd configuration).
+// runtime translates containerd's settings. The metrics address and the registry header are AKS's
+// constants (AKS node contract, containerd configuration).
 func (t *translation) runtime() {
 	r := &t.out.Runtime
 	r.SandboxImage = deref(t.in.KubeBinaryConfig).PodInfraContainerImageUrl
@@ -26,11 +26,11 @@ func (t *translation) runtime() {
 		r.Sandboxes = []string{"kata"}
 	}
 	if t.in.EnableArtifactStreaming {
-		r.LazyPull = "overlaybd" // AKS: artifact streaming is overlaybd's
+		r.LazyPull = "overlaybd" // AKS: artifact streaming uses overlaybd
 	}
 	limits := deref(deref(t.in.CustomLinuxOsConfig).UlimitConfig)
 	if deref(t.in.CustomLinuxOsConfig).UlimitConfig != nil {
-		r.Containerd.Limits = make(map[string]string) // an empty message is one, for AKS's scripts
+		r.Containerd.Limits = make(map[string]string) // AKS's scripts treat an empty message as set
 	}
 	for _, limit := range []struct{ name, field, value string }{
 		{"NOFILE", "no_file", deref(limits.NoFile)},
@@ -43,8 +43,8 @@ func (t *translation) runtime() {
 	}
 }
 
-// enumWord is an enumeration's value as AKS's files spell it: the last word of its name in lower
-// case, and nothing for the unspecified one.
+// enumWord returns an enumeration's value in the spelling of AKS's files: the last word of its name
+// in lower case, or "" for the unspecified value.
 func enumWord[E interface {
 	~int32
 	Names() []string
@@ -104,7 +104,7 @@ const (
 	sysctlPath     = "$.custom_linux_os_config.sysctl_config"
 	localPortRange = "net.ipv4.ip_local_port_range"
 	reservedPorts  = "net.ipv4.ip_local_reserved_ports"
-	// reservedPort is kept from being taken as a local port (AKS node contract, sysctl rules).
+	// reservedPort is excluded from the local ports (AKS node contract, sysctl rules).
 	reservedPort = 65330
 )
 
@@ -137,7 +137,7 @@ func (t *translation) system() {
 	}
 }
 
-// portRange translates the range of local ports, the contract's one parameter of two numbers.
+// portRange translates the range of local ports, the contract's only parameter with two numbers.
 func (t *translation) portRange(value, path string) {
 	bounds := strings.Fields(value)
 	if len(bounds) != 2 {
@@ -174,7 +174,7 @@ func (t *translation) memory(os aksnodeconfig.CustomLinuxOsConfig) {
 	}
 }
 
-// gpu translates what is done about graphics processors.
+// gpu translates the settings of graphics processors.
 func (t *translation) gpu() {
 	in := deref(t.in.GpuConfig)
 	gpu := nodeconfig.GPU{

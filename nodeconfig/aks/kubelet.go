@@ -30,14 +30,13 @@ func (t *translation) kubelet() {
 
 const flagsPath = "$.kubelet_config.kubelet_flags"
 
-// flagName is a flag's own name, without dashes in front. The kubelet takes "_" for "-".
+// flagName normalizes a flag's name: without leading dashes, and with "-" for "_", as the kubelet does.
 func flagName(spelled string) string {
 	return strings.ReplaceAll(strings.TrimLeft(spelled, "-"), "_", "-")
 }
 
-// flags translates the kubelet's flags in the order of their names. Those that NodeConfig has a
-// field for go there, so that they are validated and appear once. Of a flag that is there in several
-// spellings the last counts, as in the kubelet's own arguments.
+// flags translates the kubelet's flags in the order of their names. Flags with a field in NodeConfig go there, so that they are
+// validated and appear once. Of a flag in several spellings the last counts, as in the kubelet's own arguments.
 func (t *translation) flags(flags map[string]string) {
 	k := &t.out.Kubelet
 	names := slices.Sorted(maps.Keys(flags))
@@ -62,7 +61,7 @@ func (t *translation) flags(flags map[string]string) {
 		case "node-labels":
 			t.labels(value, from)
 		case "node-ip":
-			if value != "" { // else the kubelet finds out, as without the flag
+			if value != "" { // otherwise the kubelet determines it, as without the flag
 				for part := range strings.SplitSeq(value, ",") {
 					k.NodeIPs = append(k.NodeIPs, strings.TrimSpace(part)) // as the kubelet does
 				}
@@ -85,7 +84,7 @@ func (t *translation) flags(flags map[string]string) {
 	t.credentialProvider(providerBin, providerConfig)
 }
 
-// taints reads the value of --register-with-taints, "KEY[=VALUE]:EFFECT,...".
+// taints parses the value of --register-with-taints, "KEY[=VALUE]:EFFECT,...".
 func (t *translation) taints(value string, from origin) {
 	t.moved(at("$.kubelet.taints"), from)
 	for part := range strings.SplitSeq(value, ",") {
@@ -98,14 +97,14 @@ func (t *translation) taints(value string, from origin) {
 	}
 }
 
-// labels reads the value of --node-labels, of which the last item counts that names a label, as in the kubelet;
-// kubelet_node_labels wins where both name it.
+// labels parses the value of --node-labels. The last item for a label counts, as in the kubelet. kubelet_node_labels wins if both
+// set a label.
 func (t *translation) labels(value string, from origin) {
 	if t.out.Kubelet.Labels == nil {
 		t.out.Kubelet.Labels = make(map[string]string)
 	}
 	labels, own := t.out.Kubelet.Labels, deref(t.in.KubeletConfig).KubeletNodeLabels
-	items := make(map[string]string) // where each label was taken from
+	items := make(map[string]string) // the source of each label
 	for i, part := range strings.Split(value, ",") {
 		if part == "" {
 			continue
@@ -130,8 +129,8 @@ func (t *translation) labels(value string, from origin) {
 
 const configPath = "$.kubelet_config.kubelet_config_file_config"
 
-// kubeletConfig translates the configuration file. It is data: the message's fields carry the
-// kubelet's own names, so a document that sets one sets it in the file.
+// kubeletConfig translates the configuration file. It is data: the message's fields have the kubelet's own names, so setting one in
+// the document sets it in the file.
 func (t *translation) kubeletConfig() {
 	in := deref(t.in.KubeletConfig)
 	config := in.KubeletConfigFileConfig
@@ -143,8 +142,8 @@ func (t *translation) kubeletConfig() {
 	}
 }
 
-// asData turns what is set of a message, which is at a path of the contract, into JSON data under the kubelet's names,
-// which is at a path of the NodeConfig.
+// asData converts the set fields of a message, which is at a path of the contract, to JSON data with the kubelet's names, which is
+// at a path of the NodeConfig.
 func (t *translation) asData(message reflect.Value, from, to string) map[string]any {
 	data := make(map[string]any)
 	for i := range message.NumField() {
@@ -161,7 +160,7 @@ func (t *translation) asData(message reflect.Value, from, to string) map[string]
 	return data
 }
 
-// asValue turns what is set of a field into JSON data.
+// asValue converts the set values of a field to JSON data.
 func (t *translation) asValue(v reflect.Value, from, to origin) any {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -68,8 +68,8 @@ func (t *translation) localDNS() {
 	t.out.Network.LocalDNS = dns
 }
 
-// criticalNames are the names that must resolve although DNS is down, each with its index in the contract. AKS, too, takes the
-// blanks around a name away, and leaves out an empty one (AKS: getLocalDnsCriticalFqdns).
+// criticalNames are the names that must resolve although DNS is down, each with its index in the contract. Like AKS, it removes the
+// blanks around a name, and leaves out an empty one (AKS: getLocalDnsCriticalFqdns).
 func criticalNames(in *aksnodeconfig.LocalDnsProfile) (names []string, from []int) {
 	for i, name := range in.CriticalFqdns {
 		if name = strings.TrimSpace(name); name != "" {
@@ -79,7 +79,7 @@ func criticalNames(in *aksnodeconfig.LocalDnsProfile) (names []string, from []in
 	return names, from
 }
 
-// zoneFields are the fields of a server block by the names that they have in a NodeConfig, where these are others.
+// zoneFields are the fields of a server block whose names differ in a NodeConfig, with both names.
 var zoneFields = [][2]string{
 	{"cacheSeconds", "cache_duration_in_seconds"},
 	{"failFast", "failfast_all_unhealthy_upstreams"},
@@ -93,7 +93,7 @@ var zoneFields = [][2]string{
 	{"staleSeconds", "serve_stale_duration_in_seconds"},
 }
 
-// zones translates the server blocks that are at a path, to another one.
+// zones translates the server blocks from one path to another.
 func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides, path, to string) map[string]nodeconfig.LocalDNSZone {
 	if len(overrides) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides
 	return zones
 }
 
-// duration reads a duration as Go writes it, which is at a path; none is 0.
+// duration parses a Go duration at a path. An empty string is 0.
 func (t *translation) duration(text, path string) (d nodeconfig.Duration) {
 	if text == "" {
 		return 0

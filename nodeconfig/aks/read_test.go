@@ -26,7 +26,7 @@ func read(n *document.Node) (message *Config, problems []string) {
 	return asMessage(&config), problems
 }
 
-// documents are the examples, those of testdata/valid.yaml, and one in which everything is set.
+// documents are the examples, those of testdata/valid.yaml, and one with everything set.
 func documents(t testing.TB) map[string]*document.Node {
 	t.Helper()
 	all := map[string]*document.Node{"full": asDocument(t, fullMessage())}
@@ -49,8 +49,8 @@ var spellings = map[string]func(protoreflect.FieldDescriptor) string{
 	"JSON names":  protoreflect.FieldDescriptor.JSONName,
 }
 
-// TestReadAsProtobufDoes: what protobuf's own reader takes is read with the same result, in either
-// spelling, and translated to the same with the same problems.
+// TestReadAsProtobufDoes: a document that protobuf's own reader accepts is read with the same result, in either spelling, and gives
+// the same translation with the same problems.
 func TestReadAsProtobufDoes(t *testing.T) {
 	for name, n := range documents(t) {
 		var forms, problems []string
@@ -74,7 +74,7 @@ func TestReadAsProtobufDoes(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsTried: the document in which everything is set has all fields of the contract.
+// TestEveryFieldIsTried: the document with everything set has all fields of the contract.
 func TestEveryFieldIsTried(t *testing.T) {
 	full, tried := asDocument(t, fullMessage()), make(map[protoreflect.FullName]bool)
 	present := make(map[string]bool)
@@ -90,7 +90,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 	}
 }
 
-// vitalFields are those without which no node is made, or another one: a value there that cannot be read is an error.
+// vitalFields are those without which no node, or another one, would be made: an unreadable value in one of them is an error.
 var vitalFields = []string{
 	"$.bootstrap_profile_container_registry_server", "$.service_account_image_pull_profile",
 	"$.version", "$.kubernetes_version", "$.kubernetes_ca_cert", "$.api_server_config.api_server_name",
@@ -106,8 +106,8 @@ var vitalFields = []string{
 	"$.bootstrapping_config.secure_tls_bootstrapping_get_attested_data_timeout", "$.bootstrapping_config.secure_tls_bootstrapping_get_credential_timeout",
 }
 
-// TestWrongTypes puts a value of every wrong kind into every field, one at a time: exactly that value
-// is lost, exactly one more problem names its path, and all other values survive.
+// TestWrongTypes puts a value of every wrong kind into every field, one at a time: only that value is lost, one more problem names
+// its path, and all other values remain.
 func TestWrongTypes(t *testing.T) {
 	t.Parallel()
 	full := asDocument(t, fullMessage())
@@ -150,8 +150,7 @@ func TestWrongTypes(t *testing.T) {
 	})
 }
 
-// TestUnknownFields puts a field that nobody knows into every message, at every depth: there is one
-// more problem, and nothing else changes.
+// TestUnknownFields puts an unknown field into every message, at every depth: there is one more problem, and nothing else changes.
 func TestUnknownFields(t *testing.T) {
 	full := asDocument(t, fullMessage())
 	before := FromTree(full)

@@ -15,17 +15,17 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Config is the contract's top message, as protobuf has it.
+// Config is the contract's top message in protobuf.
 type Config = aksnodeconfigv1.Configuration
 
-// asMessage makes a message of what was read: proto.Equal compares it, and protobuf's own reader makes the other.
+// asMessage converts the read contract to a message: proto.Equal compares it with the one of protobuf's own reader.
 func asMessage(config *aksnodeconfig.Configuration) *Config {
 	m := new(Config)
 	fillFrom(m.ProtoReflect(), reflect.ValueOf(config).Elem())
 	return m
 }
 
-// fillFrom sets the fields of a message that are set in a struct, which has the same in the same order.
+// fillFrom sets the message's fields that are set in a struct, which has the same fields in the same order.
 func fillFrom(m protoreflect.Message, from reflect.Value) {
 	for i := range from.NumField() {
 		field, v := m.Descriptor().Fields().Get(i), from.Field(i)
@@ -63,8 +63,8 @@ func fillFrom(m protoreflect.Message, from reflect.Value) {
 // contract is the descriptor of the contract's top message.
 var contract = (*Config)(nil).ProtoReflect().Descriptor()
 
-// filler makes messages in which everything is set, by reflection, so that a new field is tested
-// without a word. Scalars are different from each other as far as their type allows.
+// filler makes messages with everything set, by reflection, so that a new field is tested automatically. Scalars differ from each
+// other as far as their type allows.
 type filler struct{ n int }
 
 func (f *filler) scalar(field protoreflect.FieldDescriptor) protoreflect.Value {
@@ -112,7 +112,7 @@ func (f *filler) fill(m protoreflect.Message) {
 	}
 }
 
-// fullMessage is a message in which everything is set. It makes no sense as a node.
+// fullMessage is a message with everything set. As a node it makes no sense.
 func fullMessage() *Config {
 	config := new(Config)
 	new(filler).fill(config.ProtoReflect())
@@ -134,7 +134,7 @@ func asDocument(t testing.TB, m proto.Message) *document.Node {
 	return n
 }
 
-// respelled is a document with the names of fields as name spells them.
+// respelled is a document with the names of fields in the spelling of name.
 func respelled(n *document.Node, message protoreflect.MessageDescriptor, name func(protoreflect.FieldDescriptor) string) *document.Node {
 	out := &document.Node{Kind: n.Kind, Text: n.Text, Items: n.Items}
 	for _, f := range n.Fields {
@@ -161,8 +161,7 @@ func respelled(n *document.Node, message protoreflect.MessageDescriptor, name fu
 	return out
 }
 
-// each visits every field of a message and of those below, parents first, with its path. A map's
-// values are below the key "k".
+// each visits every field of a message and of those below, parents first, with its path. A map's values are below the key "k".
 func each(message protoreflect.MessageDescriptor, at string, visit func(path string, field protoreflect.FieldDescriptor)) {
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
@@ -177,5 +176,5 @@ func each(message protoreflect.MessageDescriptor, at string, visit func(path str
 	}
 }
 
-// madeKey is a key that a filler makes, in a path.
+// madeKey matches a key that a filler makes, in a path.
 var madeKey = regexp.MustCompile(`\.k[0-9]+(\.|$)`)

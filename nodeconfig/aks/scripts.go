@@ -11,15 +11,15 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// unsaid is a value that AKS's scripts read, by its variable and the field that it is from, and whether the NodeConfig says
-// the same without it.
+// unsaid is a value that AKS's scripts read, with its variable and the field from which it comes. said reports whether the
+// NodeConfig has the same value without it.
 type unsaid struct {
 	variable, field, value string
 	said                   bool
 }
 
-// scriptVariables keeps what only AKS's scripts read: fields that have no place in NodeConfig, or none because another
-// field turns them off; and texts that the NodeConfig has in another form.
+// scriptVariables keeps values that only AKS's scripts read: fields that have no path in NodeConfig, or are off because of another
+// field, and strings that the NodeConfig has in another form.
 func (t *translation) scriptVariables() {
 	for _, values := range [][]unsaid{t.unsaidComponents(), t.unsaidSettings(), t.unsaidBootstrap(), t.unsaidKubelet(), t.unsaidDNS()} {
 		for _, u := range values {
@@ -38,8 +38,8 @@ func (t *translation) scriptVariable(name, value, field string) {
 	t.moved(entry("$.components.scriptVariables", name), at("$."+field))
 }
 
-// unsaidComponents are versions and places of components. A place counts for the scripts also where another one comes
-// before it, and where it is a reference to an image.
+// unsaidComponents are versions and URLs of components. The scripts read a URL even if another one wins over it, and if it is a
+// reference to an image.
 func (t *translation) unsaidComponents() []unsaid {
 	kubernetes, network := deref(t.in.KubeBinaryConfig), deref(t.in.NetworkConfig)
 	containerd, runc := deref(t.in.ContainerdConfig), deref(t.in.RuncConfig)
@@ -99,12 +99,12 @@ func (t *translation) unsaidSettings() []unsaid {
 	}
 }
 
-// isBase64Of reports whether a text is the base64 of another one, as the standard writes it.
+// isBase64Of reports whether a string is the base64 of another one, in the standard encoding.
 func isBase64Of(encoded, text string) bool {
 	return encoded == base64.StdEncoding.EncodeToString([]byte(text))
 }
 
-// unsaidPorts is a range of ports that is no range, or is written in another way; the scripts are given it as it is.
+// unsaidPorts is a range of ports that is invalid, or has a different spelling. The scripts get it unchanged.
 func (t *translation) unsaidPorts(value string) unsaid {
 	const field = "custom_linux_os_config.sysctl_config.net_ipv4_ip_local_port_range"
 	parameters := t.out.System.Sysctls
@@ -120,7 +120,7 @@ func (t *translation) unsaidPorts(value string) unsaid {
 	return u
 }
 
-// unsaidBootstrap is what secure TLS bootstrapping is told where it is off, and times that are written in another way.
+// unsaidBootstrap are the settings of secure TLS bootstrapping if it is off, and times with a different spelling.
 func (t *translation) unsaidBootstrap() []unsaid {
 	boot, attested := deref(t.in.BootstrappingConfig), t.out.Join.Attested
 	const field = "bootstrapping_config.secure_tls_bootstrapping_"
@@ -148,7 +148,7 @@ func (t *translation) unsaidBootstrap() []unsaid {
 	return values
 }
 
-// unsaidKubelet are flags and labels where they are written in another way, and a configuration that is no file.
+// unsaidKubelet are flags and labels with a different spelling, and a configuration without a file.
 func (t *translation) unsaidKubelet() []unsaid {
 	in, k := deref(t.in.KubeletConfig), &t.out.Kubelet
 	var values []unsaid
@@ -170,7 +170,7 @@ func (t *translation) unsaidKubelet() []unsaid {
 	return values
 }
 
-// unsaidDNS is what the DNS cache is told where the part that it belongs to is off.
+// unsaidDNS are settings of the DNS cache whose part of the cache is off.
 func (t *translation) unsaidDNS() []unsaid {
 	in := deref(t.in.LocalDnsProfile)
 	said := t.out.Network.LocalDNS != nil && t.out.Network.LocalDNS.Hosts != nil

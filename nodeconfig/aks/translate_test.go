@@ -49,7 +49,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestExamples compares what becomes of each example with a golden file.
+// TestExamples compares each example's translation with a golden file.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("../../examples/aks/*.json")
 	if err != nil || len(files) == 0 {

@@ -2,18 +2,18 @@ package kubeadm
 
 import "github.com/slipway-dev/slipway/nodeconfig"
 
-// Document is a JoinConfiguration or a kubeconfig. A field that is not here has no place in a NodeConfig; what becomes of it is
-// in the tables of this package.
+// Document is a JoinConfiguration or a kubeconfig. A field that is missing here has no field in a NodeConfig; the tables of this
+// package have its consequence.
 type Document struct {
 	// APIVersion is "kubeadm.k8s.io/v1beta4" or "kubeadm.k8s.io/v1beta3", or "v1" for a kubeconfig.
 	APIVersion string `json:"apiVersion"`
 	// Kind is "JoinConfiguration", or "Config" for a kubeconfig.
 	Kind string `json:"kind"`
-	// Discovery says which cluster the node joins, and how it knows that it is the one (JoinConfiguration).
+	// Discovery identifies the cluster to join, and how the node verifies it (JoinConfiguration).
 	Discovery Discovery `json:"discovery,omitzero"`
 	// NodeRegistration is how the node registers (JoinConfiguration).
 	NodeRegistration NodeRegistration `json:"nodeRegistration,omitzero"`
-	// CurrentContext names the context that the node takes (kubeconfig).
+	// CurrentContext names the context that the node uses (kubeconfig).
 	CurrentContext string `json:"current-context,omitzero"`
 	// Contexts are pairs of a cluster and a user (kubeconfig).
 	Contexts []Context `json:"contexts,omitzero"`
@@ -23,11 +23,11 @@ type Document struct {
 	Users []User `json:"users,omitzero"`
 }
 
-// Discovery says which cluster the node joins.
+// Discovery identifies the cluster to join, and how the node verifies it.
 type Discovery struct {
 	// BootstrapToken finds the cluster's CA with a token.
 	BootstrapToken BootstrapToken `json:"bootstrapToken,omitzero"`
-	// TLSBootstrapToken is what the node joins with; default bootstrapToken.token.
+	// TLSBootstrapToken is the token with which the node joins; default bootstrapToken.token.
 	TLSBootstrapToken nodeconfig.Secret `json:"tlsBootstrapToken,omitzero"`
 }
 
@@ -35,7 +35,7 @@ type Discovery struct {
 type BootstrapToken struct {
 	// Token is "abcdef.0123456789abcdef". The cluster has signed its CA with it.
 	Token nodeconfig.Secret `json:"token,omitzero"`
-	// APIServerEndpoint is where the API server is: "HOST:PORT".
+	// APIServerEndpoint is the API server's address: "HOST:PORT".
 	APIServerEndpoint string `json:"apiServerEndpoint,omitzero"`
 	// CACertHashes pin the cluster's CA: each is "sha256:" and the hash of a certificate's public key.
 	CACertHashes []string `json:"caCertHashes,omitzero"`
@@ -45,9 +45,9 @@ type BootstrapToken struct {
 
 // NodeRegistration is how the node registers.
 type NodeRegistration struct {
-	// Name is the node's; default the host's name.
+	// Name is the node's name; default the host's name.
 	Name string `json:"name,omitzero"`
-	// CRISocket is the container runtime's. Slipway's nodes have containerd.
+	// CRISocket is the container runtime's socket. Slipway's nodes use containerd.
 	CRISocket string `json:"criSocket,omitzero"`
 	// Taints are set when the node registers.
 	Taints []nodeconfig.Taint `json:"taints,omitzero"`
@@ -73,23 +73,23 @@ type Pair struct {
 
 // Cluster is an API server.
 type Cluster struct {
-	// Name is what a context calls it.
+	// Name is its name in contexts.
 	Name string `json:"name,omitzero"`
-	// Cluster is how it is reached.
+	// Cluster is its URL and CA.
 	Cluster Server `json:"cluster,omitzero"`
 }
 
-// Server is how an API server is reached.
+// Server is an API server's URL and CA.
 type Server struct {
 	// Server is its URL.
 	Server string `json:"server,omitzero"`
-	// CertificateAuthorityData is the base64 of the PEM that its certificate is verified with.
+	// CertificateAuthorityData is the base64 of the PEM that verifies its certificate.
 	CertificateAuthorityData string `json:"certificate-authority-data,omitzero"`
 }
 
 // User is a credential.
 type User struct {
-	// Name is what a context calls it.
+	// Name is its name in contexts.
 	Name string `json:"name,omitzero"`
 	// User is the credential.
 	User Credential `json:"user,omitzero"`

@@ -8,10 +8,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// joinCommand is the command of kubeadm's that is read.
+// joinCommand is kubeadm's command that this package reads.
 const joinCommand = "join"
 
-// maxBegin is how much of a line is looked at to see what it is.
+// maxBegin is how much of a line is searched to determine its kind.
 const maxBegin = 512
 
 // command is a command line "kubeadm join" in a text.
@@ -21,12 +21,12 @@ type command struct {
 	problem   *nodeconfig.Problem
 	remarks   []remark
 	arguments []argument
-	// after is the first line after it that is not kubeadm's; nil for none.
+	// after is the first line after it that is not kubeadm's. It may be nil.
 	after *word
 }
 
-// find finds the command line for worker nodes in a text. Around it there may be comments, and what kubeadm init prints, also its
-// command line for nodes of the control plane. The first line decides whether the text is of this kind.
+// find finds the command line for worker nodes in a text. The text may also have comments, and the other output of kubeadm init,
+// including its command line for control plane nodes. The first line decides whether the text is such a text.
 func find(text string) (c *command, problems []nodeconfig.Problem, is bool) {
 	s := scanner{rest: text, line: 1, column: 1}
 	var commands []*command
@@ -44,7 +44,7 @@ func find(text string) (c *command, problems []nodeconfig.Problem, is bool) {
 			continue
 		case runs(bare, "") || isPrinted(bare):
 			output = true
-		case line[0] == '#', strings.HasPrefix(bare, "set -"): // a comment, which does not go on, or options of the shell
+		case line[0] == '#', strings.HasPrefix(bare, "set -"): // a comment, which cannot continue on the next line, or options of the shell
 			_, after, _ := strings.Cut(s.rest, "\n")
 			s.skip(len(s.rest) - len(after))
 			continue
@@ -75,7 +75,7 @@ func choose(commands []*command, output bool) (*command, []nodeconfig.Problem) {
 		}
 	}
 	if chosen < 0 {
-		chosen = len(commands) - 1 // whose flags say what it is
+		chosen = len(commands) - 1 // its flags show what it is
 	}
 	c := commands[chosen]
 	if c.problem != nil {
@@ -93,7 +93,7 @@ func choose(commands []*command, output bool) (*command, []nodeconfig.Problem) {
 	return c, problems
 }
 
-// join takes a command line, or the whole line where it has a problem.
+// join reads a command line, or the whole line if it has a problem.
 func (s *scanner) join() *command {
 	c := &command{at: word{line: s.line, column: s.column}}
 	s.words = nil
@@ -111,7 +111,7 @@ func (s *scanner) join() *command {
 	return c
 }
 
-// lineLength is the length of the line that a text begins with, with its end and the lines that it goes on in.
+// lineLength is the length of the first line of a text, including its end and its continuation lines.
 func lineLength(text string) int {
 	for at := 0; ; {
 		end := strings.IndexByte(text[at:], '\n')
@@ -125,11 +125,12 @@ func lineLength(text string) int {
 	}
 }
 
-// prompts are what the prompts of shells end with, and a quotation and a shell's trace (POSIX, 2.5.3: PS4) begin with.
+// prompts are the last characters of shells' prompts, and the first ones of a quotation and of a shell's trace (POSIX, 2.5.3: PS4).
 const prompts = "$#%>+\u276f"
 
 // promptLength is the length of a shell's prompt at the beginning of a line: a character and a blank, perhaps after a name, as in
-// "root@control-plane:~# ", "control-plane:~ # ", "[root@control-plane ~]# " and "(venv) user@control-plane:~$ "; 0 for none.
+// "root@control-plane:~# ", "control-plane:~ # ", "[root@control-plane ~]# " and "(venv) user@control-plane:~$ ". It is 0 if there
+// is no prompt.
 func promptLength(line string) int {
 	rest := strings.TrimLeft(line, blank)
 	for _, pair := range []string{"()", "[]"} {
@@ -139,7 +140,7 @@ func promptLength(line string) int {
 		}
 	}
 	after := strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._~:/-")
-	if !strings.HasSuffix(rest[:len(rest)-len(after)], ":") { // which is a key of YAML
+	if !strings.HasSuffix(rest[:len(rest)-len(after)], ":") { // a key of YAML
 		after = strings.TrimLeft(after, blank)
 	}
 	rest = after
@@ -154,7 +155,8 @@ func promptLength(line string) int {
 	return 0
 }
 
-// printed are how lines begin that kubeadm init prints (k8s.io/kubernetes, cmd/kubeadm/app/cmd/phases/init/showjoincommand.go).
+// printed are the prefixes of lines that kubeadm init prints (k8s.io/kubernetes,
+// cmd/kubeadm/app/cmd/phases/init/showjoincommand.go).
 var printed = []string{
 	"Your Kubernetes control-plane has initialized successfully!",
 	"You can now join any number of ",
@@ -162,7 +164,7 @@ var printed = []string{
 	"Then you can join any number of worker nodes by running the following on each as root:",
 }
 
-// isPrinted reports whether a line is of kubeadm's output: one of those, the name of a phase in brackets, or a message of its log
+// isPrinted reports whether a line is kubeadm's output: one of those, the name of a phase in brackets, or a message of its log
 // (k8s.io/klog/v2: L, month, day, blank).
 func isPrinted(line string) bool {
 	if strings.HasPrefix(line, "[") {

@@ -2,18 +2,19 @@ package kubeadm
 
 import "strings"
 
-// flag is one of kubeadm join's, or of kubeadm's (k8s.io/kubernetes, cmd/kubeadm/app/cmd/join.go, cmd/kubeadm/app/kubeadm.go).
+// flag is a flag of kubeadm join, or of kubeadm (k8s.io/kubernetes, cmd/kubeadm/app/cmd/join.go, cmd/kubeadm/app/kubeadm.go).
 type flag struct {
 	name string
-	// short is its letter; 0 for none.
+	// short is its letter, or 0.
 	short byte
-	// path is where its value is in a JoinConfiguration, with dots between the names; empty for none.
+	// path is the path of its value in a JoinConfiguration, with dots between the names. It may be empty.
 	path string
-	// alone says that it needs no value; list that it has several, and may be given more than once.
+	// alone means that it needs no value; list means that it has several values, and may be repeated.
 	alone, list bool
-	// refused says why no node is made of it; idle why it has no effect.
+	// refused is why no node is made with it; idle is why it has no effect.
 	refused, idle string
-	// controlPlane says that it is refused or idle with and without --control-plane.
+	// controlPlane marks a flag for control plane nodes: with --control-plane the command line is refused, without it the flag has
+	// no effect.
 	controlPlane bool
 }
 
@@ -27,7 +28,7 @@ const (
 	logs    = "has no effect: it is about kubeadm's own log"
 )
 
-// flags are those of Kubernetes 1.28 to 1.37. Those about the log are klog's and component-base's (k8s.io/klog/v2, klog.go): kubeadm
+// flags are those of Kubernetes 1.28 to 1.37. The log's flags are klog's and component-base's (k8s.io/klog/v2, klog.go): kubeadm
 // had all of them, and kept two.
 var flags = []flag{
 	{name: tokenFlag},
@@ -67,18 +68,18 @@ var flags = []flag{
 	{name: "--one-output", alone: true, idle: logs},
 }
 
-// argument is a flag with its value, or a word that is none.
+// argument is a flag with its value, or a word that is not a flag.
 type argument struct {
-	// name is the flag's as it is written; empty for a word that is none.
+	// name is the flag's name as the author has written it. It is empty for a word that is not a flag.
 	name string
-	// flag is nil for one that is not known.
+	// flag is nil for an unknown flag.
 	flag *flag
-	// at is where it is, value what it has; missing says that it should have one and has none.
+	// at is its position, value its value. missing reports whether a required value is missing.
 	at, value word
 	missing   bool
 }
 
-// parse reads the words after kubeadm as its own parser does (github.com/spf13/pflag).
+// parse parses the words after kubeadm as its own parser does (github.com/spf13/pflag).
 func parse(rest []word) []argument {
 	var all []argument
 	for len(rest) > 0 {
@@ -115,7 +116,7 @@ func parse(rest []word) []argument {
 	return all
 }
 
-// flagOf returns a flag by its name or letter. In those of the log, an underscore is a hyphen (k8s.io/component-base, cli/flag:
+// flagOf returns a flag by its name or letter. In the log's flags, an underscore is a hyphen (k8s.io/component-base, cli/flag:
 // WordSepNormalizeFunc).
 func flagOf(name string) *flag {
 	for i := range flags {
@@ -127,7 +128,7 @@ func flagOf(name string) *flag {
 	return nil
 }
 
-// ordinary returns the words that are no flags and no values of one.
+// ordinary returns the words that are neither flags nor a flag's value.
 func ordinary(all []argument) []word {
 	var plain []word
 	for _, a := range all {
@@ -138,7 +139,7 @@ func ordinary(all []argument) []word {
 	return plain
 }
 
-// joinsControlPlane reports whether the arguments are of a node of the control plane.
+// joinsControlPlane reports whether the arguments are for a control plane node.
 func joinsControlPlane(all []argument) bool {
 	joins := false
 	for _, a := range all {

@@ -55,7 +55,7 @@ func (t *translation) join() {
 		t.Report(true, nodeconfig.Invalid, "$.apiVersion", "is a version that is not read; kubeadm config migrate makes the newest of it")
 	}
 	t.known["$.controlPlane"] = true
-	if n, ok := t.tree.Get("controlPlane"); ok && n.Kind != document.Null { // also an empty one makes such a node
+	if n, ok := t.tree.Get("controlPlane"); ok && n.Kind != document.Null { // even an empty one makes a control plane node
 		t.Report(true, nodeconfig.Invalid, "$.controlPlane", "describes a node of the control plane, and Slipway joins worker nodes")
 	}
 	t.withoutPlace(joinRows, t.tree, "$")
@@ -74,10 +74,10 @@ func (t *translation) join() {
 	t.extraArgs()
 }
 
-// discovery translates how the cluster is found.
+// discovery translates how the node finds the cluster.
 func (t *translation) discovery() {
 	discovery, _ := t.tree.Get("discovery")
-	if file, _ := discovery.Get("file"); !isEmpty(file) { // which is refused, and has what is missing
+	if file, _ := discovery.Get("file"); !isEmpty(file) { // it is refused, and contains what is missing here
 		t.out.Join.Method = nodeconfig.JoinNone
 		return
 	}
@@ -114,8 +114,8 @@ func (t *translation) discovery() {
 	t.out.Cluster.CertificateAuthorityHashes = in.CACertHashes
 }
 
-// extraArgs translates the kubelet's flags, which are a map or a list of names and values. Those that a NodeConfig has a field
-// for go there.
+// extraArgs translates the kubelet's flags, which are a map or a list of names and values. Flags with a field in a NodeConfig go to
+// that field.
 func (t *translation) extraArgs() {
 	registration, _ := t.tree.Get("nodeRegistration")
 	args, ok := registration.Get("kubeletExtraArgs")
@@ -144,7 +144,7 @@ func (t *translation) extraArgs() {
 }
 
 func (t *translation) extraArg(name string, value *document.Node, at string) {
-	if value == nil || value.Kind == document.Null { // as for kubeadm, whose decoder leaves an empty text
+	if value == nil || value.Kind == document.Null { // as in kubeadm, whose decoder leaves an empty string
 		value = &document.Node{Kind: document.String}
 	}
 	if value.Kind != document.String {
@@ -181,5 +181,5 @@ func (t *translation) extraArg(name string, value *document.Node, at string) {
 	}
 }
 
-// nodeName is a node's name as kubeadm and the kubelet take it (k8s.io/component-helpers, node/util: GetHostname).
+// nodeName normalizes a node's name as kubeadm and the kubelet do (k8s.io/component-helpers, node/util: GetHostname).
 func nodeName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

@@ -1,11 +1,11 @@
-// Package kubeadm reads what joins a node to a cluster of kubeadm's, and translates it to a NodeConfig: the command line
+// Package kubeadm reads the inputs that join a node to a kubeadm cluster, and translates them to a NodeConfig: the command line
 // "kubeadm join", a JoinConfiguration, and a kubeconfig.
 //
-// A command line is read as the JoinConfiguration that kubeadm makes of it. Nothing of it is run or expanded. The version of
-// Kubernetes is that of the installed kubelet, because none of the three names one. What Slipway does not do is refused, if
-// the node would be another one without it or less safe, or else named in a warning. The package refuses a document that would
-// join a control plane, or a cluster that neither a CA nor a token proves. It does no I/O, and leaves defaults and validation of the result to
-// nodeconfig. nodeconfig/dialect calls it.
+// A command line is read as the JoinConfiguration that kubeadm makes of it. Nothing in it is executed or expanded. The Kubernetes
+// version is that of the installed kubelet, because none of the three inputs names one. Settings that Slipway does not support are
+// errors, if the node would differ or be less safe without them; otherwise they are warnings. The package refuses a document that
+// would join a control plane, or a cluster that neither a CA nor a token verifies. It does no I/O, and leaves defaults and
+// validation of the result to nodeconfig. nodeconfig/dialect calls it.
 package kubeadm
 
 import (
@@ -23,10 +23,10 @@ const (
 	configKind = "Config"
 )
 
-// apiGroup is before the version of a JoinConfiguration.
+// apiGroup is the prefix of a JoinConfiguration's apiVersion.
 const apiGroup = "kubeadm.k8s.io/"
 
-// apiVersions are those of a JoinConfiguration that are read; the first is what a command line is read as.
+// apiVersions are the supported versions of a JoinConfiguration. A command line is read as the first one.
 var apiVersions = []string{apiGroup + "v1beta4", apiGroup + "v1beta3"}
 
 // Is reports whether a document is kubeadm's, or a kubeconfig.
@@ -37,16 +37,16 @@ func Is(tree *document.Node) bool {
 
 // Result is a document in NodeConfig's terms.
 type Result struct {
-	// NodeConfig is what the document says, without defaults; never nil.
+	// NodeConfig has the document's values, without defaults. It is never nil.
 	NodeConfig *nodeconfig.NodeConfig
 	// Problems are those of reading and translating, with paths in the document's terms.
 	Problems []nodeconfig.Problem
 
-	// origins are where values of the NodeConfig come from.
+	// origins are the paths from which the NodeConfig's values come.
 	origins map[string]string
 }
 
-// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
+// Origin returns the path in the document from which a path of the NodeConfig comes. Without one, it returns path itself.
 func (r *Result) Origin(path string) string {
 	return document.Moved(path, func(path string) (from string, ok bool) {
 		from, ok = r.origins[path]
@@ -59,7 +59,7 @@ type translation struct {
 	tree *document.Node
 	in   Document
 	out  *nodeconfig.NodeConfig
-	// known are fields without a place of which there is nothing to say, or of which something is said.
+	// known are fields without a field in a NodeConfig that need no report, or have one already.
 	known map[string]bool
 	*Result
 	problem.Collector
@@ -84,16 +84,16 @@ func FromTree(tree *document.Node) *Result {
 		t.join()
 	}
 	faults = slices.DeleteFunc(faults, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.Unknown && t.known[p.Path] })
-	r.Problems = append(faults, t.List...) // what cannot be read is said before what is missing then
+	r.Problems = append(faults, t.List...) // unreadable values come first, because they may be the reason for missing ones
 	return r
 }
 
-// row is what becomes of a field that has no place in a NodeConfig.
+// row is the consequence of a field that has no field in a NodeConfig.
 type row struct {
 	field string
-	// fatal says that the node would be another one, or less safe, without it.
+	// fatal is true if the node would differ, or be less safe, without it.
 	fatal bool
-	// unless is a value that says what is so without it.
+	// unless is a value that states the default.
 	unless string
 	reason string
 }
@@ -117,7 +117,7 @@ func (t *translation) withoutPlace(rows []row, n *document.Node, at string) {
 	}
 }
 
-// isEmpty reports whether a value says nothing: it is not there, or there is nothing in it.
+// isEmpty reports whether a value is missing or has no content.
 func isEmpty(n *document.Node) bool {
 	if n == nil {
 		return true

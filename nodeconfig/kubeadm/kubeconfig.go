@@ -7,7 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The fields of a kubeconfig that have no place (k8s.io/client-go, tools/clientcmd/api/v1/types.go).
+// The fields of a kubeconfig without a field in a NodeConfig (k8s.io/client-go,
+// tools/clientcmd/api/v1/types.go).
 var (
 	configRows = []row{
 		{"preferences", false, "", kubectlReason},
@@ -80,7 +81,7 @@ func (t *translation) kubeconfig() {
 	t.others("$.users", len(in.Users), user)
 }
 
-// item is a field of an item of a list.
+// item returns a field of a list's item.
 func item(tree *document.Node, list string, i int, name string) *document.Node {
 	items, _ := tree.Get(list)
 	if items == nil || i >= len(items.Items) {
@@ -90,7 +91,7 @@ func item(tree *document.Node, list string, i int, name string) *document.Node {
 	return n
 }
 
-// others names what belongs to other contexts.
+// others reports the items that belong to other contexts.
 func (t *translation) others(list string, n, chosen int) {
 	for i := range n {
 		if i != chosen {

@@ -21,7 +21,7 @@ func TestKubeconfigs(t *testing.T) {
 	}
 }
 
-// FuzzKubeconfig: no node is made of a kubeconfig that names no server, no CA and no credential, or that trusts anybody.
+// FuzzKubeconfig: a kubeconfig that names no server, no CA and no credential, or that trusts every CA, makes no node.
 func FuzzKubeconfig(f *testing.F) {
 	for _, c := range contracts.Load(f, kubeconfig, "testdata/kubeconfig.yaml") {
 		f.Add(c.Document)

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// line is a command line that is being read.
+// line is a command line while it is parsed.
 type line struct {
 	tree     document.Node
 	problems []nodeconfig.Problem
@@ -17,9 +17,9 @@ type line struct {
 	given    map[string]bool
 }
 
-// ReadLine reads a command line "kubeadm join" as the JoinConfiguration that kubeadm makes of it; is says whether the text is
-// one, or is what kubeadm prints around it. Each value has its place in the text. All problems are returned; of a text that a
-// shell would do more with than to split it, there is no tree.
+// ReadLine reads a command line "kubeadm join" as the JoinConfiguration that kubeadm makes of it. is reports whether the text is
+// one, or is kubeadm's output around one. Each value has its position in the text. All problems are returned. If a shell would do
+// more with a text than split it, the tree is nil.
 func ReadLine(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {
 	c, problems, is := find(strings.TrimPrefix(string(data), "\ufeff"))
 	if !is || len(nodeconfig.Fatal(problems)) > 0 {
@@ -38,9 +38,9 @@ func ReadLine(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 	}
 	l.arguments(c.arguments)
 	if len(ordinary(c.arguments)) == 1 && len(nodeconfig.Fatal(l.problems)) > 0 {
-		return nil, l.problems, true // what is missing may be in a file that the line names
+		return nil, l.problems, true // the missing value may be in a file that the line names
 	}
-	if l.token != nil { // it stands for both, where one is not given
+	if l.token != nil { // it is used for both tokens if one is not set
 		if !l.given["--discovery-token"] {
 			l.set(tokenAt, l.token.node())
 		} else if !l.given["--tls-bootstrap-token"] {
@@ -59,7 +59,7 @@ func (l *line) report(fatal bool, path string, at word, reason string) {
 	l.problems = append(l.problems, p)
 }
 
-// arguments reads flags and their values, and the words that are none: the command's name and the server.
+// arguments processes flags and their values, and the other words: the command's name and the server.
 func (l *line) arguments(all []argument) {
 	controlPlane := joinsControlPlane(all)
 	plain := ordinary(all)[1:]
@@ -88,7 +88,7 @@ func (l *line) arguments(all []argument) {
 	}
 }
 
-// flag takes a flag with its value.
+// flag processes a flag with its value.
 func (l *line) flag(f *flag, path string, given word) {
 	node := given.node()
 	_, err := strconv.ParseBool(given.text)
@@ -121,7 +121,7 @@ func (l *line) flag(f *flag, path string, given word) {
 	switch f.name {
 	case tokenFlag:
 		l.token = &given
-	case controlPlaneFlag: // which is false here
+	case controlPlaneFlag: // it is false here
 	default:
 		l.set(f.path, node)
 	}
@@ -133,7 +133,8 @@ func isTrue(value string) bool {
 	return is
 }
 
-// shownName is the name of a flag or variable as it may be repeated: what does not look like one may be a credential.
+// shownName returns the name of a flag or variable in a form that may be shown: a text that does not look like a name may be a
+// credential.
 func shownName(name string) string {
 	if len(name) > 60 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_") != "" {
 		return "-"
@@ -141,7 +142,7 @@ func shownName(name string) string {
 	return cmp.Or(name, "-")
 }
 
-// set puts a value into the tree. One list is added to another.
+// set sets a value in the tree. A list is appended to an existing one.
 func (l *line) set(path string, value document.Node) {
 	n := &l.tree
 	for step := range strings.SplitSeq(path, ".") {

@@ -18,7 +18,7 @@ const (
 	whole = "kubeadm join 10.0.0.1:6443 --token " + token + " --discovery-token-ca-cert-hash " + hash
 )
 
-// TestLines: each way of writing the command line makes the same config, or what it says more.
+// TestLines: each way of writing the command line gives the same config, apart from what the line adds.
 func TestLines(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{whole, ""},
@@ -114,8 +114,8 @@ var badLines = []struct {
 	{whole + " " + strings.Repeat("x", 17<<10), []nodeconfig.Problem{{Path: "$", Reason: "is longer than any", Fatal: true}}},
 }
 
-// TestBadLines: what is wrong with a line has a place and a reason, and no secret in it. No such line makes a node, but for what
-// is only a warning.
+// TestBadLines: each problem of a line has a position and a reason, and shows no secret. No such line makes a node, unless all its
+// problems are warnings.
 func TestBadLines(t *testing.T) {
 	for _, c := range badLines {
 		got := dialect.Decode([]byte(c.line), "")
@@ -146,8 +146,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// FuzzLine: whatever the text, there is an answer, it is the same again, and no node is made of a line without a server, a token
-// and a hash.
+// FuzzLine: every text has a result, always the same one, and a line without a server, a token and a hash makes no node.
 func FuzzLine(f *testing.F) {
 	example, err := os.ReadFile("../../examples/kubeadm/join.txt")
 	if err != nil {

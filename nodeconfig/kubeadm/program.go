@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// remark is what there is to say of a word before kubeadm.
+// remark is a problem of a word before kubeadm.
 type remark struct {
 	at word
-	// about is the name of what it is about.
+	// about is the name of its subject.
 	about, reason string
 	fatal         bool
 }
 
-// sudoOption is one of sudo's (sudo(8)). All are about how kubeadm gets its rights, but for those that are refused.
+// sudoOption is an option of sudo (sudo(8)). All except the refused ones only concern how kubeadm gets its rights.
 type sudoOption struct {
 	short byte
 	long  string
-	// valued says that it has a value.
+	// valued means that it has a value.
 	valued bool
-	// refused says of a value why no node is made; nil for never.
+	// refused returns why no node is made with a value. If nil, every value is accepted.
 	refused func(value string) string
 }
 
@@ -40,11 +40,10 @@ var sudoOptions = []sudoOption{
 	{short: 'R', long: "chroot", valued: true, refused: func(string) string { return "runs kubeadm join below another root directory" }},
 }
 
-// passing are programs that run what follows them as it is.
+// passing are programs that run the rest of the line unchanged.
 var passing = []string{"command", "env", "exec", "nohup", "time"}
 
-// unwrap returns the words after the program, if that is kubeadm. Before it there may be variables, and sudo with its options; those
-// of doas are among them.
+// unwrap returns the words after the program, if that is kubeadm. Before it there may be variables, and sudo or doas with options.
 func unwrap(all []word) (rest []word, remarks []remark) {
 	sudo := false
 	for len(all) > 0 {
@@ -71,14 +70,14 @@ func unwrap(all []word) (rest []word, remarks []remark) {
 	return nil, nil
 }
 
-// isName reports whether a text is a variable's name (POSIX, Base Definitions, 3.216).
+// isName reports whether a string is a variable's name (POSIX, Base Definitions, 3.216).
 func isName(text string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 	return text != "" && strings.IndexByte(letters, text[0]) >= 0 && strings.Trim(text, letters+"0123456789") == ""
 }
 
-// runs reports whether a text begins with a command line of kubeadm's, and with which command of its own where one is named. A
-// character that only looks like a blank, or that is not seen, does not hide one: it is refused when the line is read.
+// runs reports whether a text begins with a kubeadm command line, with this kubeadm command if name is not empty. A character that
+// only looks like a blank, or that is invisible, does not hide one: it is refused when the line is read.
 func runs(text, name string) bool {
 	for _, as := range []rune{' ', -1} {
 		plain := strings.Map(func(r rune) rune {
@@ -98,13 +97,13 @@ func runs(text, name string) bool {
 	return false
 }
 
-// starts reports whether the first word that is no flag is a command of kubeadm's.
+// starts reports whether the first word that is not a flag is this kubeadm command.
 func starts(all []argument, name string) bool {
 	plain := ordinary(all)
 	return len(plain) > 0 && plain[0].text == name
 }
 
-// sudoArgument takes a word with options of sudo, and the value of the last one.
+// sudoArgument processes a word with options of sudo, and the value of the last one.
 func sudoArgument(remarks []remark, w word, rest []word) ([]remark, []word) {
 	refuse := func(reason string) { remarks = append(remarks, remark{w, "sudo", reason, true}) }
 	long, value, has := strings.Cut(strings.TrimPrefix(w.text, "--"), "=")

@@ -9,14 +9,14 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// maxStream is how many documents a stream may have.
+// maxStream limits the documents in a stream.
 const maxStream = 16
 
-// groups are the API groups of what kubeadm has in one file (cmd/kubeadm/app/apis/kubeadm/v1beta4/doc.go).
+// groups are the API groups of kubeadm's documents in one file (cmd/kubeadm/app/apis/kubeadm/v1beta4/doc.go).
 var groups = []string{apiGroup, "kubelet.config.k8s.io/", "kubeproxy.config.k8s.io/"}
 
-// ReadText reads what is no single document of JSON or YAML: a command line, or a stream of YAML documents of which one is a
-// JoinConfiguration. is says whether the text is one of them.
+// ReadText reads a text that is not a single JSON or YAML document: a command line, or a stream of YAML documents that contains a
+// JoinConfiguration. is reports whether the text is one of these.
 func ReadText(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {
 	if len(data) > document.MaxBytes {
 		return nil, nil, false
@@ -27,8 +27,8 @@ func ReadText(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 	return readStream(data)
 }
 
-// Embedded finds a command line "kubeadm join" in a text that is no document: after a word or in quotes on its line, or after a line that
-// kubeadm does not print. It returns nil if it finds no command line.
+// Embedded finds a command line "kubeadm join" in a text that is not a document: after a word or in quotes on its line, or after a
+// line that kubeadm does not print. If it finds no command line, it returns nil.
 func Embedded(data []byte) *nodeconfig.Problem {
 	s := scanner{rest: strings.TrimPrefix(string(data[:min(len(data), document.MaxBytes)]), "\ufeff"), line: 1, column: 1}
 	at := strings.Index(s.rest, "kubeadm "+joinCommand+" ")
@@ -40,7 +40,7 @@ func Embedded(data []byte) *nodeconfig.Problem {
 	return &p
 }
 
-// readStream reads the JoinConfiguration of a stream. kubeadm join reads no other document of it, and warns of them
+// readStream reads the JoinConfiguration of a stream. kubeadm join reads no other document in it, and warns of the others
 // (cmd/kubeadm/app/util/config/joinconfiguration.go: documentMapToJoinConfiguration).
 func readStream(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {
 	if !bytes.Contains(data, []byte(joinKind)) {
@@ -60,7 +60,7 @@ func readStream(data []byte) (tree *document.Node, problems []nodeconfig.Problem
 		case n.GetText("kind") != joinKind && other != nil:
 		case n.GetText("kind") != joinKind:
 			other = n
-		case tree != nil: // which one is meant is not known
+		case tree != nil: // it is unclear which one the author means
 			return nil, nil, false
 		default:
 			tree = n

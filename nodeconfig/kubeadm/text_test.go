@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// TestReadsWhatKubeadmPrints: each text has the problems that its case names, each at its place in the text, and makes the config.
+// TestReadsWhatKubeadmPrints: each text has the problems in its case, each at its position in the text, and gives the config.
 func TestReadsWhatKubeadmPrints(t *testing.T) {
 	for _, c := range contracts.Load(t, "", "testdata/text.yaml") {
 		t.Run(c.Name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The limits of a command line. The scanner stops at them, so a long line costs no more than a short one.
+// The limits of a command line. The scanner stops there, so a long line costs no more than a short one.
 const (
 	maxLine  = 16 << 10
 	maxWords = 256
@@ -20,11 +20,11 @@ const (
 const (
 	blank      = " \t"
 	whiteSpace = blank + "\r\n"
-	// special are the characters for which a shell does something outside of quotes: dash, bash or zsh.
+	// special are the characters with a special meaning outside of quotes in a shell: dash, bash or zsh.
 	special = "$`;|&<>()*?[]{}~!#"
-	// withheld is printed for a token (cmd/kubeadm/app/cmd/util/join.go).
+	// withheld is printed instead of a token (cmd/kubeadm/app/cmd/util/join.go).
 	withheld = "<value withheld>"
-	// secondPrompt is what a shell shows before a line that goes on (POSIX, Shell Command Language, 2.5.3: PS2).
+	// secondPrompt is a shell's prompt before a continuation line (POSIX, Shell Command Language, 2.5.3: PS2).
 	secondPrompt = "> "
 )
 
@@ -33,24 +33,24 @@ const (
 	follows = "the command line ends here, and something follows; end a line that goes on with a backslash, with no blank after it"
 )
 
-// word is one of a command line.
+// word is a word of a command line.
 type word struct {
 	text string
-	// line and column are where it begins, from 1, the column in characters.
+	// line and column are its position, from 1, the column in characters.
 	line, column int32
 }
 
-// node is the word as a value of a document.
+// node converts the word to a value of a document.
 func (w word) node() document.Node {
 	return document.Node{Kind: document.String, Text: w.text, Line: w.line, Column: w.column}
 }
 
-// problem is a fatal one at the word.
+// problem returns a fatal problem at the word.
 func (w word) problem(reason string) nodeconfig.Problem {
 	return nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true, Line: int(w.line), Column: int(w.column)}
 }
 
-// idle is a warning at the word.
+// idle returns a warning at the word.
 func (w word) idle(reason string) nodeconfig.Problem {
 	p := w.problem(reason)
 	p.Kind, p.Fatal = nodeconfig.NoEffect, false
@@ -71,17 +71,17 @@ func words(text string) ([]word, *nodeconfig.Problem) {
 type scanner struct {
 	rest         string
 	line, column int32
-	// budget is how many bytes the command line may still have.
+	// budget is the number of bytes that the command line may still have.
 	budget int
-	// prompted reports that the line has a prompt before it, so that a line that goes on may have one, too.
+	// prompted reports whether the line has a prompt before it, so that a continuation line may have one, too.
 	prompted bool
 	words    []word
 	problem  *nodeconfig.Problem
 }
 
-// command reads a command line up to the end of its last line. It makes the words that a shell makes, with its quotes, its
-// backslashes and lines that go on (POSIX, Shell Command Language, 2.2 and 2.3). It expands and runs nothing: a text for which a
-// shell would do more is refused, at its place.
+// command reads a command line up to the end of its last line. It splits it into the same words as a shell, with its quotes, its
+// backslashes and continuation lines (POSIX, Shell Command Language, 2.2 and 2.3). It expands and executes nothing: if a shell
+// would do more with the text, the text is refused, with the position.
 func (s *scanner) command() {
 	s.budget = maxLine
 	for s.blanks(); s.problem == nil && !s.atEnd(); s.blanks() {
@@ -101,7 +101,7 @@ func (s *scanner) command() {
 	}
 }
 
-// refuse ends the reading, at the next character.
+// refuse ends the reading with a problem at the next character.
 func (s *scanner) refuse(reason string) {
 	p := word{line: s.line, column: s.column}.problem(reason)
 	s.problem = &p
@@ -111,7 +111,7 @@ func (s *scanner) tooLong() {
 	s.refuse(fmt.Sprintf("is longer than any kubeadm join: more than %d bytes or %d words", maxLine, maxWords))
 }
 
-// next takes a character, or refuses one beyond the limit.
+// next consumes a character, or refuses one beyond the limit.
 func (s *scanner) next() rune {
 	r, size := utf8.DecodeRuneInString(s.rest)
 	if s.budget -= size; s.budget < 0 {
@@ -126,7 +126,7 @@ func (s *scanner) next() rune {
 	return r
 }
 
-// skip takes bytes that are not of a command line.
+// skip consumes bytes outside the command line.
 func (s *scanner) skip(n int) {
 	passed := s.rest[:n]
 	s.rest = s.rest[n:]
@@ -137,7 +137,7 @@ func (s *scanner) skip(n int) {
 	s.column += int32(utf8.RuneCountInString(passed))
 }
 
-// skipBlanks takes blanks and empty lines.
+// skipBlanks consumes blanks and empty lines.
 func (s *scanner) skipBlanks() { s.skip(len(s.rest) - len(strings.TrimLeft(s.rest, whiteSpace))) }
 
 // atEnd reports whether a line ends here.
@@ -145,7 +145,7 @@ func (s *scanner) atEnd() bool {
 	return s.rest == "" || s.rest == "\r" || s.rest[0] == '\n' || strings.HasPrefix(s.rest, "\r\n")
 }
 
-// goesOn takes the end of a line that goes on, if it is next.
+// goesOn consumes a line end with a continuation, if it is next.
 func (s *scanner) goesOn() bool {
 	for _, end := range []string{"\\\n", "\\\r\n"} {
 		if strings.HasPrefix(s.rest, end) {
@@ -164,7 +164,7 @@ func (s *scanner) goesOn() bool {
 	return false
 }
 
-// blanks takes what is between words.
+// blanks consumes the blanks between words.
 func (s *scanner) blanks() {
 	for s.problem == nil && s.rest != "" {
 		switch {
@@ -177,7 +177,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// word takes a word.
+// word consumes a word.
 func (s *scanner) word() string {
 	var b strings.Builder
 	for s.problem == nil && !s.atEnd() {
@@ -205,8 +205,9 @@ func (s *scanner) word() string {
 	return b.String()
 }
 
-// bracketed is the length of the IPv6 address in brackets that a text begins with (RFC 3986, 3.2.2); 0 for none. kubeadm prints
-// one without quotes. A shell takes it for a pattern, which stands for itself where it fits no file (POSIX, 2.13.3).
+// bracketed is the length of the IPv6 address in brackets at the beginning of a text (RFC 3986, 3.2.2). It is 0 if there is no such
+// address. kubeadm prints one without quotes. A shell takes it for a pattern, which stays as it is if it matches no file (POSIX,
+// 2.13.3).
 func bracketed(text string) int {
 	end := strings.IndexByte(text[:min(len(text), 64)], ']')
 	if end < 0 || strings.ContainsAny(text[1:end], special+whiteSpace+`'"\`) {
@@ -218,7 +219,7 @@ func bracketed(text string) int {
 	return end + 1
 }
 
-// literal takes a character for itself.
+// literal consumes a literal character.
 func (s *scanner) literal(b *strings.Builder) {
 	r, size := utf8.DecodeRuneInString(s.rest)
 	switch {
@@ -236,8 +237,8 @@ func (s *scanner) literal(b *strings.Builder) {
 	}
 }
 
-// isLookalike reports whether a person sees nothing, or a blank, hyphen or quote, where a shell sees a part of a word. Web pages and
-// word processors put such characters into command lines.
+// isLookalike reports whether a character is invisible, or looks like a blank, hyphen or quote, but is a part of a word for a
+// shell. Web pages and word processors put such characters into command lines.
 func isLookalike(r rune) bool {
 	const brailleBlank, minus = '\u2800', '\u2212'
 	return r >= utf8.RuneSelf && (r == brailleBlank || r == minus ||
@@ -245,7 +246,7 @@ func isLookalike(r rune) bool {
 			unicode.Pd, unicode.Pi, unicode.Pf))
 }
 
-// quoted takes what is in quotes.
+// quoted consumes a quoted part.
 func (s *scanner) quoted(b *strings.Builder, quote byte) {
 	line, column := s.line, s.column
 	for s.next(); s.problem == nil; {

@@ -32,14 +32,14 @@ func texts(t testing.TB) []string {
 	return all
 }
 
-// isInside reports whether a place is in a text, or just behind the end of a line.
+// isInside reports whether a position is in a text, or just behind the end of a line.
 func isInside(text string, line, column int) bool {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	return line >= 1 && line <= len(lines) && column >= 1 && column <= utf8.RuneCountInString(lines[line-1])+1
 }
 
-// FuzzAnyLine: whatever the text is, there is an answer. A text that is read as a line has a tree or a fatal problem. Each problem
-// and each value has a place inside the text. Words keep the limits.
+// FuzzAnyLine: every text has a result. A text that is read as a line has a tree or a fatal problem. Each problem and each value
+// has a position inside the text. Words stay within the limits.
 func FuzzAnyLine(f *testing.F) {
 	for _, text := range texts(f) {
 		f.Add(text)
@@ -79,8 +79,8 @@ func FuzzAnyLine(f *testing.F) {
 	})
 }
 
-// TestReadsLargeHostileTexts: a large text of anything is read as far as the limits go, in milliseconds. If the work grew with the
-// square of the length, the test would take minutes.
+// TestReadsLargeHostileTexts: a large text of any kind is read up to the limits, in milliseconds. If the work grew with the square
+// of the length, the test would take minutes.
 func TestReadsLargeHostileTexts(t *testing.T) {
 	blanks := strings.Repeat(" ", 1<<16)
 	for _, begin := range []string{"kubeadm join ", "[init] \n"} {
@@ -104,8 +104,8 @@ var bits = []string{
 	"\"a\\\nb\"", "[fd00::1]:6443", "\u00a0", "$", "`", "#", "~", "*", "!", "{", ";", "&",
 }
 
-// TestSplitsWordsLikeShell: dash makes the same words of each line that is taken. It also takes each line that is refused for no
-// character that a shell treats in a special way, only not as one whole line.
+// TestSplitsWordsLikeShell: dash splits each accepted line into the same words. It also accepts each line that is not refused for a
+// special character of the shell, but not as one whole line.
 func TestSplitsWordsLikeShell(t *testing.T) {
 	dash, err := exec.LookPath("dash")
 	if err != nil {
@@ -124,7 +124,7 @@ func TestSplitsWordsLikeShell(t *testing.T) {
 	var want [][]word
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "kubeadm ") {
-			continue // a prompt and what is around a line are no shell's
+			continue // a prompt and the text around a line are not the shell's
 		}
 		all, problem := words(line)
 		if problem == nil {
@@ -150,7 +150,7 @@ func TestSplitsWordsLikeShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(dash, file)
-	cmd.Dir = t.TempDir() // where no file fits a pattern
+	cmd.Dir = t.TempDir() // no file there matches a pattern
 	out, err := cmd.CombinedOutput()
 	got := bytes.Split(out, []byte("\x01\x00"))
 	for i, all := range want {
