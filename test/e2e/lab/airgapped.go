@@ -13,29 +13,29 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// The registry of a cluster without a way out, which the sandbox's DNS server knows.
+// The registry of an air-gapped cluster, which the sandbox's DNS server knows.
 const (
 	IsolatedRegistry = isolatedHost + isolatedPort
 
-	// tenant is that of the machines' identity, in the contracts of the cases.
+	// tenant is the tenant of the machines' identity, in the contracts of the cases.
 	tenant = "11111111-1111-1111-1111-111111111111"
 
 	isolatedHost    = "isolated.azurecr.io"
 	isolatedAddress = "10.77.0.3"
 	isolatedPort    = ":5443"
-	// registryAudience is what a machine's identity asks a token for that a registry of Azure takes.
+	// registryAudience is the audience of a token that Azure's registries accept.
 	registryAudience = "https://containerregistry.azure.net"
 )
 
-// Isolated is a registry as those of Azure are: it lets only the machine's identity in.
+// Isolated is a registry like Azure's: only the machine's identity may read from it.
 type Isolated struct {
-	// PKI has made its certificate.
+	// PKI has signed its certificate.
 	PKI  *PKI
 	door *fakecloud.AzureRegistry
 
 	mu       sync.Mutex
 	registry http.Handler
-	// damaged are the blobs that it gives out with one bit changed, by their paths.
+	// damaged are the blobs that it serves with one bit changed, by their paths.
 	damaged map[string]bool
 }
 
@@ -50,7 +50,7 @@ func (l *Lab) isolated() error {
 	return err
 }
 
-// newIsolated makes the registry, with nothing in it. It knows the identity's token.
+// newIsolated makes an empty registry. It knows the identity's token.
 func newIsolated(pki *PKI, token string) *Isolated {
 	i := &Isolated{PKI: pki}
 	i.door = &fakecloud.AzureRegistry{Host: IsolatedRegistry, Tenant: tenant, AccessToken: token, Content: http.HandlerFunc(i.content)}
@@ -58,7 +58,7 @@ func newIsolated(pki *PKI, token string) *Isolated {
 	return i
 }
 
-// Clear takes everything out of the registry, and lets the machine's identity in.
+// Clear removes everything from the registry, and gives the machine's identity its rights.
 func (i *Isolated) Clear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -66,10 +66,10 @@ func (i *Isolated) Clear() {
 	i.door.Allow("read")
 }
 
-// Refuse lets the machine's identity do nothing any more.
+// Refuse takes all rights from the machine's identity.
 func (i *Isolated) Refuse() { i.door.Allow() }
 
-// content answers to whoever has been let in.
+// content serves clients with a token.
 func (i *Isolated) content(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	registry, damaged := i.registry, i.damaged[r.URL.Path]
@@ -80,7 +80,7 @@ func (i *Isolated) content(w http.ResponseWriter, r *http.Request) {
 	registry.ServeHTTP(w, r)
 }
 
-// damager changes the first bit of what is written.
+// damager changes the first bit of the data that is written.
 type damager struct {
 	http.ResponseWriter
 	done bool
@@ -94,19 +94,19 @@ func (d *damager) Write(data []byte) (int, error) {
 	return d.ResponseWriter.Write(data)
 }
 
-// Package is a file that the registry has under a name and a tag, for machines of one kind.
+// Package is a file in the registry under a name and a tag, for machines of one kind.
 type Package struct {
 	Repository, Tag string
-	// Title is the file's name, and Type what it is.
+	// Title is the file's name, and Type its media type.
 	Title, Type string
 	Content     []byte
-	// Architecture and OSVersion are those of the machines that it is for.
+	// Architecture and OSVersion are those of the package's machines.
 	Architecture, OSVersion string
-	// Damaged says that the file comes with one bit changed, and so with another digest than the registry says.
+	// Damaged means that the file is served with one bit changed, so its digest differs from the registry's.
 	Damaged bool
 }
 
-// Publish puts a package into the registry, as an index with one manifest (OCI image specification, "Image Index").
+// Publish pushes a package to the registry, as an index with one manifest (OCI image specification, "Image Index").
 func (i *Isolated) Publish(ctx context.Context, p Package) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

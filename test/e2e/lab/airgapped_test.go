@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestIsolated goes the whole way of a machine: it is sent away, exchanges its identity's token, and gets the package for its system.
+// TestIsolated makes all requests of a machine: it is refused at first, exchanges its identity's token, and gets the package for
+// its system.
 func TestIsolated(t *testing.T) {
 	i := newIsolated(nil, "identity")
 	p := Package{

@@ -14,7 +14,7 @@ import (
 
 const jsonType = "application/json"
 
-// API speaks to the API server: JSON in, JSON out.
+// API is a client of the API server that sends and receives JSON.
 type API struct {
 	server string
 	client *http.Client
@@ -74,14 +74,14 @@ func (a *API) open(ctx context.Context, method, path, contentType string, in any
 	return answer.Body, nil
 }
 
-// StatusError is an answer of the API server that refuses a request.
+// StatusError is an answer with which the API server refuses a request.
 type StatusError struct {
 	// Code is its status.
 	Code  int
 	words string
 }
 
-// Error has the request, and what the API server says.
+// Error returns the request and the API server's message.
 func (e *StatusError) Error() string { return e.words }
 
 // Get reads an object or a list.
@@ -89,23 +89,23 @@ func (a *API) Get(ctx context.Context, path string, out any) error {
 	return a.call(ctx, http.MethodGet, path, "", nil, out)
 }
 
-// Create makes an object.
+// Create creates an object.
 func (a *API) Create(ctx context.Context, path string, in any) error {
 	return a.call(ctx, http.MethodPost, path, jsonType, in, nil)
 }
 
-// Merge lays a change over an object (RFC 7396).
+// Merge merges a change over an object (RFC 7396).
 func (a *API) Merge(ctx context.Context, path string, change any) error {
 	return a.call(ctx, http.MethodPatch, path, "application/merge-patch+json", change, nil)
 }
 
-// Delete removes an object, or all of a collection.
+// Delete deletes an object, or all of a collection.
 func (a *API) Delete(ctx context.Context, path string) error {
 	return a.call(ctx, http.MethodDelete, path, "", nil, nil)
 }
 
-// Watch calls see with every state of every object of a collection, until see says that it has seen
-// enough or ctx is done.
+// Watch calls see with every state of every object in a collection, until see returns true or ctx
+// is done.
 func Watch[T any](ctx context.Context, a *API, path string, see func(object T) (enough bool)) error {
 	body, err := a.open(ctx, http.MethodGet, path+"?watch=1", "", nil)
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// artifactsPort is the name of the port that a machine hands out files by.
+// artifactsPort is the name of the port through which a machine sends files.
 const artifactsPort = "e2e.artifacts"
 
-// Artifacts runs commands in the machine and returns their outputs, by name, both streams in one. It
-// takes them off a port of their own, which is a hundred times as fast as the shell's.
+// Artifacts runs commands in the machine and returns their outputs, by name, with both streams
+// merged. The outputs come through a separate port, which is a hundred times as fast as the
+// shell's.
 func (vm *VM) Artifacts(ctx context.Context, commands map[string]string) (map[string][]byte, error) {
 	before, err := os.Stat(vm.artifactsPath())
 	if err != nil {
@@ -50,7 +51,7 @@ func artifactsScript(commands map[string]string) string {
 	return script.String()
 }
 
-// readArtifacts waits until QEMU has written all that the machine has.
+// readArtifacts waits until QEMU has written all that the machine has sent.
 func (vm *VM) readArtifacts(ctx context.Context, offset, size int64) ([]byte, error) {
 	for {
 		file, err := os.Open(vm.artifactsPath())

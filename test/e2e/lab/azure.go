@@ -33,17 +33,17 @@ const ovfEnv = `<?xml version="1.0" encoding="utf-8"?>
 </Environment>
 `
 
-// The identity of the nodes, as contracts name it, and the audience that AKS's API servers are.
+// The identity of the nodes, as contracts name it, and the audience of AKS's API servers.
 const (
 	identity   = "33333333-3333-3333-3333-333333333333"
 	apiServers = "6dae42f8-4368-4678-94ff-3960e28e3630"
 )
 
-// azureUUID is a machine's, in its firmware and in the cloud's metadata.
+// azureUUID is a machine's UUID, in its firmware and in the cloud's metadata.
 func azureUUID(number int) string { return fmt.Sprintf("6f5e4d3c-2b1a-4f5e-8d7c-%012d", number) }
 
-// azure makes a machine one of Azure's: with metadata services that know it and, where there is user data,
-// a settings disk that holds them as custom data.
+// azure makes a machine an Azure machine: with metadata services that know it and, if it has user data, a settings disk with them
+// as custom data.
 func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	id := azureUUID(g.Number)
 	m.Firmware = []string{
@@ -62,7 +62,7 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",
 		MAC: m.mac(), Address: address, Prefix: prefix, Secondary: secondary, UserData: g.Metadata, Tags: g.Tags,
-		// The API server takes it as a bootstrap token: the image's client asks it itself for a certificate. Isolated exchanges it.
+		// The API server accepts it as a bootstrap token: the image's client requests a certificate with it. Isolated exchanges it.
 		AccessToken: l.Token, Identity: identity, Audiences: []string{apiServers, registryAudience},
 	})
 	if g.UserData == nil {
@@ -76,7 +76,7 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	return m, err
 }
 
-// ovf is the document by which Azure hands a machine its settings.
+// ovf is the document with which Azure gives a machine its settings.
 func ovf(g Guest) ([]byte, error) {
 	var host bytes.Buffer
 	if err := xml.EscapeText(&host, []byte(g.Name)); err != nil {

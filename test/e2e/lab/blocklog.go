@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// A block log holds all that a machine wrote to its disk, in order, with the flushes between: the
-// format of Linux's dm-log-writes, which QEMU's blklogwrites writes as well. A super block is followed
-// by entries, each a header in a sector of its own, and the entry's data.
+// A block log contains all that a machine wrote to its disk, in order, with the flushes between. It
+// has the format of Linux's dm-log-writes, which QEMU's blklogwrites also writes: a super block,
+// and then entries, each with a header in a separate sector and the entry's data.
 
-// blockLogMagic begins a block log.
+// blockLogMagic is the first value of a block log.
 const blockLogMagic = 0x6a736677736872
 
 // The flags of an entry.
@@ -26,16 +26,16 @@ const (
 
 // BlockEntry is one entry of a block log.
 type BlockEntry struct {
-	// Sector and Sectors are where on the disk, and how much, in the log's sectors.
+	// Sector and Sectors are the position on the disk and the length, in the log's sectors.
 	Sector, Sectors uint64
 	Flags           uint64
-	// data is where in the log the entry's data are.
+	// data is the position of the entry's data in the log.
 	data int64
-	// End is where in the log the entry ends.
+	// End is the end of the entry in the log.
 	End int64
 }
 
-// Flush says that all before it is on the disk, whatever happens.
+// Flush reports whether the entry guarantees that all before it is on the disk.
 func (e *BlockEntry) Flush() bool { return e.Flags&blockFlush != 0 }
 
 // BlockLog is a block log.
@@ -46,15 +46,15 @@ type BlockLog struct {
 	file       io.ReaderAt
 }
 
-// ReadBlockLog reads a block log of the given size. What the end lacks of an entry was never written,
-// so the count in the super block, which is brought up to date now and then only, is not asked.
+// ReadBlockLog reads a block log of the given size. An incomplete entry at the end was never
+// written. The count in the super block is updated only now and then, so it is not used.
 func ReadBlockLog(file io.ReaderAt, size int64) (*BlockLog, error) {
 	header := make([]byte, 32)
 	if _, err := file.ReadAt(header, 0); err != nil {
 		return nil, fmt.Errorf("block log: %w", err)
 	}
 	field := func(i int) uint64 { return binary.LittleEndian.Uint64(header[8*i:]) }
-	// The size of a sector is of 32 bits.
+	// The size of a sector has 32 bits.
 	log := &BlockLog{file: file, sectorSize: int64(field(3) & 0xffffffff)}
 	if field(0) != blockLogMagic || field(1) != 1 {
 		return nil, errors.New("block log: no log of version 1")
@@ -84,7 +84,7 @@ func ReadBlockLog(file io.ReaderAt, size int64) (*BlockLog, error) {
 	return log, nil
 }
 
-// Flushes are the indices of the flushes among the entries that end in a part of the log.
+// Flushes returns the indices of the flushes among the entries that end in a part of the log.
 func (l *BlockLog) Flushes(from, to int64) []int {
 	var flushes []int
 	for i := range l.Entries {
@@ -95,14 +95,14 @@ func (l *BlockLog) Flushes(from, to int64) []int {
 	return flushes
 }
 
-// Disk is a disk to be written to.
+// Disk is a disk to write to.
 type Disk interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// Replay brings a disk that holds the log's first entries, as many as done says, to where it held all up
-// to the flush with the given index, as it does when the power is cut right after it.
+// Replay writes the log to a disk that contains the first done entries, up to the flush with the
+// given index. The disk is then as after a power cut right behind that flush.
 func (l *BlockLog) Replay(disk Disk, done, flush int) error {
 	for i := done; i <= flush; i++ {
 		if err := l.apply(disk, &l.Entries[i]); err != nil {
@@ -112,8 +112,8 @@ func (l *BlockLog) Replay(disk Disk, done, flush int) error {
 	return nil
 }
 
-// ReplayEarly writes, of the writes between a flush and the next, those that the disk chose to write
-// early. undo takes them back.
+// ReplayEarly writes some of the writes between a flush and the next, as a disk may that writes
+// early. undo removes them.
 func (l *BlockLog) ReplayEarly(disk Disk, flush int, early func(n int) bool) (undo func() error, err error) {
 	type extent struct {
 		at   int64
@@ -148,7 +148,7 @@ func (l *BlockLog) ReplayEarly(disk Disk, flush int, early func(n int) bool) (un
 // writes reports whether an entry has data.
 func (e *BlockEntry) writes() bool { return e.Flags&(blockDiscard|blockMark) == 0 && e.Sectors > 0 }
 
-// apply writes one entry. What was discarded reads as anything, so it is left as it is.
+// apply writes one entry. Discarded blocks may have any content, so they stay as they are.
 func (l *BlockLog) apply(disk Disk, e *BlockEntry) error {
 	if !e.writes() {
 		return nil

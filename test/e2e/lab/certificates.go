@@ -20,17 +20,17 @@ type CertificateRequest struct {
 	} `json:"status"`
 }
 
-// CertificateRequests are all that there are.
+// CertificateRequests returns all requests.
 func (a *API) CertificateRequests(ctx context.Context) ([]CertificateRequest, error) {
 	var list struct{ Items []CertificateRequest }
 	err := a.Get(ctx, requestsPath, &list)
-	for i := range list.Items { // a list does not say what is in it
+	for i := range list.Items { // the items of a list have no kind
 		list.Items[i].APIVersion, list.Items[i].Kind = "certificates.k8s.io/v1", "CertificateSigningRequest"
 	}
 	return list.Items, err
 }
 
-// OpenRequest waits for a certificate signing request that nobody has answered.
+// OpenRequest waits for a pending certificate signing request.
 func (a *API) OpenRequest(ctx context.Context) (CertificateRequest, error) {
 	var open CertificateRequest
 	err := Watch(ctx, a, requestsPath, func(r CertificateRequest) bool {
@@ -40,7 +40,7 @@ func (a *API) OpenRequest(ctx context.Context) (CertificateRequest, error) {
 	return open, err
 }
 
-// Decide approves or denies a certificate signing request that nobody has answered.
+// Decide approves or denies a pending certificate signing request.
 func (a *API) Decide(ctx context.Context, open CertificateRequest, approve bool) error {
 	decision := map[bool]string{true: "Approved", false: "Denied"}[approve]
 	open.Status.Conditions = append(open.Status.Conditions, map[string]any{
@@ -49,7 +49,7 @@ func (a *API) Decide(ctx context.Context, open CertificateRequest, approve bool)
 	return a.call(ctx, http.MethodPut, requestsPath+"/"+open.Metadata["name"].(string)+"/approval", jsonType, open, nil)
 }
 
-// SetApprover says whether the controller manager approves the first certificates of nodes.
+// SetApprover turns the controller manager's approval of nodes' first certificates on or off.
 func (a *API) SetApprover(ctx context.Context, running bool) error {
 	var list struct {
 		Items []struct{ Metadata struct{ Name string } }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Server is where the API server is; AKS's contracts imply the port.
+// Server is the API server's URL; AKS's contracts imply the port.
 const Server = "https://" + HostAddress + ":443"
 
 const etcd = "http://127.0.0.1:2379"
@@ -53,19 +53,19 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 	if err := l.API.admitNodes(ctx, l.Token, time.Now().Add(24*time.Hour)); err != nil {
 		return err
 	}
-	// The API server makes the namespace when it has started.
+	// The API server creates the namespace after its start.
 	if err := l.servers[0].await(ctx, func(ctx context.Context) error { return l.API.Get(ctx, publicPath, nil) }); err != nil {
 		return err
 	}
 	return l.API.showCluster(ctx, l.PKI.CA)
 }
 
-// NewToken makes up a bootstrap token.
+// NewToken makes a random bootstrap token.
 func NewToken() string { return strings.ToLower(rand.Text()[:6] + "." + rand.Text()[:16]) }
 
-// StopAPIServer takes the API server away, and with it the controllers and the scheduler: they end by
-// themselves when it goes in their first seconds, and later wait up to a minute before they look for it
-// again. Where it is away already, nothing is done.
+// StopAPIServer stops the API server, the controllers and the scheduler. These end by themselves if the API server
+// stops in their first seconds; later they wait up to a minute before they look for it again. If it is stopped already,
+// StopAPIServer does nothing.
 func (l *Lab) StopAPIServer() {
 	for _, p := range slices.Backward(l.servers) {
 		p.Stop(5 * time.Second)
@@ -73,7 +73,7 @@ func (l *Lab) StopAPIServer() {
 	l.servers = nil
 }
 
-// StartAPIServer brings the API server, the controllers and the scheduler back, unless they are there.
+// StartAPIServer starts the API server, the controllers and the scheduler, unless they run.
 func (l *Lab) StartAPIServer(ctx context.Context) error {
 	if l.servers != nil {
 		return nil
@@ -84,7 +84,7 @@ func (l *Lab) StartAPIServer(ctx context.Context) error {
 	return l.servers[0].await(ctx, l.API.ready)
 }
 
-// startServers starts all that StopAPIServer ends, the API server first.
+// startServers starts all that StopAPIServer stops, the API server first.
 func (l *Lab) startServers(ctx context.Context) error {
 	p := l.PKI.Path
 	for _, server := range []struct {
@@ -154,7 +154,7 @@ func (l *Lab) Kubectl(args ...string) []string {
 		"--cache-dir=" + filepath.Join(l.dir, "kubectl")}, args...)
 }
 
-// listening asks whether something listens at an address.
+// listening returns a check that a program listens at an address.
 func listening(address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var d net.Dialer
@@ -166,12 +166,12 @@ func listening(address string) func(context.Context) error {
 	}
 }
 
-// ready asks whether the API server says that it is ready.
+// ready checks the API server's readiness.
 func (a *API) ready(ctx context.Context) error {
 	return a.call(ctx, http.MethodGet, "/readyz", "", nil, nil)
 }
 
-// admitNodes makes a bootstrap token and lets its bearers ask for a node's certificate.
+// admitNodes makes a bootstrap token and lets its users request a node's certificate.
 func (a *API) admitNodes(ctx context.Context, token string, expires time.Time) error {
 	if err := a.MakeToken(ctx, token, expires); err != nil {
 		return err
@@ -188,13 +188,13 @@ func (a *API) admitNodes(ctx context.Context, token string, expires time.Time) e
 	return nil
 }
 
-// Bootstrappers is the group of those who have a bootstrap token.
+// Bootstrappers is the group of the users with a bootstrap token.
 const Bootstrappers = "system:bootstrappers:e2e"
 
-// binding gives the members of a group a role in the whole cluster.
+// binding gives a group a role in the whole cluster.
 type binding struct{ name, group, role string }
 
-// approval is why the controller manager approves the first certificate of a node.
+// approval lets the controller manager approve the first certificate of a node.
 var approval = binding{"e2e-approve", Bootstrappers, "system:certificates.k8s.io:certificatesigningrequests:nodeclient"}
 
 const bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
@@ -207,11 +207,11 @@ func (a *API) bind(ctx context.Context, b binding) error {
 	})
 }
 
-// publicPath is the namespace that everybody may look into.
+// publicPath is the namespace that all users may read.
 const publicPath = "/api/v1/namespaces/kube-public"
 
-// showCluster shows everybody how the cluster is reached, as kubeadm does; the controller manager signs that for each token
-// (k8s.io/kubernetes, cmd/kubeadm/app/phases/bootstraptoken/clusterinfo).
+// showCluster publishes the cluster's address and CA for all users, as kubeadm does. The controller manager signs them
+// for each token (k8s.io/kubernetes, cmd/kubeadm/app/phases/bootstraptoken/clusterinfo).
 func (a *API) showCluster(ctx context.Context, authority []byte) error {
 	const name, rbac = "cluster-info", "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public/"
 	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n    server: %s\n    certificate-authority-data: %s\n",
@@ -235,7 +235,7 @@ func (a *API) showCluster(ctx context.Context, authority []byte) error {
 	return nil
 }
 
-// MakeToken makes a bootstrap token that is good until it expires.
+// MakeToken makes a bootstrap token that is valid until it expires.
 func (a *API) MakeToken(ctx context.Context, token string, expires time.Time) error {
 	id, secret, _ := strings.Cut(token, ".")
 	return a.call(ctx, http.MethodPost, "/api/v1/namespaces/kube-system/secrets", jsonType, map[string]any{

@@ -7,11 +7,11 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// credentialName is the name of the systemd credential that holds a contract.
+// credentialName is the name of the systemd credential with a contract.
 const credentialName = "slipway.contract"
 
-// credential makes a machine one without a cloud, whose user data is a systemd credential in its firmware,
-// and whose host name the kernel is told. https://systemd.io/CREDENTIALS/ describes it.
+// credential makes a machine that has no cloud. Its user data is a systemd credential in its firmware, and its host name is a
+// kernel argument. https://systemd.io/CREDENTIALS/ describes it.
 func (l *Lab) credential(_ context.Context, m Machine, g Guest) (Machine, error) {
 	l.Cloud.SetInstance(fakecloud.Instance{})
 	m.Firmware = []string{

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// CopyDisk copies a disk; what is empty takes no space.
+// CopyDisk copies a disk; empty areas take no space.
 func CopyDisk(ctx context.Context, from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
@@ -23,7 +23,7 @@ func CopyDisk(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// WholeDisk writes the disk of a machine that has ended, with all that the machine has written to it.
+// WholeDisk writes the disk of a machine that has ended, with all of the machine's writes.
 func (vm *VM) WholeDisk(ctx context.Context, to string) error {
 	if out, err := exec.CommandContext(ctx, "qemu-img", "convert", "-O", "raw", vm.overlay(), to).CombinedOutput(); err != nil {
 		return fmt.Errorf("write the machine's whole disk: %w: %s", err, out)
@@ -31,8 +31,7 @@ func (vm *VM) WholeDisk(ctx context.Context, to string) error {
 	return nil
 }
 
-// ReadDisk asks debugfs about a disk that no machine has mounted. About what is not there it has nothing
-// to say.
+// ReadDisk runs a debugfs request on a disk that no machine has mounted. The output is empty if the file does not exist.
 func ReadDisk(ctx context.Context, disk, request string) (string, error) {
 	return debugfs(ctx, "-R", request, disk)
 }
@@ -44,7 +43,7 @@ func debugfs(ctx context.Context, args ...string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("debugfs: %w: %s", err, stderr.String())
 	}
-	// The first line that it says is its version.
+	// The first line of its messages is its version.
 	for lines := bufio.NewScanner(&stderr); lines.Scan(); {
 		if line := lines.Text(); !strings.HasPrefix(line, "debugfs ") && !strings.Contains(line, "File not found") {
 			return "", fmt.Errorf("debugfs %s: %s", strings.Join(args, " "), line)
@@ -53,8 +52,8 @@ func debugfs(ctx context.Context, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// ReplayJournal brings a disk's files to where a machine that mounts it would find them. undo takes that
-// back, so that the machine finds the disk as it was left.
+// ReplayJournal brings a disk's files to the state that a machine finds when it mounts the disk. undo reverts that, so that the
+// machine finds the disk as it was left.
 func ReplayJournal(ctx context.Context, disk string) (undo func() error, err error) {
 	saved := disk + ".undo"
 	if err := os.RemoveAll(saved); err != nil {

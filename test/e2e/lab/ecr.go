@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// AWS's registry of images, which the sandbox's DNS server knows: where a machine asks for a login, and where it pulls.
+// AWS's image registry, which the sandbox's DNS server knows: the addresses for logins and for pulls.
 const (
 	ecrAPI  = "api.ecr." + Region + ".amazonaws.com"
 	ecrHost = fakecloud.Account + ".dkr.ecr." + Region + ".amazonaws.com"
@@ -21,7 +21,7 @@ const (
 	ecrAddress = "10.77.0.4"
 )
 
-// ecr starts the registry on the sandbox's network. It lets only a login in, and gives one only to a machine's role.
+// ecr starts the registry on the sandbox's network. Only a login may read from it, and only a machine's role gets a login.
 func (l *Lab) ecr(ctx context.Context) error {
 	pki, err := NewPKI(filepath.Join(l.dir, "aws-pki"), "e2e-aws-ca")
 	if err != nil {

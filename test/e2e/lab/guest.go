@@ -10,21 +10,22 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// Guest is who a machine is to its cloud, and what the cloud was given for it.
+// Guest is a machine's identity in its cloud, and the cloud's data for it.
 type Guest struct {
 	// Name is the host name.
 	Name string
-	// Number distinguishes machines: the cloud's IDs, and the firmware's, are made of it.
+	// Number distinguishes machines: the IDs of the cloud and of the firmware contain it.
 	Number int
-	// UserData is what the machine was created with; nil for none.
+	// UserData is the user data at the machine's creation. It may be nil.
 	UserData []byte
-	// Metadata is what only the cloud's metadata service has, and no disk: Azure's user data, beside its custom data.
+	// Metadata is served only by the cloud's metadata service, and is on no disk: Azure's user data, in addition to its custom
+	// data.
 	Metadata []byte
-	// Tags are what the owner has given the machine, as Azure's metadata service says.
+	// Tags are the owner's tags, in Azure's metadata service.
 	Tags []fakecloud.Tag
 }
 
-// clouds make a machine one of a cloud's, by the cloud's name.
+// clouds make a machine a machine of a cloud, by the cloud's name.
 var clouds = map[string]func(l *Lab, ctx context.Context, m Machine, g Guest) (Machine, error){
 	"azure":      (*Lab).azure,
 	"ec2":        (*Lab).ec2,
@@ -33,9 +34,9 @@ var clouds = map[string]func(l *Lab, ctx context.Context, m Machine, g Guest) (M
 	"credential": (*Lab).credential,
 }
 
-// In makes a machine one of a cloud's: its firmware says so, and its settings are where that cloud has
-// them. The clouds are azure, ec2, nocloud (a disk, as local hypervisors have it), openstack (its
-// configuration drive) and credential (systemd's, in the firmware; no cloud at all).
+// In makes a machine a machine of a cloud: its firmware identifies the cloud, and its settings are where that cloud has them. The
+// clouds are azure, ec2, nocloud (a disk, as local hypervisors have it), openstack (its configuration drive) and credential
+// (systemd's, in the firmware; no cloud at all).
 func (l *Lab) In(ctx context.Context, cloud string, m Machine, g Guest) (Machine, error) {
 	if g.Metadata != nil && cloud != "azure" {
 		return m, fmt.Errorf("%s has one place for user data: what only its metadata service has is Azure's", cloud)

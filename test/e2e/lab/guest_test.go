@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// furnished is a machine of a cloud, and all that QEMU and the kernel are told of it.
+// furnished is a machine of a cloud, and the arguments for QEMU and the kernel.
 func furnished(t *testing.T, cloud string, g Guest) (m Machine, told string) {
 	t.Helper()
 	l := &Lab{Cloud: fakecloud.New(fakecloud.Instance{})}
@@ -30,7 +30,7 @@ func TestMachinesOfClouds(t *testing.T) {
 	data := []byte("#cloud-config\n\x00\xff")
 	for cloud, c := range map[string]struct {
 		tells string
-		// files are those of the seed, as isoinfo lists them; nil for no seed.
+		// files are those of the seed, in isoinfo's format. If nil, there is no seed.
 		files []string
 	}{
 		"azure":      {azureTag, []string{"/OVF_ENV.XML;1"}},
@@ -52,7 +52,7 @@ func TestMachinesOfClouds(t *testing.T) {
 		}
 		list := []string{"-f", "-R", "-i", m.Seed}
 		if cloud == "azure" {
-			list = []string{"-f", "-i", m.Seed} // UDF, and plain names beside it
+			list = []string{"-f", "-i", m.Seed} // UDF, with plain names beside it
 		}
 		out, err := exec.Command("isoinfo", list...).Output()
 		if files := strings.Fields(string(out)); err != nil || !slices.Equal(files, c.files) {

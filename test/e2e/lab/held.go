@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// heldSign is what the initial RAM disk says when it waits; holdArgument has it do so.
+// heldSign is the message of the initial RAM disk when it waits; holdArgument makes it wait.
 const (
 	heldSign     = "e2e: held"
 	holdArgument = " E2E_HOLD=1"
 )
 
-// Holding is the machine that Hold keeps, of one that is to go on from there. What it writes is not recorded.
+// Holding is the machine for Hold, for a machine that will continue from there. Its writes are not recorded.
 func Holding(m Machine) Machine {
 	m.KernelArgs, m.Record = m.KernelArgs+holdArgument, false
 	return m
 }
 
-// Hold boots the kernel of a machine of Holding up to where it has not seen a disk yet, and keeps it in a file: whatever
-// Dir and Disk a machine has that goes on from there (Machine.Held), its kernel need not start again. The file is there
-// when it is whole.
+// Hold boots the kernel of a machine of Holding to a point before it has seen a disk, and saves it in a file. Any machine that
+// continues from there (Machine.Held), with any Dir and Disk, does not have to start its kernel again. The file exists only when it
+// is complete.
 func (l *Lab) Hold(ctx context.Context, m Machine, state string) error {
 	vm, err := l.Boot(ctx, m)
 	if err != nil {
@@ -47,11 +47,11 @@ func (l *Lab) Hold(ctx context.Context, m Machine, state string) error {
 func (vm *VM) held(ctx context.Context) error {
 	return vm.await(ctx, "the console does not say "+heldSign, func() bool {
 		console, err := os.ReadFile(vm.ConsolePath())
-		return err == nil && bytes.Contains(console, []byte(heldSign)) // there is none in the machine's first moments
+		return err == nil && bytes.Contains(console, []byte(heldSign)) // the file does not exist in the machine's first moments
 	})
 }
 
-// release has a held machine go on, in the present.
+// release lets a held machine continue, with the present time.
 func (vm *VM) release(ctx context.Context) error {
 	err := vm.await(ctx, "QEMU does not take over the held machine", func() bool {
 		said, err := vm.monitor(ctx, "info status")
@@ -63,7 +63,7 @@ func (vm *VM) release(ctx context.Context) error {
 	return vm.Shell.tell(fmt.Sprint(time.Now().Unix()))
 }
 
-// await waits until something holds of a machine that is well; otherwise says what is wrong where it does not come.
+// await waits until holds returns true while the machine is healthy. otherwise is the error text if it never does.
 func (vm *VM) await(ctx context.Context, otherwise string, holds func() bool) error {
 	for !holds() {
 		select {

@@ -11,16 +11,16 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// ClusterName is what the cluster is called to whoever joins by the machine's AWS identity, and Region is where it is.
+// ClusterName is the cluster's name for machines that join by their AWS identity, and Region is its region.
 const (
 	ClusterName = "e2e"
 	Region      = "us-east-1"
-	// nodeRole is the role that EC2 gives its machines here, and the one that the cluster takes for a node's.
+	// nodeRole is the role of the machines in EC2, which the cluster maps to nodes.
 	nodeRole = "e2e-node"
 )
 
-// authenticatorConfig maps the role of machines to Nodes, as EKS does for a cluster's own nodes (aws-iam-authenticator, README,
-// "Full Configuration Format"). A Node has the name that EC2 has for the instance.
+// authenticatorConfig maps the machines' role to Nodes, as EKS does for a cluster's own nodes (aws-iam-authenticator, README, "Full
+// Configuration Format"). A Node has EC2's name for the instance.
 const authenticatorConfig = `clusterID: ` + ClusterName + `
 server:
   mapRoles:
@@ -29,12 +29,11 @@ server:
     groups: [system:bootstrappers, system:nodes]
 `
 
-// stsHost is the server that a machine's signed request is for.
+// stsHost is the server in a machine's signed request.
 const stsHost = "sts." + Region + ".amazonaws.com"
 
-// identities starts what knows machines by their AWS identity: the real aws-iam-authenticator, which the API server asks by
-// webhook, and AWS's STS and EC2 as it finds them. It returns the webhook's kubeconfig, or ""
-// where no case takes such an identity.
+// identities starts the servers that verify machines' AWS identities: the real aws-iam-authenticator, which the API server calls by
+// webhook, and fakes of AWS's STS and EC2 for it. It returns the webhook's kubeconfig, or "" if no case uses such an identity.
 func (l *Lab) identities(ctx context.Context) (webhook string, err error) {
 	program := l.Parts.Programs[Authenticator]
 	if program == "" {
@@ -52,7 +51,7 @@ func (l *Lab) identities(ctx context.Context) (webhook string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// No name server knows STS: the way to it is a proxy, which leads nowhere else.
+	// No name server knows STS, so the authenticator reaches it through a proxy, which leads nowhere else.
 	proxy, err := serveLocally(forwardProxy{stsHost + ":443": sts})
 	if err != nil {
 		return "", err

@@ -14,11 +14,11 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// Programs that not every case takes.
+// Programs that only some cases need.
 const (
 	Authenticator = "aws-iam-authenticator"
 	Ignition      = "ignition"
-	// Karpenter is its core with Slipway's provider, from test/e2e/karpenter.
+	// Karpenter is Karpenter's core with Slipway's provider, from test/e2e/karpenter.
 	Karpenter = "karpenter"
 	// NewerKarpenter is the same, built as another version.
 	NewerKarpenter = "karpenter-newer"
@@ -27,7 +27,7 @@ const (
 	ECRProvider = "ecr-credential-provider"
 )
 
-// Parts are the directories of what the lab runs.
+// Parts are the directories of the lab's programs.
 type Parts struct {
 	Kernel     string
 	Initrd     string
@@ -37,7 +37,7 @@ type Parts struct {
 	Etcd       string
 	// Payload has the program of pods' images, payload.
 	Payload string
-	// Programs are where the programs are that not every case takes, by name.
+	// Programs are the paths of programs that only some cases need, by name.
 	Programs map[string]string
 }
 
@@ -45,43 +45,43 @@ type Parts struct {
 type Lab struct {
 	Parts Parts
 	Cloud *fakecloud.Cloud
-	// besides are what the cloud's services say to machines that run beside another, by their addresses: each a *fakecloud.Cloud.
+	// besides are the cloud's data for machines that run beside another, by their addresses: each a *fakecloud.Cloud.
 	besides sync.Map
 	Log     *slog.Logger
-	// Token is the bootstrap token that the cluster takes.
+	// Token is the bootstrap token that the cluster accepts.
 	Token string
 	// PKI holds the cluster's certificates.
 	PKI *PKI
-	// API speaks to the API server as the cluster's administrator.
+	// API calls the API server as the cluster's administrator.
 	API *API
-	// Registries have images that are in no node's image.
+	// Registries have images that no node's image contains.
 	Registries *Registries
-	// Isolated is the registry of a cluster without a way out.
+	// Isolated is the registry of an air-gapped cluster.
 	Isolated *Isolated
-	// AWSPKI has made the certificate of AWS's registry.
+	// AWSPKI has signed the certificate of AWS's registry.
 	AWSPKI *PKI
-	// Disk limits the disks of the machines that are started from now on.
+	// Disk limits the disks of the machines that start from now on.
 	Disk DiskLimits
 
 	dir       string
 	processes []*Process
-	// dnsmasq is the DHCP server, and address is what it gives the machine.
+	// dnsmasq is the DHCP server, and address is the machine's address in it.
 	dnsmasq *Process
 	address string
-	// webhook is the kubeconfig by which the API server asks who has an AWS identity.
+	// webhook is the kubeconfig with which the API server verifies AWS identities.
 	webhook string
-	// servers are the API server and what ends and starts with it.
+	// servers are the API server and the programs that stop and start with it.
 	servers []*Process
 
 	servicesMu sync.Mutex
-	// services are the cloud's, while they run.
+	// services are the cloud's services, while they run.
 	services []*http.Server
-	// revival brings them back, where they are away for a time.
+	// revival starts them again, if they are stopped for a time.
 	revival *time.Timer
 }
 
-// Start makes the sandbox's network and control plane. dir is where its state and its logs are; what
-// is there is removed.
+// Start makes the sandbox's network and control plane. dir is the directory for its state and its logs; its former content is
+// removed.
 func Start(ctx context.Context, dir string, parts Parts, log *slog.Logger) (*Lab, error) {
 	if err := enter(); err != nil {
 		return nil, err
@@ -113,10 +113,10 @@ func Start(ctx context.Context, dir string, parts Parts, log *slog.Logger) (*Lab
 	return l, nil
 }
 
-// Dir is where the lab keeps its state and logs.
+// Dir returns the directory of the lab's state and logs.
 func (l *Lab) Dir() string { return l.dir }
 
-// Stop ends all processes, the latest first. What remains dies with the sandbox.
+// Stop ends all processes, the latest first. The rest ends with the sandbox.
 func (l *Lab) Stop() {
 	for i := len(l.processes) - 1; i >= 0; i-- {
 		l.processes[i].Stop(3 * time.Second)
@@ -126,14 +126,14 @@ func (l *Lab) Stop() {
 // Process is a program that runs in the sandbox.
 type Process struct {
 	Name string
-	// LogPath is where its output goes.
+	// LogPath is the path of its output.
 	LogPath string
 	cmd     *exec.Cmd
 	done    chan struct{}
 	err     error
 }
 
-// start starts a program, whose output goes to a file of its name.
+// start starts a program, with its output in a file of its name.
 func (l *Lab) start(ctx context.Context, name string, env []string, argv ...string) (*Process, error) {
 	p := &Process{Name: name, LogPath: filepath.Join(l.dir, name+".log"), done: make(chan struct{})}
 	out, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -155,7 +155,7 @@ func (l *Lab) start(ctx context.Context, name string, env []string, argv ...stri
 	return p, nil
 }
 
-// Run starts a program of a case's, which ends with the lab where the case does not end it.
+// Run starts a program for a case. It ends with the lab, if the case does not end it.
 func (l *Lab) Run(ctx context.Context, name string, env []string, argv ...string) (*Process, error) {
 	return l.start(ctx, name, env, argv...)
 }
@@ -163,7 +163,7 @@ func (l *Lab) Run(ctx context.Context, name string, env []string, argv ...string
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// await waits until a program is as it should be, for as long as it runs.
+// await waits until a program is ready, as long as it runs.
 func (p *Process) await(ctx context.Context, is func(context.Context) error) error {
 	for {
 		err := is(ctx)
@@ -180,7 +180,7 @@ func (p *Process) await(ctx context.Context, is func(context.Context) error) err
 	}
 }
 
-// Stop asks the program to end, and makes it when it does not.
+// Stop asks the program to end, and kills it if it does not.
 func (p *Process) Stop(patience time.Duration) {
 	p.cmd.Process.Signal(os.Interrupt)
 	select {

@@ -139,7 +139,7 @@ func TestBlockLogThatIsNone(t *testing.T) {
 	}
 }
 
-// machineShell serves a shell at a machine's serial port: a real bash, with a terminal's echo left out.
+// machineShell serves a shell at a machine's serial port: a real bash, without a terminal's echo.
 func machineShell(t *testing.T) *Shell {
 	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -178,7 +178,7 @@ func machineShell(t *testing.T) *Shell {
 	return shell
 }
 
-// well is what a machine says of itself that comes up.
+// well is the check of a healthy machine.
 func well() error { return nil }
 
 func TestShell(t *testing.T) {

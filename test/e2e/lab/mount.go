@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// WithMounted calls do with a tree that holds a disk's files. What it changes there is forgotten: the disk
-// stays as it is. The disk's journal must have been replayed.
+// WithMounted calls do with a tree of a disk's files. do's changes are discarded: the disk stays as it is. The disk's journal must
+// have been replayed.
 func WithMounted(disk string, do func(root string) error) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(disk), "mounted")
 	if err != nil {
@@ -44,7 +44,7 @@ func WithMounted(disk string, do func(root string) error) (err error) {
 	return do(root)
 }
 
-// WithDisk calls do with a tree that is a disk's own: what it changes there stays.
+// WithDisk calls do with the tree of a disk itself: do's changes stay.
 func WithDisk(disk string, do func(root string) error) (err error) {
 	root, err := os.MkdirTemp(filepath.Dir(disk), "mounted")
 	if err != nil {

@@ -13,49 +13,49 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// The network of the sandbox. One machine runs at a time, and has one address, or a second one at a second interface; machines that
+// The network of the sandbox. One machine runs at a time, and has one address, or a second one at a second interface. Machines that
 // a provisioner starts run beside each other ([Machine.Place]).
 const (
 	bridge = "br0"
-	// bridgeMAC is the same in every run: a machine that was saved in another one has it in its ARP cache, and would
-	// send to nobody for 10 s.
+	// bridgeMAC is the same in every run: a machine that was saved in an earlier run has it in its ARP cache. With another one, its
+	// packets would be lost for 10 s.
 	bridgeMAC = "02:00:0a:4d:00:01"
 	tap       = "tap0"
 	secondTap = "tap1"
 	thirdTap  = "tap2"
-	// HostAddress is the sandbox's own address, where the API server is.
+	// HostAddress is the sandbox's own address, with the API server.
 	HostAddress = "10.77.0.1"
-	// PrivateServer is the API server's name as a private link would have it. No DNS server knows it.
+	// PrivateServer is the API server's name as for a private link. No DNS server knows it.
 	PrivateServer = "e2e.privatelink.eastus.azmk8s.io"
 	// KnownName and OtherName are the names that the sandbox's DNS server knows, with KnownAddress and OtherAddress.
 	KnownName    = "known.e2e.test"
 	KnownAddress = "192.0.2.7"
 	OtherName    = "other.e2e.test"
 	OtherAddress = "192.0.2.8"
-	// NobodysAddress is nobody's.
+	// NobodysAddress is an unused address.
 	NobodysAddress = "10.77.0.250"
-	// NodeAddress and NodeMAC are the machine's, as long as it is given no other address.
+	// NodeAddress and NodeMAC are the machine's, unless it gets another address.
 	NodeAddress = "10.77.0.11"
 	NodeMAC     = "52:54:00:77:00:11"
-	// SecondAddress and SecondMAC are those of its second interface, where it has one, or of a second machine.
+	// SecondAddress and SecondMAC are those of its second interface, or of a second machine.
 	SecondAddress = "10.77.0.13"
 	SecondMAC     = "52:54:00:77:00:13"
 	thirdAddress  = "10.77.0.15"
 	thirdMAC      = "52:54:00:77:00:15"
-	// AcceleratedMAC is that of its interface of hardware.
+	// AcceleratedMAC is that of its hardware interface.
 	AcceleratedMAC = "52:54:00:77:00:14"
-	// PodRange is where pods get their addresses.
+	// PodRange is the range of the pods' addresses.
 	PodRange = "10.88.0.0/24"
 	prefix   = 24
 )
 
-// place is where a machine is in the network.
+// place is a machine's place in the network.
 type place struct{ tap, mac, address string }
 
-// places are as many as machines can run beside each other. The first machine can have another address ([Lab.SetAddress]).
+// places limits how many machines can run beside each other. The first machine can have another address ([Lab.SetAddress]).
 var places = []place{{tap, NodeMAC, NodeAddress}, {secondTap, SecondMAC, SecondAddress}, {thirdTap, thirdMAC, thirdAddress}}
 
-// Places is how many machines can run beside each other.
+// Places returns how many machines can run beside each other.
 func Places() int { return len(places) }
 
 // ip runs the ip command, once for each line.
@@ -87,7 +87,7 @@ func (l *Lab) network(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the network: %w", err)
 	}
-	// The server has the address from its start on: a signal that comes before it listens to signals would end it.
+	// The server has the address from its start on: a signal that comes before its signal handlers would end it.
 	if err := l.giveAddress(ctx, NodeAddress); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (l *Lab) network(ctx context.Context) error {
 	return l.CloudUp()
 }
 
-// SetAddress gives the machine an address from its next start on, in the network and in what its cloud says of it.
+// SetAddress gives the machine an address from its next start on, in the network and in its cloud's metadata.
 func (l *Lab) SetAddress(ctx context.Context, address string) error {
 	if address == l.address {
 		return nil
@@ -111,7 +111,8 @@ func (l *Lab) SetAddress(ctx context.Context, address string) error {
 	return l.readAgain()
 }
 
-// SetNameserver has the network name another DNS server from its next answer on. It is the same server, at one of its addresses.
+// SetNameserver makes the network's DHCP server name another DNS server from its next answer on. It is the same server, at another
+// of its addresses.
 func (l *Lab) SetNameserver(address string) error {
 	if err := l.nameServer(address); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (l *Lab) SetNameserver(address string) error {
 	return l.readAgain()
 }
 
-// readAgain has the DHCP server read its files again.
+// readAgain makes the DHCP server read its files again.
 func (l *Lab) readAgain() error {
 	if err := l.dnsmasq.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		return fmt.Errorf("have the DHCP server read its files again: %w", err)
@@ -127,12 +128,12 @@ func (l *Lab) readAgain() error {
 	return nil
 }
 
-// nameServer says which DNS server the network has, everywhere but to a DHCP server that is running.
+// nameServer sets the network's DNS server, but does not notify a running DHCP server.
 func (l *Lab) nameServer(address string) error {
 	return os.WriteFile(l.optionsFile(), []byte("option:dns-server,"+address+"\n"), 0o644)
 }
 
-// giveAddress says what address the machine has, everywhere but to a DHCP server that is running.
+// giveAddress sets the machine's address, but does not notify a running DHCP server.
 func (l *Lab) giveAddress(ctx context.Context, address string) error {
 	if err := os.MkdirAll(filepath.Dir(l.hostsFile()), 0o755); err != nil {
 		return err
@@ -149,14 +150,15 @@ func (l *Lab) giveAddress(ctx context.Context, address string) error {
 	return ip(ctx, "route replace "+PodRange+" via "+address)
 }
 
-// hostsFile says which machine gets which address (dnsmasq(8), --dhcp-hostsfile).
+// hostsFile is the path of the file with the machines' addresses (dnsmasq(8), --dhcp-hostsfile).
 func (l *Lab) hostsFile() string { return filepath.Join(l.dir, "dhcp", "hosts") }
 
-// optionsFile says what else the network has (dnsmasq(8), --dhcp-optsfile).
+// optionsFile is the path of the file with the network's other options (dnsmasq(8), --dhcp-optsfile).
 func (l *Lab) optionsFile() string { return filepath.Join(l.dir, "dhcp", "options") }
 
-// dhcp starts a DHCP server that knows the one machine by its interfaces, and tells it Azure's option 245, where the
-// wire server is; and a DNS server that knows a few names, and says so of all others: one that does not answer costs seconds.
+// dhcp starts a DHCP server that knows the machine by its interfaces, and sends it Azure's option 245 with the wire server's
+// address. It also starts a DNS server that knows a few names, and answers for all others that they do not exist: a DNS server
+// without an answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
 	dir := filepath.Dir(l.hostsFile())
 	var err error

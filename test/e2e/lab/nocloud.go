@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// noCloud makes a machine one without a cloud, whose settings are on a disk labelled "cidata".
+// noCloud makes a machine that has no cloud. Its settings are on a disk labelled "cidata".
 // https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html describes it.
 func (l *Lab) noCloud(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	l.Cloud.SetInstance(fakecloud.Instance{})
@@ -20,5 +20,5 @@ func (l *Lab) noCloud(ctx context.Context, m Machine, g Guest) (Machine, error) 
 	return m, err
 }
 
-// plainUUID is a machine's, in its firmware, that no cloud gives a meaning to.
+// plainUUID is a machine's UUID in its firmware, which belongs to no cloud.
 func plainUUID(number int) string { return fmt.Sprintf("0e2e0e2e-0000-4000-8000-%012d", number) }

@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// openStack makes a machine one of OpenStack's, whose settings are on its configuration drive.
+// openStack makes a machine an OpenStack machine, with its settings on its configuration drive.
 // https://docs.openstack.org/nova/latest/user/metadata.html describes it.
 func (l *Lab) openStack(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	l.Cloud.SetInstance(fakecloud.Instance{})

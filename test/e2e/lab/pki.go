@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// PKI is the cluster's certificate authority and what it signed, as files.
+// PKI is the cluster's certificate authority and the certificates that it has signed, as files.
 type PKI struct {
 	dir string
 	ca  *x509.Certificate
@@ -101,7 +101,7 @@ func (p *PKI) issue(name, commonName, organization string, addresses ...string) 
 	return writeKey(p.Path(name+".key"), key)
 }
 
-// serviceAccountKey makes the key that service accounts' tokens are signed with.
+// serviceAccountKey makes the key that signs service accounts' tokens.
 func (p *PKI) serviceAccountKey() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -131,8 +131,8 @@ func (p *PKI) kubeconfig(name, server string) error {
 	return p.writeKubeconfig(p.Path(name+".kubeconfig"), name, server)
 }
 
-// KubeconfigFor writes a kubeconfig for a client certificate and a server by another address than the
-// cluster's own, and returns its path.
+// KubeconfigFor writes a kubeconfig for a client certificate and a server with another address than
+// the cluster's own, and returns its path.
 func (p *PKI) KubeconfigFor(name, server string) (string, error) {
 	path := p.Path(name + "-outside.kubeconfig")
 	return path, p.writeKubeconfig(path, name, server)

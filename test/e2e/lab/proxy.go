@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// forwardProxy is an HTTP proxy that makes tunnels (RFC 9110, 9.3.6) to the servers that it knows, by their names and
-// ports: it says where each is. It leads to nobody else.
+// forwardProxy is an HTTP proxy that makes tunnels (RFC 9110, 9.3.6). It maps the names and ports of the servers that it knows to
+// their addresses, and refuses all other servers.
 type forwardProxy map[string]string
 
 // ServeHTTP implements http.Handler.
@@ -34,7 +34,7 @@ func (p forwardProxy) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	go func() {
 		defer server.Close()
-		_, _ = io.Copy(server, ahead) // whoever gives up closes, and both learn of it
+		_, _ = io.Copy(server, ahead) // the side that ends first closes its connection, and the other side notices
 	}()
 	_, _ = io.Copy(client, server)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// pusher puts things into one repository of a registry, from behind its door (OCI distribution specification, "Push").
+// pusher pushes content to one repository of a registry, without its access control (OCI distribution specification, "Push").
 type pusher struct {
 	registry   http.Handler
 	repository string
@@ -43,7 +43,7 @@ func (p *pusher) manifest(ctx context.Context, tag string, mediaType types.Media
 	return d, p.do(ctx, http.MethodPut, "/manifests/"+tag, string(mediaType), content)
 }
 
-// descriptor says what a content is (OCI image specification, "Content Descriptors").
+// descriptor returns a content's descriptor (OCI image specification, "Content Descriptors").
 func descriptor(mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
 	digest, size, err := v1.SHA256(bytes.NewReader(content))
 	return v1.Descriptor{MediaType: mediaType, Digest: digest, Size: size}, err

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The images that are in no node's image. No name server knows their registries.
+// Images that no node's image contains. No name server knows their registries.
 const (
 	// MirroredImage is pulled from the mirror.
 	MirroredImage = "mirrored.internal/" + repository + ":" + tag
@@ -35,7 +35,7 @@ const (
 	repository, tag = "payload", "1"
 )
 
-// Where the mirror and the proxy are.
+// The addresses of the mirror and the proxy.
 const (
 	MirrorAddress = "10.77.0.2"
 	mirrorPort    = ":5000"
@@ -43,24 +43,23 @@ const (
 	tlsProxyPort  = ":3129"
 )
 
-// MirrorUser is who may pull from the mirror.
+// MirrorUser is the user who may pull from the mirror.
 const MirrorUser = "node"
 
-// Registries are the sandbox's image registries, and the way to them. Each has one image of its own.
+// Registries are the sandbox's image registries, and the servers in front of them. Each has one different image.
 type Registries struct {
-	// Mirror is the address of a mirror of a registry that there is not, with a certificate of MirrorPKI's. It wants to
-	// know who asks: MirrorUser, with MirrorPassword.
+	// Mirror is the address of a mirror for a registry that does not exist, with a certificate of MirrorPKI. It requires a login:
+	// MirrorUser, with MirrorPassword.
 	Mirror         string
 	MirrorPKI      *PKI
 	MirrorPassword string
-	// Proxy is the address of an HTTP proxy that leads to ProxiedImage's registry and to nobody else. That registry has a
-	// certificate of PKI's.
+	// Proxy is the address of an HTTP proxy that only leads to ProxiedImage's registry. That registry has a certificate of PKI.
 	Proxy string
 	PKI   *PKI
-	// TLSProxy is the address of the same proxy for those who speak TLS to it. It has a certificate of ProxyPKI's.
+	// TLSProxy is the address of the same proxy for clients that connect with TLS. It has a certificate of ProxyPKI.
 	TLSProxy string
 	ProxyPKI *PKI
-	// Requests are what the three were asked: "mirror", "registry" and "proxy".
+	// Requests are the requests to the three: "mirror", "registry" and "proxy".
 	Requests *Requests
 }
 
@@ -72,8 +71,7 @@ func (l *Lab) registries(ctx context.Context) (err error) {
 	return err
 }
 
-// startRegistries starts the registries and the proxy at addresses. payload is the directory with the program of
-// their images.
+// startRegistries starts the registries and the proxy at addresses. payload is the directory with the program of their images.
 func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy string) (*Registries, error) {
 	r := &Registries{MirrorPassword: rand.Text(), Requests: &Requests{}}
 	var err error
@@ -90,7 +88,7 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 	if err != nil {
 		return nil, err
 	}
-	// A machine cannot reach the registry: it is where the proxy is, and nowhere else.
+	// A machine cannot reach the registry: only the proxy can.
 	own := ""
 	for _, server := range []struct {
 		name, address string
@@ -130,10 +128,10 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 	return r, nil
 }
 
-// emptyRegistry is a registry of images that has none yet, and says nothing of what it is asked.
+// emptyRegistry is an image registry without images, which does not log its requests.
 func emptyRegistry() http.Handler { return registry.New(registry.Logger(log.New(io.Discard, "", 0))) }
 
-// login lets only a user with a password in.
+// login accepts only a user with a password.
 func login(handler http.Handler, user, password string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if u, p, _ := q.BasicAuth(); u != user || p != password {
@@ -145,7 +143,7 @@ func login(handler http.Handler, user, password string) http.Handler {
 	})
 }
 
-// serveTLS serves at an address, with a certificate for that and for names, and returns the address with its port.
+// serveTLS serves at an address, with a certificate for the address and for names, and returns the address with its port.
 func serveTLS(handler http.Handler, address string, pki *PKI, names ...string) (string, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -158,21 +156,21 @@ func serveTLS(handler http.Handler, address string, pki *PKI, names ...string) (
 	if err != nil {
 		return "", err
 	}
-	// A tunnel takes a connection over, which HTTP/2 does not give away.
+	// A tunnel hijacks the connection, which HTTP/2 does not allow.
 	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0), TLSNextProto: make(map[string]func(*http.Server, *tls.Conn, http.Handler))}
 	go server.ServeTLS(listener, pki.Path("server.crt"), pki.Path("server.key"))
 	return listener.Addr().String(), nil
 }
 
-// shared listens at one address of a port at which the API server listens at all others: the kernel gives a connection to the socket that
-// has its address (socket(7), SO_REUSEPORT).
+// shared listens at one address of a port at which the API server listens at all others. The kernel gives a connection to the
+// socket with its address (socket(7), SO_REUSEPORT).
 var shared = net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 	var refused error
 	err := c.Control(func(fd uintptr) { refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
 	return cmp.Or(err, refused)
 }}
 
-// imageLayer is a layer with a program, and with a text that no other layer has: whoever pulls it has something to fetch.
+// imageLayer is a layer with a program, and with a text that no other layer has, so that a client must always download it.
 func imageLayer(program []byte, origin string) ([]byte, error) {
 	var layer bytes.Buffer
 	w := tar.NewWriter(&layer)
@@ -191,8 +189,7 @@ func imageLayer(program []byte, origin string) ([]byte, error) {
 	return layer.Bytes(), w.Close()
 }
 
-// pushImage puts an image of one layer into a registry (OCI distribution specification, "Pushing
-// manifests").
+// pushImage pushes an image of one layer to a registry (OCI distribution specification, "Pushing manifests").
 func pushImage(ctx context.Context, to http.Handler, repository, tag string, layer []byte) error {
 	p := pusher{to, repository}
 	content, err := p.blob(ctx, types.OCIUncompressedLayer, layer)

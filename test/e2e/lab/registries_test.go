@@ -25,7 +25,7 @@ func testRegistries(t *testing.T) *Registries {
 	return r
 }
 
-// TestRegistries asks for manifests as a node would, and wants each server to be as careful as the cases take it to be.
+// TestRegistries requests manifests as a node would, and checks that each server refuses what the cases rely on.
 func TestRegistries(t *testing.T) {
 	r := testRegistries(t)
 	const manifest = "/v2/payload/manifests/1"
@@ -40,7 +40,7 @@ func TestRegistries(t *testing.T) {
 		url, password string
 		trusted       *PKI
 		proxy         bool
-		// want is the answer's code; 0 for none.
+		// want is the answer's status code. 0 means no answer.
 		want     int
 		requests []Request
 	}{
@@ -60,7 +60,7 @@ func TestRegistries(t *testing.T) {
 		r.Requests.Clear()
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots(c.trusted)}, DisableKeepAlives: true}
 		if c.proxy {
-			// The proxy of the environment is not asked for what is on this machine; this one is.
+			// The environment's proxy is not used for servers on this machine; this one is.
 			transport.Proxy = proxy
 		}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, nil)
@@ -85,7 +85,7 @@ func TestRegistries(t *testing.T) {
 	}
 }
 
-// TestTLSProxy: whoever trusts the proxy's authority and the registry's gets through, and nobody else.
+// TestTLSProxy: only a client that trusts both the proxy's CA and the registry's CA gets through.
 func TestTLSProxy(t *testing.T) {
 	r := testRegistries(t)
 	for _, c := range []struct {

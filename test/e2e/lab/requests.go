@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Request is one that a service of the sandbox has had.
+// Request is a request to a service of the sandbox.
 type Request struct {
 	Service string `json:"service"`
-	// Line is its method, its target and how it was answered: "GET /v2/: 200".
+	// Line is its method, its target and the status of its answer: "GET /v2/: 200".
 	Line string `json:"line"`
 }
 
-// Requests are what services were asked, in the order in which they have answered.
+// Requests are the requests to services, in the order of their answers.
 type Requests struct {
 	mu  sync.Mutex
 	all []Request
@@ -36,7 +36,7 @@ func (r *Requests) Clear() {
 	r.all = nil
 }
 
-// of is a handler whose requests are noted as a service's.
+// of wraps a handler to record its requests for a service.
 func (r *Requests) of(service string, handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		answer := &answer{ResponseWriter: w, note: func(status int) {
@@ -49,7 +49,7 @@ func (r *Requests) of(service string, handler http.Handler) http.Handler {
 	})
 }
 
-// answer notes how a request is answered.
+// answer records the status of an answer.
 type answer struct {
 	http.ResponseWriter
 	note  func(status int)
@@ -69,7 +69,7 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Hijack implements http.Hijacker: a connection is taken over by a proxy that says yes.
+// Hijack implements http.Hijacker: a proxy that accepts a tunnel hijacks its connection.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	a.done(http.StatusOK)
 	return http.NewResponseController(a.ResponseWriter).Hijack()

@@ -1,10 +1,10 @@
-// Package lab is where the test's machines live: a namespace of its own with a network, a cloud's
-// metadata services, a Kubernetes control plane, and virtual machines.
+// Package lab runs the test's machines: in a separate namespace with a network, a cloud's metadata
+// services, a Kubernetes control plane, and virtual machines.
 //
 // Everything runs in one sandbox: new network, process and mount namespaces, whose first process is
-// the test itself. When that process ends, however it ends, the kernel ends all others and takes the
-// network away; there is nothing to clean up and nothing is contacted outside. The package decides
-// nothing about what a test expects. test/e2e/cmd/e2e calls it.
+// the test itself. When that process ends, for any reason, the kernel ends all others and removes
+// the network. There is nothing to clean up, and no program contacts the outside. The package
+// decides nothing about the expectations of a test. test/e2e/cmd/e2e calls it.
 package lab
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// insideVariable tells a process that it is the sandbox's first.
+// insideVariable marks a process as the sandbox's first.
 const insideVariable = "SLIPWAY_E2E_SANDBOX"
 
 // Inside reports whether this process is the first of a sandbox.
@@ -43,7 +43,7 @@ func Command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// enter makes the sandbox's own view of mounts and processes.
+// enter makes the sandbox's own mounts for its processes.
 func enter() error {
 	if !Inside() {
 		return errors.New("not in a sandbox: start it with Command")

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// savedName is the name of the one snapshot that a saved machine's disk holds.
+// savedName is the name of the only snapshot on a saved machine's disk.
 const savedName = "saved"
 
-// Save saves a running machine as a disk, from which Machine.Resume goes on, and ends it.
+// Save saves a running machine as a disk, from which Machine.Resume continues, and ends the
+// machine.
 func (vm *VM) Save(ctx context.Context, disk string) error {
 	if _, err := vm.Shell.Output(ctx, "sync"); err != nil {
 		return err
@@ -33,7 +34,7 @@ func (vm *VM) Save(ctx context.Context, disk string) error {
 	return os.Rename(vm.overlay(), disk)
 }
 
-// resumed brings a machine that goes on into the present: its shell speaks, and its clock is right.
+// resumed brings a saved machine to the present: its shell answers, and its clock is right.
 func (vm *VM) resumed(ctx context.Context) error {
 	if err := vm.Shell.wake(); err != nil {
 		return err
@@ -46,10 +47,10 @@ func (vm *VM) resumed(ctx context.Context) error {
 	return err
 }
 
-// prompt is what QEMU's monitor says when it takes a command.
+// prompt is the prompt of QEMU's monitor.
 const prompt = "(qemu) "
 
-// monitor gives QEMU's monitor a command, and returns what it says.
+// monitor gives QEMU's monitor a command, and returns its output.
 func (vm *VM) monitor(ctx context.Context, command string) (string, error) {
 	conn, err := net.Dial("unix", filepath.Join(vm.Dir, "monitor"))
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// seed is a small disk by which a machine is handed its settings.
+// seed is a small disk with a machine's settings.
 type seed struct {
 	label string
-	// format are the flags of genisoimage that say which file systems the disk has.
+	// format are genisoimage's flags for the disk's file systems.
 	format string
 	// files are its files, by path.
 	files map[string][]byte

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// cloudServices are the cloud's, by the address at which each listens.
+// cloudServices are the cloud's services, by their addresses.
 func (l *Lab) cloudServices() map[string]http.Handler {
 	return map[string]http.Handler{
 		fakecloud.MetadataAddress + ":80":      l.byMachine((*fakecloud.Cloud).Metadata),
@@ -22,7 +22,7 @@ func (l *Lab) cloudServices() map[string]http.Handler {
 	}
 }
 
-// byMachine is a service of the cloud's, which knows by the address who asks.
+// byMachine is a service of the cloud that identifies a machine by its address.
 func (l *Lab) byMachine(service func(*fakecloud.Cloud) http.Handler) http.Handler {
 	one := service(l.Cloud)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -35,7 +35,7 @@ func (l *Lab) byMachine(service func(*fakecloud.Cloud) http.Handler) http.Handle
 	})
 }
 
-// CloudOf is what the cloud says to the machine of a place.
+// CloudOf returns the cloud's data for the machine at a place.
 func (l *Lab) CloudOf(place int) *fakecloud.Cloud {
 	if beside, ok := l.besides.Load(places[place].address); ok {
 		return beside.(*fakecloud.Cloud)
@@ -43,7 +43,7 @@ func (l *Lab) CloudOf(place int) *fakecloud.Cloud {
 	return l.Cloud
 }
 
-// Alone has the cloud forget the machines that ran beside another.
+// Alone makes the cloud forget the machines that ran beside another.
 func (l *Lab) Alone() { l.besides.Clear() }
 
 // CloudUp starts the cloud's services, unless they run.
@@ -66,7 +66,7 @@ func (l *Lab) CloudUp() error {
 	return nil
 }
 
-// CloudDown takes the cloud's services away, for a time or until CloudUp is called: connections are refused.
+// CloudDown stops the cloud's services, for a time or until CloudUp is called: connections are refused.
 func (l *Lab) CloudDown(ctx context.Context, lasting time.Duration) error {
 	l.servicesMu.Lock()
 	defer l.servicesMu.Unlock()

@@ -15,25 +15,25 @@ import (
 	"time"
 )
 
-// Shell runs commands as root in a machine, over its second serial port: it needs no network, and
-// nothing in the machine but systemd's debug shell.
+// Shell runs commands as root in a machine, over its second serial port: it needs no network, and nothing in the machine except
+// systemd's debug shell.
 type Shell struct {
 	conn net.Conn
 	mu   sync.Mutex
 	last int
-	// lines are what the machine writes. There is one connection for the machine's whole life: a
-	// serial port knows of no other.
+	// lines are the lines that the machine writes. There is one connection for the machine's whole life, because a serial port has
+	// only one.
 	lines chan string
 
-	// prompted is closed when the shell has spoken, at spoke.
+	// prompted is closed at the shell's first prompt, whose time is spoke.
 	prompted chan struct{}
 	spoke    time.Time
 }
 
-// maxLine is the longest line that a terminal takes.
+// maxLine is the longest line that a terminal accepts.
 const maxLine = 3000
 
-// dialShell connects to a machine's serial port, as soon as QEMU has made it. unhealthy says why there will be none.
+// dialShell connects to a machine's serial port, as soon as QEMU has made it. unhealthy returns why there will never be one.
 func dialShell(ctx context.Context, path string, unhealthy func() error) (*Shell, error) {
 	for {
 		conn, err := net.Dial("unix", path)
@@ -53,16 +53,16 @@ func dialShell(ctx context.Context, path string, unhealthy func() error) (*Shell
 	}
 }
 
-// wake makes a shell that was at its prompt when the machine was saved speak again.
+// wake makes a shell print again that was at its prompt when the machine was saved.
 func (s *Shell) wake() error { return s.tell("\necho '#'") }
 
-// tell writes a line to whoever reads the machine's serial port.
+// tell writes a line to the machine's serial port.
 func (s *Shell) tell(line string) error {
 	_, err := s.conn.Write([]byte(line + "\n"))
 	return err
 }
 
-// read passes on what the machine writes, until the connection ends.
+// read forwards the machine's output, until the connection ends.
 func (s *Shell) read() {
 	defer close(s.lines)
 	var pending []byte
@@ -92,7 +92,7 @@ func (s *Shell) read() {
 	}
 }
 
-// Wait waits until the machine has a shell. unhealthy says why there will be none.
+// Wait waits until the machine has a shell. unhealthy returns why there will never be one.
 func (s *Shell) Wait(ctx context.Context, unhealthy func() error) error {
 	for {
 		select {
@@ -108,19 +108,19 @@ func (s *Shell) Wait(ctx context.Context, unhealthy func() error) error {
 	}
 }
 
-// Spoke is when the machine first had a shell; it is known once Wait has returned.
+// Spoke returns when the machine first had a shell. Call it after Wait has returned.
 func (s *Shell) Spoke() time.Time {
 	<-s.prompted
 	return s.spoke
 }
 
-// Result is what a command in a machine came to.
+// Result is the result of a command in a machine.
 type Result struct {
 	Output string
 	Code   int
 }
 
-// Run runs a command line of bash, and returns its output, both streams in one.
+// Run runs a bash command line, and returns its output, with both streams merged.
 func (s *Shell) Run(ctx context.Context, command string) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,13 +144,13 @@ func (s *Shell) Run(ctx context.Context, command string) (Result, error) {
 				return parseAnswer(rest)
 			}
 		case <-ctx.Done():
-			// The command is interrupted, as at a terminal: what is asked next may be why it took so long.
+			// The command is interrupted, as at a terminal, because the next command may find out why it took so long.
 			return Result{}, errors.Join(fmt.Errorf("in the machine: %s: %w", firstWords(command), ctx.Err()), s.tell("\x03"))
 		}
 	}
 }
 
-// shellScript runs a command so that its answer is one line, which begins with the mark.
+// shellScript runs a command so that its answer is one line that begins with the mark.
 func shellScript(command, mark string) string {
 	var script strings.Builder
 	script.WriteString("\nstty -echo 2>/dev/null; PS1= PS2=; set +m\nc=\n")
@@ -180,9 +180,9 @@ func parseAnswer(text string) (Result, error) {
 	return Result{output, code}, err
 }
 
-// Release leaves the shell to whoever connects next, fit for people.
+// Release leaves the shell to other clients, with an echo and a prompt for people.
 func (s *Shell) Release() {
-	// The machine runs on; that its shell is less pleasant is no reason to fail.
+	// The machine runs on; a less convenient shell is no reason to fail.
 	_, _ = s.conn.Write([]byte("\nstty echo 2>/dev/null; PS1='\\h:\\w# '\n"))
 	s.conn.Close()
 }
@@ -199,13 +199,13 @@ func (s *Shell) Output(ctx context.Context, command string) (string, error) {
 	return result.Output, err
 }
 
-// WriteFile writes a file in the machine, for root's eyes only.
+// WriteFile writes a file in the machine that only root can read.
 func (s *Shell) WriteFile(ctx context.Context, path string, content []byte) error {
 	_, err := s.Output(ctx, "umask 077; echo "+base64.StdEncoding.EncodeToString(content)+" | base64 -d > '"+path+".new' && mv '"+path+".new' '"+path+"'")
 	return err
 }
 
-// firstWords is enough of a text to know it by.
+// firstWords shortens a text to its beginning.
 func firstWords(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > 80 {

@@ -15,37 +15,37 @@ import (
 	"time"
 )
 
-// Machine says how a virtual machine is made.
+// Machine describes a virtual machine.
 type Machine struct {
-	// Dir is where its disk, sockets and console log are.
+	// Dir is the directory of its disk, sockets and console log.
 	Dir string
-	// Disk is the image that its disk begins as; it is not written to.
+	// Disk is the image with which its disk starts; the image is not written to.
 	Disk string
-	// Seed is a disk with a cloud's settings, or empty.
+	// Seed is a disk with a cloud's settings. It may be empty.
 	Seed string
-	// Resume is a disk that holds a machine saved by Save, which goes on from there; Disk and Seed must
-	// be those it was saved with. It is not written to.
+	// Resume is a disk with a machine that Save has saved, and that continues from there. Disk and Seed must be the saved
+	// machine's. The disk is not written to.
 	Resume string
-	// Held is a kernel that Hold has kept, which goes on with this machine's disk.
+	// Held is a kernel that Hold has saved, and that continues with this machine's disk.
 	Held string
-	// Continue has the machine find the disk that the last one of the same Dir has left.
+	// Continue makes the machine use the disk that the last one with the same Dir has left.
 	Continue bool
-	// Record keeps all that the machine writes to its disk, in a block log.
+	// Record records all that the machine writes to its disk, in a block log.
 	Record bool
-	// Place is which of the network's places it has ([Places]), where other machines run already; the first is 0.
+	// Place is its place in the network ([Places]) if other machines run already. The first is 0.
 	Place int
-	// Second is whether it has a second network interface.
+	// Second gives it a second network interface.
 	Second bool
-	// Accelerated is whether it has an interface of hardware, as machines of a cloud with accelerated networking do, and as many
-	// processors as the smaller ones of these.
+	// Accelerated gives it a hardware interface, as machines of a cloud with accelerated networking have, and as many processors as
+	// the smaller ones of these have.
 	Accelerated bool
-	// Temporary is the image of a disk that it has besides its own, as some sizes of a cloud's machines do, or empty.
+	// Temporary is the image of a second disk, as some sizes of a cloud's machines have. It may be empty.
 	Temporary string
-	// MemoryMiB is how much memory it has; 0 for 2048.
+	// MemoryMiB is the size of its memory. 0 means 2048.
 	MemoryMiB int
-	// KernelArgs are further arguments for the kernel.
+	// KernelArgs are further kernel arguments.
 	KernelArgs string
-	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
+	// Firmware are further QEMU arguments by which a guest detects its cloud.
 	Firmware []string
 }
 
@@ -63,15 +63,15 @@ type VM struct {
 	process *Process
 }
 
-// ConsolePath is where the machine's console log is.
+// ConsolePath returns the path of the machine's console log.
 func (m *Machine) ConsolePath() string { return filepath.Join(m.Dir, "console.log") }
 
 func (m *Machine) overlay() string { return filepath.Join(m.Dir, "disk.qcow2") }
 
-// artifactsPath is where what the machine writes to its artifacts port goes.
+// artifactsPath is the path of the output of the machine's artifacts port.
 func (m *Machine) artifactsPath() string { return filepath.Join(m.Dir, "artifacts") }
 
-// Boot starts a machine from its image, or where it was saved.
+// Boot starts a machine from its image, or from its saved state.
 func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	return vm, nil
 }
 
-// Kind is where a machine starts from. Of each kind, all have as much to do before they have a shell.
+// Kind is where a machine starts from. All machines of a kind have the same amount of work before they have a shell.
 func (m *Machine) Kind() string {
 	switch {
 	case m.Resume != "":
@@ -122,7 +122,7 @@ func (m *Machine) Kind() string {
 	return "off"
 }
 
-// makeOverlay makes what a machine writes to.
+// makeOverlay makes the disk that a machine writes to.
 func makeOverlay(ctx context.Context, m Machine) error {
 	if m.Continue {
 		return nil
@@ -140,14 +140,13 @@ func makeOverlay(ctx context.Context, m Machine) error {
 	return nil
 }
 
-// emulated are arguments for a kernel whose processor is a program. To set a timer is a way out to the emulator, where
-// a tick is cheap: with a regular one, a node joins with a tenth less of the processors' time. And ciphers that the
-// processor has instructions for are modules that test themselves when they are loaded; nothing here uses them. The
-// kernel's test of its timer counts ticks in a loop: on a busy machine there are too few, and the kernel panics.
+// emulated are kernel arguments for an emulated processor. To set a timer is expensive in the emulator, and a tick is cheap: with a
+// regular tick, a node joins with a tenth less processor time. Ciphers with processor instructions are modules that test themselves
+// when they are loaded, and nothing here uses them. The kernel's test of its timer counts ticks in a loop: on a busy machine there
+// are too few, and the kernel panics.
 const emulated = "no_timer_check nohz=off highres=off modprobe.blacklist=aesni_intel,ghash_clmulni_intel,crct10dif_pclmul,crc32_pclmul,sha1_ssse3,sha256_ssse3,sha512_ssse3"
 
-// qemu is QEMU's command line. It is an emulator throughout: nothing depends on the machine that it
-// runs on, but for time.
+// qemu is QEMU's command line. It always emulates: nothing depends on the machine that it runs on, except time.
 func (l *Lab) qemu(m Machine) []string {
 	processors := "2"
 	if m.Accelerated {
@@ -155,11 +154,11 @@ func (l *Lab) qemu(m Machine) []string {
 	}
 	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1 " + emulated + " " + m.KernelArgs
 	argv := []string{
-		// A machine's way to Ready is 0.7 GB of translated code; where that has no room, all is translated again.
+		// Until it is Ready, a machine runs 0.7 GB of translated code; with less room, QEMU translates all of it again.
 		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=1024", "-smp", processors, "-m", strconv.Itoa(cmp.Or(m.MemoryMiB, 2048)),
-		// With "enhanced rep movsb" a kernel clears and copies memory by the byte, each of which the emulator does by itself.
+		// With "enhanced rep movsb" a kernel clears and copies memory byte by byte, and the emulator handles each byte separately.
 		"-cpu", "max,-erms,-fsrm",
-		// A machine that is reset in the same process is half as fast: its memory is full of pages whose code was translated.
+		// A machine that is reset in the same process is half as fast, because its memory is full of pages with translated code.
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", kernelArgs,
 		"-blockdev", m.rootDisk(l.Disk), "-device", "virtio-blk-pci,drive=root",
@@ -183,7 +182,8 @@ func (l *Lab) qemu(m Machine) []string {
 		argv = append(argv, "-netdev", "tap,id=second,ifname="+secondTap+",script=no,downscript=no", "-device", "virtio-net-pci,netdev=second,romfile=,mac="+SecondMAC)
 	}
 	if m.Accelerated {
-		// Its driver begins with receive rings as large as those of Azure's hardware, and can have larger ones. It leads nowhere.
+		// Its driver starts with receive rings as large as those of Azure's hardware, and can have larger ones. It is connected to
+		// nothing.
 		argv = append(argv, "-device", "vmxnet3,romfile=,mac="+AcceleratedMAC)
 	}
 	if m.Temporary != "" {
@@ -200,14 +200,14 @@ func (m *Machine) tap() string { return places[m.Place].tap }
 
 func (m *Machine) mac() string { return places[m.Place].mac }
 
-// BlockLogPath is where what a machine writes to its disk is recorded.
+// BlockLogPath returns the path of the record of a machine's writes to its disk.
 func (m *Machine) BlockLogPath() string { return filepath.Join(m.Dir, "blocks.log") }
 
-// DiskLimits are what a machine's disk can do at most, as a cloud limits it; zero is no limit.
+// DiskLimits limit a machine's disk, as a cloud does. 0 means no limit.
 type DiskLimits struct{ IOPS, BytesPerSecond int }
 
-// rootDisk is the machine's disk, as QEMU describes such. Flushes go no further than to the block log:
-// the test's own machine will not lose its power.
+// rootDisk is the machine's disk, in QEMU's format. Flushes only go to the block log, because the machine that runs the test will
+// not lose its power.
 func (m *Machine) rootDisk(limits DiskLimits) string {
 	unsafe := map[string]any{"no-flush": true}
 	disk := map[string]any{
@@ -224,13 +224,13 @@ func (m *Machine) rootDisk(limits DiskLimits) string {
 		disk = map[string]any{"driver": "throttle", "throttle-group": "limits", "file": disk, "discard": "unmap"}
 	}
 	disk["node-name"] = "root"
-	document, _ := json.Marshal(disk) // maps of strings are always documents
+	document, _ := json.Marshal(disk) // a map of strings can always be encoded
 	return string(document)
 }
 
-// Quit ends the machine as Stop does, once all that it wrote is in the block log.
+// Quit ends the machine like Stop, but only when all its writes are in the block log.
 func (vm *VM) Quit(ctx context.Context) error {
-	vm.monitor(ctx, "quit") // it goes without an answer
+	vm.monitor(ctx, "quit") // it ends without an answer
 	select {
 	case <-vm.process.Done():
 	case <-ctx.Done():
@@ -240,7 +240,7 @@ func (vm *VM) Quit(ctx context.Context) error {
 	return nil
 }
 
-// Ended waits until the machine has ended by itself; one that reboots does, too.
+// Ended waits until the machine has ended by itself; a reboot also ends it.
 func (vm *VM) Ended(ctx context.Context) error {
 	select {
 	case <-vm.process.Done():
@@ -258,13 +258,13 @@ func (l *Lab) Again(ctx context.Context, vm *VM) (*VM, error) {
 	return l.Boot(ctx, m)
 }
 
-// Stop takes the machine's power away.
+// Stop cuts the machine's power.
 func (vm *VM) Stop() {
 	vm.Shell.Close()
 	vm.process.Kill()
 }
 
-// Healthy says what is wrong with a machine that does not come up, or nil.
+// Healthy returns why a machine will not come up, or nil.
 func (vm *VM) Healthy() error {
 	select {
 	case <-vm.process.Done():
@@ -273,7 +273,7 @@ func (vm *VM) Healthy() error {
 	}
 	console, err := os.ReadFile(vm.ConsolePath())
 	if err != nil {
-		return nil // not there yet
+		return nil // the log does not exist yet
 	}
 	for _, sign := range []string{"e2e: no root", "Kernel panic"} {
 		if strings.Contains(string(console), sign) {
@@ -292,9 +292,9 @@ func lastLine(path string) string {
 	return lines[len(lines)-1]
 }
 
-// MachineKey differs for machines whose saved states do not fit each other.
+// MachineKey differs for machines whose saved states are incompatible.
 func (l *Lab) MachineKey(m Machine) string {
-	// The paths of a machine's own files make no difference; whom it has met on its network does.
+	// The paths of a machine's own files do not matter; the neighbours on its network do.
 	key := strings.Join(append(l.qemu(m), bridgeMAC), "\x00")
 	return strings.ReplaceAll(key, m.Dir, "")
 }
