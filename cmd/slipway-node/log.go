@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // newLog returns the log of a run. The file, if any, and a standard error that is a pipe or a journal get JSON, one
@@ -39,11 +40,16 @@ type terminalLog struct {
 	attrs []slog.Attr
 }
 
-// Enabled implements slog.Handler.
-func (l *terminalLog) Enabled(_ context.Context, level slog.Level) bool { return level >= l.level }
+// Enabled implements slog.Handler. A record of what the program waits for is shown at each level of the terminal's.
+func (l *terminalLog) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= min(l.level, slog.LevelInfo)
+}
 
 // Handle implements slog.Handler.
 func (l *terminalLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Level < l.level && !waits(r) {
+		return nil
+	}
 	style := cli.StyleOf(l.to)
 	paint, word := style.Dim, strings.ToLower(r.Level.String())
 	switch {
@@ -69,6 +75,16 @@ func (l *terminalLog) Handle(_ context.Context, r slog.Record) error {
 	}
 	_, err := io.WriteString(l.to, line+"\n")
 	return err
+}
+
+// waits reports whether a record says what the program waits for.
+func waits(r slog.Record) bool {
+	found := false
+	r.Attrs(func(a slog.Attr) bool {
+		found = a.Key == state.WaitingKey
+		return !found
+	})
+	return found
 }
 
 // WithAttrs implements slog.Handler.

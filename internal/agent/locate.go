@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -9,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -78,6 +80,13 @@ func find(ctx context.Context, r *run, machine identity.Machine, where lookup) (
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, where.wait)
 		defer cancel()
+		places.Still = func() {
+			var tried []string
+			for _, a := range places.Tried() {
+				tried = append(tried, a.Source+": "+a.Result)
+			}
+			r.log.Info("still waiting", state.WaitingKey, "a contract ("+strings.Join(tried, "; ")+")")
+		}
 		if !r.dryRun {
 			places.Waiting = func() { base = prepare(ctx, r, machine.Facts) }
 		}

@@ -44,13 +44,11 @@ func (r *run) downloads(ctx context.Context) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	r.reporting(func() {
-		parallel.Each(len(nodes), limit, func(i int) {
-			failures[i] = r.guarded(string(nodes[i].ID()), func() error { return r.download(ctx, nodes[i]) })
-			if failures[i] != nil {
-				failures[i] = failed(nodes[i].Resource, failures[i])
-			}
-		})
+	parallel.Each(len(nodes), limit, func(i int) {
+		failures[i] = r.guarded(string(nodes[i].ID()), func() error { return r.download(ctx, nodes[i]) })
+		if failures[i] != nil {
+			failures[i] = failed(nodes[i].Resource, failures[i])
+		}
 	})
 	return errors.Join(failures...)
 }
@@ -135,9 +133,9 @@ func (r *run) wanted(d *resource.Download) (Action, error) {
 
 func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
 	start, name := r.Now(), n.Spec.Name()
-	r.awaited.set(name, "nothing has come yet")
-	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download), func(how string) { r.awaited.set(name, how) })
-	r.awaited.set(name, "")
+	r.awaited.begin(name, start)
+	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download), func(how string) { r.awaited.progress(name, how) })
+	r.awaited.end(name)
 	step := Step{Name: string(n.ID()), Start: start, Duration: r.Now().Sub(start)}
 	switch {
 	case errors.Is(err, ErrNotProbed):

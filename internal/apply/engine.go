@@ -131,7 +131,7 @@ type Report struct {
 // resource that failed, in the order of failure.
 func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan, began: e.Now()}
-	err := run.guarded("apply", func() error { return run.apply(ctx) })
+	err := run.reporting(func() error { return run.guarded("apply", func() error { return run.apply(ctx) }) })
 	return run.report(), err
 }
 
@@ -181,7 +181,7 @@ type run struct {
 	// earlier is the unfinished work of an earlier run; recovered reports whether there is any.
 	earlier   intent
 	recovered bool
-	// awaited are the components that are being downloaded.
+	// awaited are the steps that run.
 	awaited awaited
 	// idle has the units that systemd was asked about, and whether they were idle.
 	idle idleUnits

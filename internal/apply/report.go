@@ -69,7 +69,9 @@ func (r *run) guarded(what string, f func() error) error { return Guard(r.Log, w
 // step times a part of the run.
 func (r *run) step(name string, f func() error) error {
 	start := r.Now()
+	r.awaited.begin(name, start)
 	err := r.guarded(name, f)
+	r.awaited.end(name)
 	duration := r.Now().Sub(start)
 	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, Step{Name: name, Start: start, Duration: duration}) })
 	r.Log.Debug("step", "name", name, "duration", duration, "error", err)

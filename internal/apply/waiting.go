@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,34 +12,67 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// awaited are the components that are being downloaded, by name, with the progress of each.
+// awaited are the steps that run, by name.
 type awaited struct {
 	mu   sync.Mutex
-	list map[string]string
+	list map[string]awaitedStep
 }
 
-// set records a component's progress. Empty means that nothing waits for it any more.
-func (a *awaited) set(component, how string) {
+type awaitedStep struct {
+	began time.Time
+	// how is the progress, if the step reports one.
+	how string
+}
+
+// begin records that a step runs, until end.
+func (a *awaited) begin(name string, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if how == "" {
-		delete(a.list, component)
-		return
-	}
 	if a.list == nil {
-		a.list = make(map[string]string)
+		a.list = make(map[string]awaitedStep)
 	}
-	a.list[component] = how
+	a.list[name] = awaitedStep{began: at}
 }
 
-// reporting reports the downloads in progress as long as bring takes: in the log, and in a file for programs that wait
-// for the run. If the order of all changes must be the same each time, it reports nothing.
-func (r *run) reporting(bring func()) {
-	if r.Sequential {
-		bring()
-		return
+// progress records how far a step is.
+func (a *awaited) progress(name, how string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if step, runs := a.list[name]; runs {
+		step.how = how
+		a.list[name] = step
 	}
-	over, ended := make(chan struct{}), make(chan struct{})
+}
+
+func (a *awaited) end(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.list, name)
+}
+
+// long returns what has run for state.WaitingEvery and longer, in the order of names.
+func (a *awaited) long(now time.Time) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(a.list)) {
+		step := a.list[name]
+		took := now.Sub(step.began).Round(time.Second)
+		if took < state.WaitingEvery {
+			continue
+		}
+		all = append(all, strings.TrimSuffix(fmt.Sprintf("%s for %s: %s", name, took, step.how), ": "))
+	}
+	return all
+}
+
+// reporting reports what do waits for, every state.WaitingEvery: in the log, and in a file for programs that wait for the run. If the order
+// of all changes must be the same each time, it reports nothing.
+func (r *run) reporting(do func() error) error {
+	if r.Sequential {
+		return do()
+	}
+	over, ended, reported := make(chan struct{}), make(chan struct{}), false
 	go func() {
 		defer close(ended)
 		for {
@@ -46,28 +80,31 @@ func (r *run) reporting(bring func()) {
 			case <-over:
 				return
 			case <-time.After(state.WaitingEvery):
-				_ = r.guarded("report", r.reportAwaited)
+				_ = r.guarded("report", func() error {
+					all := r.awaited.long(r.Now())
+					if len(all) == 0 {
+						return nil
+					}
+					reported = true
+					return r.reportAwaited(strings.Join(all, "; "))
+				})
 			}
 		}
 	}()
-	bring()
+	err := do()
 	close(over)
 	<-ended
-	if err := r.Host.Remove(state.Waiting.Path); err != nil {
-		r.Log.Warn("what was waited for is still published", "error", err)
+	if reported {
+		if err := r.Host.Remove(state.Waiting.Path); err != nil {
+			r.Log.Warn("the file with what the run waits for is left behind", "error", err)
+		}
 	}
+	return err
 }
 
-func (r *run) reportAwaited() error {
-	r.awaited.mu.Lock()
-	defer r.awaited.mu.Unlock()
-	var all []string
-	for _, component := range slices.Sorted(maps.Keys(r.awaited.list)) {
-		how := r.awaited.list[component]
-		r.Log.Info("a component has not come yet", "component", component, "state", how)
-		all = append(all, component+": "+how)
-	}
-	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(all, "; ")
+func (r *run) reportAwaited(what string) error {
+	r.Log.Info("still waiting", state.WaitingKey, what)
+	text := r.Now().UTC().Format(time.RFC3339) + " " + what
 	file, err := state.Waiting.With([]byte(text[:min(len(text), int(state.Waiting.Limit))]))
 	if err == nil {
 		err = errors.Join(r.Host.Stage(file), r.Host.Commit(file.Path))

@@ -75,7 +75,7 @@ func (w *wait) marker(ctx context.Context) (string, error) {
 			return marker, err
 		}
 		if text := w.awaited(""); text != "" {
-			w.Log.Info("provisioning goes on", "waiting", text)
+			w.Log.Info("provisioning goes on", state.WaitingKey, text)
 		}
 	}
 }

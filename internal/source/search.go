@@ -11,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // Machine is the machine to search.
@@ -65,6 +66,8 @@ type Search struct {
 	Wait bool
 	// Waiting is called once, if the contract is not there yet. It may be nil.
 	Waiting func()
+	// Still is called every state.WaitingEvery while the search keeps looking. It may be nil.
+	Still func()
 	// Now is the clock.
 	Now func() time.Time
 
@@ -132,9 +135,15 @@ func (s *Search) Find(ctx context.Context) (Contract, error) {
 		s.Waiting()
 	}
 	answers := s.ask(ctx, remote)
+	still := time.NewTicker(state.WaitingEvery)
+	defer still.Stop()
 	var over <-chan time.Time
 	for {
 		select {
+		case <-still.C:
+			if s.Still != nil {
+				s.Still()
+			}
 		case <-news:
 			if found, ok := s.look(ctx, local); ok {
 				return found, nil

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -384,6 +385,39 @@ func FuzzMetaData(f *testing.F) {
 			if name := instance.Hostname; name != facts.CleanHostname(name) || strings.ContainsAny(instance.ID, "\n\x00\x1b") {
 				t.Errorf("%+v", instance)
 			}
+		}
+	})
+}
+
+// unwatched is a machine on which no file changes. What waits for inotify would stop the test's clock.
+type unwatched struct{ *machine }
+
+func (unwatched) FollowFiles(ctx context.Context, changed func(), _ ...string) error {
+	changed()
+	<-ctx.Done()
+	return nil
+}
+
+// A search that goes on says so every ten seconds, and with what the places had.
+func TestSearchReportsThatItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t)
+		s := m.on(facts.NoCloud)
+		s.Machine, s.Wait = unwatched{m}, true
+		var at []time.Duration
+		began := time.Now()
+		s.Still = func() {
+			if at = append(at, time.Since(began)); len(s.Tried()) == 0 {
+				t.Error("no place was tried")
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
+		defer cancel()
+		if _, err := s.Find(ctx); err == nil {
+			t.Error("it found a contract where there is none")
+		}
+		if want := []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("it said so at %v, want %v", at, want)
 		}
 	})
 }

@@ -28,6 +28,9 @@ const (
 // WaitingEvery is how often a run says in Waiting what it waits for, and whoever waits for the run looks there.
 const WaitingEvery = 10 * time.Second
 
+// WaitingKey is the attribute of a log record that says what a program waits for. A terminal shows such a record at each level.
+const WaitingKey = "waiting"
+
 // File is a file of the agent's state.
 type File struct {
 	Path string
