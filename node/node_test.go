@@ -105,6 +105,7 @@ func TestDiff(t *testing.T) {
 	after := from(func(c *nodeconfig.NodeConfig) {
 		c.Join.BootstrapToken = nodeconfig.NewSecret("fedcba.fedcba9876543210")
 		c.Kubelet.Labels = map[string]string{"team": "blue"}
+		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}}
 		c.System.Sysctls = map[string]string{"vm.swappiness": "10"}
 	})
 	for _, c := range []struct {

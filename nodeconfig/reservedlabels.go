@@ -32,6 +32,9 @@ func KubeletMaySet(label string) bool {
 	return !found || !inDomain(domain, reservedDomains) || slices.Contains(kubeletLabels, label) || inDomain(domain, kubeletLabelDomains)
 }
 
+// KubeletSets reports whether a label is one that a kubelet, or the cloud, sets on each Node.
+func KubeletSets(label string) bool { return slices.Contains(kubeletLabels, label) }
+
 // checkReservedLabel returns why the kubelet would refuse to set a well-formed label.
 func checkReservedLabel(key string) string {
 	if KubeletMaySet(key) {

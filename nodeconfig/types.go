@@ -180,9 +180,9 @@ type Kubelet struct {
 	// NodeIPs are the node's addresses, IPv4 first; default those of the primary interface. If the only address is "0.0.0.0" or
 	// "::", the kubelet chooses an address of that family.
 	NodeIPs []string `json:"nodeIPs,omitempty"`
-	// Labels are set when the node registers.
+	// Labels are set when the node registers. The agent makes a later change of them on the cluster's Node.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Taints are set when the node registers.
+	// Taints are set when the node registers. Only an administrator may change those of a Node later: the status has the command.
 	Taints []Taint `json:"taints,omitempty"`
 	// Config is an upstream KubeletConfiguration (kubelet.config.k8s.io/v1beta1), whole or in part, passed through as data. Without
 	// it, some layouts have no configuration file.

@@ -39,6 +39,7 @@ func (s *Status) bounded(limit int) *Status {
 	c.Steps = cut(s.Steps, limit, &left.Steps, func(st *Step) { shortenAll(&st.Name, &st.Detail) })
 	c.Skipped = cut(s.Skipped, limit, &left.Skipped, func(id *string) { shortenAll(id) })
 	var more int
+	c.Pending = cut(s.Pending, limit, &more, func(text *string) { shortenAll(text) })
 	c.CriticalPath = cut(s.CriticalPath, limit, &more, func(name *string) { shortenAll(name) }) // of the steps
 	c.Omitted = nil
 	if left != (Omitted{}) {

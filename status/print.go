@@ -41,6 +41,7 @@ func (s *Status) Print(w io.Writer, colour bool) {
 		r.problems("Errors", fatal, left.Problems, red)
 	}
 	r.list("Skipped", yellow, s.Skipped, maxSkipped, left.Skipped)
+	r.list("Pending", yellow, s.Pending, maxSkipped, 0)
 	_, _ = io.WriteString(w, r.text.String())
 }
 

@@ -100,6 +100,9 @@ type Status struct {
 	CriticalPath []string `json:"criticalPath,omitempty"`
 	// Skipped are the resources that were not tried.
 	Skipped []string `json:"skipped,omitempty"`
+	// Pending is what the cluster's Node does not have yet of the labels and taints that the machine's config wants, each with the command
+	// that an administrator runs if the agent may not change it.
+	Pending []string `json:"pending,omitempty"`
 	// Omitted counts what Marshal left out of the lists, nil for nothing.
 	Omitted *Omitted `json:"omitted,omitempty"`
 }

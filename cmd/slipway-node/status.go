@@ -44,6 +44,7 @@ with its current generation; the exit code is 1 if they differ.`,
 			if err != nil {
 				return command.Failed("%w", err)
 			}
+			node.RefreshPending(cmd.Context(), last)
 			shown := a.show(last, output.Value)
 			if output.Value == command.AsText {
 				if err := a.showCurrent(node); err != nil {

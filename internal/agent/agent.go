@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/publish"
+	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 )
@@ -39,6 +40,10 @@ type Host interface {
 	// FetchKubeletDefaults gets the KubeletConfiguration that a kubeadm cluster has for all its nodes. Once ready is
 	// closed, the kubelet waits for the result. The error is apply.ErrNotProbed if the host asks no server.
 	FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
+	// ReadNode returns this machine's Node, and LabelNode changes its labels: a label whose value is nil is removed. The
+	// error is apply.ErrNotProbed if the host asks no server.
+	ReadNode(ctx context.Context, way *resource.LeaseRenewed) (*registration.Node, error)
+	LabelNode(ctx context.Context, way *resource.LeaseRenewed, labels map[string]*string) error
 	// AnnotateNode sets annotations of this machine's Node, once it is registered. The error is apply.ErrNotProbed if
 	// the host asks no server.
 	AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error

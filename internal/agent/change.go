@@ -213,7 +213,10 @@ func makeChange(ctx context.Context, r *run, store *generation.Store, machine *i
 	}
 	made, err = r.node().Make(ctx, store, next, made)
 	r.record(made)
-	return made, err
+	if err != nil {
+		return made, err
+	}
+	return register(ctx, r, store, made)
 }
 
 // publishChange publishes a change's status. It publishes the result too if a program may wait for it or has read

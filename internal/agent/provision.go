@@ -120,5 +120,8 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		made.annotate(ctx, r, machine)
 	}
 	result = r.afterwards(ctx, lock, result)
+	if result.Succeeded() {
+		registerAgain(ctx, r)
+	}
 	return &result.Status
 }

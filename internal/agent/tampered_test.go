@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -34,6 +35,10 @@ type tampered struct {
 	defaults func(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
 	// annotations are the annotations of Nodes, by name. If nil, the directory answers.
 	annotations map[string]map[string]string
+	// inCluster is the Node that the cluster has. If nil, the directory answers. labelling answers for the server when it
+	// changes labels; it may be nil.
+	inCluster *registration.Node
+	labelling func() error
 	// answers makes every check pass that a directory cannot perform.
 	answers bool
 }
@@ -59,6 +64,30 @@ func (h *tampered) AnnotateNode(ctx context.Context, node *resource.FreeName, an
 		return h.Directory.AnnotateNode(ctx, node, annotations)
 	}
 	h.annotations[node.Node] = annotations
+	return nil
+}
+
+func (h *tampered) ReadNode(ctx context.Context, way *resource.LeaseRenewed) (*registration.Node, error) {
+	if h.inCluster == nil {
+		return h.Directory.ReadNode(ctx, way)
+	}
+	if err := h.before("ReadNode", way.Server); err != nil {
+		return nil, err
+	}
+	return h.inCluster, nil
+}
+
+func (h *tampered) LabelNode(_ context.Context, _ *resource.LeaseRenewed, labels map[string]*string) error {
+	if h.labelling != nil {
+		if err := h.labelling(); err != nil {
+			return err
+		}
+	}
+	for key, value := range labels {
+		if delete(h.inCluster.Labels, key); value != nil {
+			h.inCluster.Labels[key] = *value
+		}
+	}
 	return nil
 }
 

@@ -83,6 +83,7 @@ type Reason struct {
 func Of(before, after resource.Plan) (*Difference, error) {
 	d := &Difference{Added: []Whole{}, Removed: []Whole{}, Changed: []Change{}, Restarts: []string{}, Units: []Unit{}}
 	j, had, wanted := newJudge(before, after), before.ByID(), after.ByID()
+	registered := OnlyRegistration(&before, &after)
 	for _, r := range before.Resources {
 		other, ok := wanted[r.ID()]
 		if !ok {
@@ -96,7 +97,7 @@ func Of(before, after resource.Plan) (*Difference, error) {
 			return nil, err
 		}
 		if len(c.Fields) > 0 || c.ContentDiffers {
-			if c.onMachine() {
+			if _, unread := slices.BinarySearch(registered, r.ID()); c.onMachine() && !unread {
 				c.restarts, c.reloads = j.effectsOf(r, other)
 			}
 			j.compare(delta{r.ID(), &r, &other, c.Fields, c.restarts, c.reloads})

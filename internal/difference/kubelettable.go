@@ -53,7 +53,8 @@ const (
 	oldCgroups  = "cgroups of running pods and daemons stay where the old setting put them"
 	newPodsOnly = "only containers that are created afterwards have it"
 	staticCPUs  = "under the static CPU policy the kubelet refuses to start when the reserved CPUs do not fit its state file, cpu_manager_state, which is to be removed"
-	atRegister  = "the kubelet gives it to a Node only when it registers; an existing Node keeps what it has"
+	labelsLater = "the kubelet gives labels to a Node only when it registers; the agent changes those of the Node that a kubelet may change"
+	taintsLater = "the kubelet gives taints to a Node only when it registers; only an administrator may change them: slipway-node status names the command"
 	overReserve = "what pods may use changes; those above a lower limit are evicted"
 	overLimit   = "pods above a lower limit are refused when the kubelet starts again"
 )
@@ -93,8 +94,6 @@ var kubeletTable = []kubeletRow{
 	{Field: "userNamespaces.idsPerPod", Default: "65536", Class: Drain, Reason: "it may need all containers made again", Source: types},
 	{Field: "enableControllerAttachDetach", Flag: "enable-controller-attach-detach", Default: "true", Class: Drain, Reason: "volumes may refuse to detach where the node was not drained", Source: dynamic},
 
-	{Flag: "node-labels", Class: Restart, Reason: atRegister, Source: registration + ", updateDefaultLabels"},
-	{Field: "registerWithTaints", Flag: "register-with-taints", Class: Restart, Reason: atRegister, Source: types},
 	{Field: "maxPods", Flag: "max-pods", Default: "110", Class: Restart, Reason: overLimit, Source: dynamic},
 	{Field: "podsPerCore", Flag: "pods-per-core", Default: "0", Class: Restart, Reason: overLimit, Source: dynamic},
 	{Field: "systemReserved", Flag: "system-reserved", Class: Restart, Reason: overReserve, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go: enforceNodeAllocatableCgroups"},
@@ -112,4 +111,7 @@ var kubeletTable = []kubeletRow{
 	{Field: "staticPodPath", Flag: "pod-manifest-path", Class: Restart, Reason: "static pods of the old directory are stopped", Source: `Kubernetes docs, Create static Pods, "Dynamic addition and removal of static pods"`},
 	{Field: "serverTLSBootstrap", Flag: "rotate-server-certificates", Default: "false", Class: Restart, Reason: "the serving certificate is asked for from the cluster, where somebody has to approve it", Source: types},
 	{Field: "featureGates", Flag: "feature-gates", Class: Restart, Reason: "some features need more: their own documentation says so", Source: dynamic},
+
+	{Flag: "node-labels", Class: None, Reason: labelsLater, Source: registration + ", updateDefaultLabels; plugin/pkg/admission/noderestriction/admission.go: getForbiddenLabels"},
+	{Field: "registerWithTaints", Flag: "register-with-taints", Class: None, Reason: taintsLater, Source: registration + "; plugin/pkg/admission/noderestriction/admission.go: admitNode"},
 }

@@ -2,6 +2,7 @@ package difference
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -90,15 +91,23 @@ func kubeletPlan(config map[string]*document.Node, flags map[string]string) reso
 	places := profile.All()[0].Paths
 	inConfig, inFlags := places.KubeletConfig, places.KubeletEnv
 	values := resource.Node{Kubelet: make(map[string]string), In: resource.IDOf(&resource.File{Path: inConfig})}
+	document := document.Node{Kind: document.Map, Fields: []document.Field{{Name: "kind", Value: document.Node{Kind: document.String, Text: "KubeletConfiguration"}}}}
 	for name, value := range config {
 		values.Kubelet[name] = plainText(value)
+		document.Fields = append(document.Fields, field(name, *value))
 	}
-	for name, value := range flags {
-		values.Argue(name, value, resource.IDOf(&resource.File{Path: inFlags}))
+	args := "ARGS="
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		values.Argue(name, flags[name], resource.IDOf(&resource.File{Path: inFlags}))
+		args += " --" + name + "=" + flags[name]
 	}
-	p := node(file(inConfig, fmt.Sprint(values.Kubelet), plan.KubeletUnit), file(inFlags, fmt.Sprint(values.Arguments), plan.KubeletUnit))
+	p := node(file(inConfig, string(document.AppendJSON(nil)), plan.KubeletUnit), file(inFlags, args, plan.KubeletUnit))
 	p.Node = values
 	return p
+}
+
+func field(name string, value document.Node) document.Field {
+	return document.Field{Name: name, Value: value}
 }
 
 // plainText is a value of the file as the flag of the same setting would have it.
@@ -171,7 +180,7 @@ func TestKubeletCases(t *testing.T) {
 		}
 		if row.Field != "" && row.Flag != "" && after != nil && !strings.HasPrefix(plainText(after), "[") {
 			moved := of(t, settings(row, after, true), settings(row, after, false))
-			if moved.Class != Restart || len(moved.Changed) != 2 || strings.Contains(fmt.Sprint(moved.Beyond(None)), row.Reason) {
+			if moved.Class != classOfMove(row) || len(moved.Changed) != 2 || strings.Contains(fmt.Sprint(moved.Beyond(None)), row.Reason) {
 				t.Errorf("%s, moved to a flag: %+v", name, moved.Beyond(None))
 			}
 		}
@@ -182,6 +191,14 @@ func TestKubeletCases(t *testing.T) {
 			}
 		}
 	}
+}
+
+// classOfMove is what it takes when a setting moves between the file and the flags.
+func classOfMove(row kubeletRow) Class {
+	if row.Class == None {
+		return None
+	}
+	return Restart
 }
 
 // A row that is for some kubelets is not for others.

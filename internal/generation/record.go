@@ -37,7 +37,8 @@ type record struct {
 	// files are without their contents. So a generation's resources are known when that generation is not kept any
 	// more.
 	Left []resource.Resource `json:"left,omitempty"`
-	// DropIns are the drop-ins of the plan's units that existed when Slipway first had the unit.
+	// Baseline is what changes what the node runs, and existed when Slipway first had the units and files of it
+	// (integrity.Marks).
 	Baseline map[string]string `json:"baseline,omitempty"`
 	// Originals are the files before the first generation that has something at the path.
 	Originals []original `json:"originals,omitempty"`

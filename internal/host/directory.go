@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
@@ -226,6 +227,16 @@ func (d *Directory) FetchAuthority(context.Context, *resource.APIServer, func(bu
 // FetchKubeletDefaults fetches nothing, for the same reason.
 func (d *Directory) FetchKubeletDefaults(context.Context, *resource.AsNode, <-chan struct{}) ([]byte, error) {
 	return nil, apply.ErrNotProbed
+}
+
+// ReadNode asks no server: a directory has no Node.
+func (d *Directory) ReadNode(context.Context, *resource.LeaseRenewed) (*registration.Node, error) {
+	return nil, apply.ErrNotProbed
+}
+
+// LabelNode changes no Node: a directory has none.
+func (d *Directory) LabelNode(context.Context, *resource.LeaseRenewed, map[string]*string) error {
+	return apply.ErrNotProbed
 }
 
 // AnnotateNode changes no Node: a directory has none.

@@ -32,7 +32,13 @@ func (p *prober) annotate(ctx context.Context, node *resource.FreeName, read fun
 	if err != nil {
 		return err
 	}
-	t.talk = func(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure {
+	t.talk = p.patching(t, "annotate node "+name, body)
+	return p.try(ctx, t)
+}
+
+// patching sends a patch of a Node. A Node that is not there yet is tried again.
+func (p *prober) patching(t *target, what string, body []byte) func(context.Context, *http.ClientConn, netip.AddrPort) *failure {
+	return func(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure {
 		ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
 		defer cancel()
 		response, err := t.send(ctx, conn, http.MethodPatch, t.url, body)
@@ -41,11 +47,14 @@ func (p *prober) annotate(ctx context.Context, node *resource.FreeName, read fun
 		}
 		defer response.Body.Close()
 		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxNode))
-		if response.StatusCode == http.StatusOK {
+		cause := resource.CauseConnection
+		switch response.StatusCode {
+		case http.StatusOK:
 			return nil
+		case http.StatusForbidden:
+			cause = resource.CauseForbidden
 		}
-		return t.failed(asking, resource.CauseConnection, address, fmt.Errorf("annotate node %s: the server answers with HTTP status %d", name, response.StatusCode)).
+		return t.failed(asking, cause, address, fmt.Errorf("%s: the server answers with HTTP status %d", what, response.StatusCode)).
 			retryIf(response.StatusCode == http.StatusNotFound || mayPass(response.StatusCode))
 	}
-	return p.try(ctx, t)
 }

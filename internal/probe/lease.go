@@ -44,22 +44,31 @@ type lease struct {
 
 // probeLease waits until a Node's lease is renewed, a permanent problem is found, or ctx is done.
 func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, read func(path string) ([]byte, error)) error {
-	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority}, leasePath)
+	t, l, err := asKubelet(wanted, read, leasePath)
 	if err != nil {
 		return err
 	}
-	l := &lease{LeaseRenewed: wanted, read: read, since: wanted.Since}
 	if l.since.IsZero() {
 		l.since = time.Now()
 	}
 	t.judge, t.maxBody = l.judge, maxLease
+	return p.try(ctx, t)
+}
+
+// asKubelet is a target that is asked with the kubelet's certificate for what is at a path that ends in the Node's name.
+func asKubelet(wanted *resource.LeaseRenewed, read func(path string) ([]byte, error), path string) (*target, *lease, error) {
+	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority}, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &lease{LeaseRenewed: wanted, read: read, since: wanted.Since}
 	base := t.url.Path
 	t.prepare = func(t *target) *failure {
 		f := l.prepare(t)
 		t.url.Path = base + l.node
 		return f
 	}
-	return p.try(ctx, t)
+	return t, l, nil
 }
 
 // prepare reads the credential, which may have appeared or been renewed since the last attempt, and the Node that it

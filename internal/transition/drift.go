@@ -35,7 +35,7 @@ func (n *Node) Drift(ctx context.Context) ([]apply.Change, resource.Plan, error)
 	}
 	desired = withoutUpgraded(n.Host, without(desired, units))
 	report, err := n.Preview(ctx, desired)
-	return append(withoutBackground(report.Changes, desired), others...), desired, err
+	return slices.Concat(withoutBackground(report.Changes, desired), others, n.nodeDrift(ctx, store)), desired, err
 }
 
 // withoutBackground is the drift without the commands in the background. A run does them after its result is published, and the

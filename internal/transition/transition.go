@@ -23,6 +23,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -31,6 +32,10 @@ type Host interface {
 	apply.Host
 	generation.Files
 	facts.Machine
+	// ReadNode returns this machine's Node, and LabelNode changes its labels: a label whose value is nil is removed. The error is
+	// apply.ErrNotProbed where no server is asked.
+	ReadNode(ctx context.Context, way *resource.LeaseRenewed) (*registration.Node, error)
+	LabelNode(ctx context.Context, way *resource.LeaseRenewed, labels map[string]*string) error
 }
 
 // Node is a machine that has generations.
@@ -176,6 +181,7 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 		n.Log.Warn("somebody has masked units; they are left so", "units", slices.Sorted(maps.Keys(next.masked)))
 		desired = without(desired, next.masked)
 	}
+	desired = withoutRegistration(n.Host, store, desired)
 	if !settled {
 		if err := engine.Writable(desired); err != nil {
 			return new(apply.Report), err
