@@ -148,3 +148,25 @@ func TestLabelsInAChangedFile(t *testing.T) {
 		t.Errorf("the kubelet is not restarted: %s", actions)
 	}
 }
+
+// An image's own generation has wanted nothing, and a Node that is not there yet registers with what is wanted: no boot of a new
+// machine asks, and none waits.
+func TestFirstBootAsksForNoNode(t *testing.T) {
+	n := newNode(t)
+	n.host.answers = true
+	n.deliver(BasePaths[0], []byte(baseContract))
+	if got := n.Provision(t.Context(), ProvisionOptions{Config: BasePaths[0], Facts: ubuntu(t)}); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+	n.host.inCluster = &registration.Node{}
+	n.host.before = func(op, _ string) error {
+		if op == "ReadNode" {
+			t.Error("the server is asked for the Node")
+		}
+		return nil
+	}
+	n.deliver(nativeContract, labelled(t, "a: one", ""))
+	if got := n.provision(); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+}

@@ -23,8 +23,8 @@ func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registra
 	var current resource.Plan
 	for _, entry := range store.Entries() {
 		plan, err := store.Plan(entry.Number)
-		if err != nil {
-			continue // the store reports it
+		if err != nil || len(plan.Node.Arguments)+len(plan.Node.Kubelet) == 0 {
+			continue // the store reports the error; an image's own generation is no node
 		}
 		history, current = append(history, registration.Of(&plan.Node)), plan
 	}
@@ -38,6 +38,9 @@ func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registra
 	ctx, cancel := context.WithTimeout(ctx, registrationPatience)
 	defer cancel()
 	node, err := n.Host.ReadNode(ctx, way)
+	if failed, ok := errors.AsType[*apply.CheckError](err); ok && failed.Cause == resource.CauseMissing {
+		return nil, nil, nil // no Node, or no certificate yet: it registers with what is wanted now
+	}
 	if err != nil {
 		return nil, nil, err
 	}
