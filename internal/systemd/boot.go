@@ -8,32 +8,31 @@ import (
 	"time"
 )
 
-// BootTimes is when this boot got how far, as systemd saw it. A zero time or duration is of
-// something that has not happened yet, or does not exist here: a VM has no initrd time without an
-// initrd.
+// BootTimes are the times of this boot's stages, from systemd. A zero time or duration means that the stage has not
+// happened yet, or does not exist here: a VM without an initrd has no initrd time.
 //
-// The time is that of the clock as it was when systemd started, which may have been wrong: a VM's
-// clock is often set later. The durations are not affected by that.
+// The times follow the clock when systemd started, which may have been wrong: a VM's clock is often set later. That
+// does not affect the durations.
 type BootTimes struct {
 	Kernel time.Time // the kernel started
 
-	// How long after the kernel.
+	// Durations after the kernel's start.
 	InitRDAfter    time.Duration // systemd started in the initrd
 	UserspaceAfter time.Duration // systemd started on the root file system
-	FinishAfter    time.Duration // everything that is part of the boot was started
+	FinishAfter    time.Duration // all units of the boot were started
 
-	// How long before the kernel.
+	// Durations before the kernel's start.
 	FirmwareBefore time.Duration // the firmware started
 	LoaderBefore   time.Duration // the boot loader started
 }
 
-// bootProperties are those of the manager that a boot's times are known by.
+// bootProperties are the manager's properties with the boot's times.
 var bootProperties = []string{
 	"KernelTimestamp", "InitRDTimestampMonotonic", "UserspaceTimestampMonotonic", "FinishTimestampMonotonic",
 	"FirmwareTimestampMonotonic", "LoaderTimestampMonotonic",
 }
 
-// BootTimes asks systemd for the times of this boot.
+// BootTimes returns the times of this boot from systemd.
 func (m *Manager) BootTimes(ctx context.Context) (BootTimes, error) {
 	properties, err := m.properties(ctx, ManagerObject, managerInterface, bootProperties...)
 	if err != nil {
@@ -50,8 +49,8 @@ func (m *Manager) BootTimes(ctx context.Context) (BootTimes, error) {
 	}, nil
 }
 
-// ServiceStart returns when the main process of a service was last started. It is zero where it
-// never was, or where there is no such service.
+// ServiceStart returns when the main process of a service last started. It is zero if the service never started, or
+// does not exist.
 func (m *Manager) ServiceStart(ctx context.Context, unit string) (time.Time, error) {
 	if err := checkUnit(unit); err != nil {
 		return time.Time{}, err
@@ -70,7 +69,7 @@ func (m *Manager) ServiceStart(ctx context.Context, unit string) (time.Time, err
 	return microTime(properties[property]), nil
 }
 
-// properties reads the named properties that an object has by an interface.
+// properties reads named properties of an object's interface.
 func (m *Manager) properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
 	var properties map[string]any
 	err := m.do(ctx, func(conn Bus) (err error) {
@@ -80,8 +79,8 @@ func (m *Manager) properties(ctx context.Context, object, iface string, names ..
 	return properties, err
 }
 
-// loaded is properties, of a unit that systemd has in memory. One that it does not have there has not been started and need not be
-// read: that is ErrNoUnit.
+// loaded is properties for a unit that systemd has in memory. If it has not, the unit was not started and need not be
+// read: the error is ErrNoUnit.
 func (m *Manager) loaded(ctx context.Context, unit, iface string, names ...string) (map[string]any, error) {
 	var properties map[string]any
 	err := m.do(ctx, func(conn Bus) error {

@@ -18,22 +18,22 @@ import (
 
 const (
 	systemdName = "org.freedesktop.systemd1"
-	// privateSocket is systemd's own socket, for the superuser: it works before the message bus
-	// does, and without it.
+	// privateSocket is systemd's socket for the superuser: it works earlier than the message bus, and without it.
 	privateSocket = "/run/systemd/private"
 	systemSocket  = "/run/dbus/system_bus_socket"
-	// firstKnock is waited for systemd's answer before it is asked again, and doubled each time, up to maxKnock.
+	// firstKnock is how long to wait for systemd's answer before the request is repeated. It doubles each time, up to
+	// maxKnock.
 	firstKnock, maxKnock = 4 * time.Millisecond, 250 * time.Millisecond
 )
 
-// ErrNoUnit says that systemd knows no unit of a name, and ErrMasked that it must not start it.
+// ErrNoUnit means that systemd knows no unit by this name, and ErrMasked that it must not start the unit.
 var (
 	ErrNoUnit = errors.New("no unit file has this name")
 	ErrMasked = errors.New("the unit is masked")
 )
 
-// lostAnswers are the errors by which a message bus says that systemd is not there, or was not long enough to
-// answer (D-Bus specification, "org.freedesktop.DBus.Error"): it executes itself again.
+// lostAnswers are a message bus's errors if systemd is missing, or was not there long enough to answer (D-Bus
+// specification, "org.freedesktop.DBus.Error"): it is re-executing.
 var lostAnswers = []string{
 	"org.freedesktop.DBus.Error.NoReply",
 	"org.freedesktop.DBus.Error.Disconnected",
@@ -42,7 +42,7 @@ var lostAnswers = []string{
 	"org.freedesktop.DBus.Error.NoServer",
 }
 
-// Connect connects to systemd, by its own socket or else by the message bus.
+// Connect connects to systemd, by its socket or else by the message bus.
 func Connect(ctx context.Context) (Bus, error) {
 	private, err := dialSystemd(ctx, privateSocket, false)
 	if err == nil {
@@ -58,19 +58,19 @@ func Connect(ctx context.Context) (Bus, error) {
 // connection is a bus over D-Bus.
 type connection struct {
 	conn *dbus.Conn
-	// life ends when the connection does, and ends it.
+	// life is the connection's context: it is done when the connection ends, and cancelling it ends the connection.
 	life context.Context
 	end  context.CancelFunc
 	mu   sync.Mutex
-	jobs map[dbus.ObjectPath][]chan<- string // who waits for a job's result
+	jobs map[dbus.ObjectPath][]chan<- string // the waiters for each job's result
 }
 
-// dialSystemd connects to systemd at a socket. Where a message bus is in between, it must be
-// greeted. ctx bounds the connecting only.
+// dialSystemd connects to systemd at a socket. A message bus in between needs a greeting. ctx limits only the
+// connecting.
 func dialSystemd(ctx context.Context, socket string, hello bool) (*connection, error) {
 	c := &connection{jobs: make(map[dbus.ObjectPath][]chan<- string)}
-	// A D-Bus connection lives as long as its context, and this one is to outlive the call; but
-	// while it is being made every step of it is given up with ctx.
+	// A D-Bus connection lives as long as its context, and this one must outlive the call. But ctx cancels every step
+	// of connecting.
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, c.end)()
 	err := c.dial(socket, hello)
@@ -79,7 +79,7 @@ func dialSystemd(ctx context.Context, socket string, hello bool) (*connection, e
 		err = ErrLost
 	}
 	if err != nil {
-		// Somebody was there, and hung up: it is not for want of a systemd.
+		// Something listened and hung up: systemd exists.
 		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 			err = fmt.Errorf("%w: %w", ErrLost, err)
 		}
@@ -104,10 +104,10 @@ func (c *connection) dial(socket string, hello bool) error {
 		raw.Close()
 		return err
 	}
-	// systemd sends its signals to whoever is connected to its own socket; a message bus passes on those that are asked for.
+	// systemd sends its signals to every connection on its socket; a message bus passes on only the requested ones.
 	signals := make(chan *dbus.Signal, 64)
 	conn.Signal(signals)
-	// By number: a name would have to be looked up.
+	// The user is given by number: a name would need a look-up.
 	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
 	switch {
 	case err != nil:
@@ -132,9 +132,10 @@ func (c *connection) dial(socket string, hello bool) error {
 	return nil
 }
 
-// ping waits until systemd answers on its own socket. What comes together with the last line of the greeting is read with it, and
-// looked at when something else comes or goes (systemd v252 src/libsystemd/sd-bus/bus-socket.c, bus_socket_auth_verify_server and
-// bus_socket_read_auth): a first call can stay unanswered for as long as nothing else happens on the machine. So it is sent again.
+// ping waits until systemd answers on its socket. systemd reads what arrives together with the last line of the
+// greeting, but processes it only when other data comes or goes (systemd v252 src/libsystemd/sd-bus/bus-socket.c,
+// bus_socket_auth_verify_server and bus_socket_read_auth): a first call can stay unanswered as long as nothing else
+// happens on the machine. So ping repeats it.
 func ping(ctx context.Context, conn *dbus.Conn) error {
 	const ping = "org.freedesktop.DBus.Peer.Ping"
 	systemd := conn.Object(systemdName, ManagerObject)
@@ -159,7 +160,7 @@ func (c *connection) Close() {
 // jobRemoved is the signal that a job has ended: its number, object and unit, and its result (org.freedesktop.systemd1(5)).
 const jobRemoved = "JobRemoved"
 
-// hear passes a job's result on to those who wait for it.
+// hear passes a job's result to its waiters.
 func (c *connection) hear(signal *dbus.Signal) {
 	if signal.Name != managerInterface+"."+jobRemoved || len(signal.Body) < 4 {
 		return
@@ -174,7 +175,7 @@ func (c *connection) hear(signal *dbus.Signal) {
 	delete(c.jobs, job)
 }
 
-// job asks the manager for a job. Its result is not heard before it is known which job that is.
+// job starts a job with the manager. It receives no results until it knows the job's object.
 func (c *connection) job(ctx context.Context, result chan<- string, method string, args ...any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +202,7 @@ type property struct {
 	Value dbus.Variant
 }
 
-// auxiliary is another unit that such a unit brings along; there is none.
+// auxiliary is an additional unit of such a unit. It is always empty.
 type auxiliary struct {
 	Name       string
 	Properties []property
@@ -211,7 +212,7 @@ type auxiliary struct {
 type command struct {
 	Path string
 	Argv []string
-	// MayFail says that the service goes on where the command fails.
+	// MayFail reports whether the service continues if the command fails.
 	MayFail bool
 }
 
@@ -221,7 +222,7 @@ func (c *connection) Run(ctx context.Context, service string, commands [][]strin
 		list = append(list, command{Path: argv[0], Argv: argv})
 	}
 	return c.job(ctx, result, "StartTransientUnit", service, "fail", []property{
-		// Everybody can read it, and an argument may be a credential.
+		// Everyone can read the description, and an argument may be a credential.
 		{"Description", dbus.MakeVariant("Slipway: " + commands[len(commands)-1][0])},
 		{"Type", dbus.MakeVariant("oneshot")},
 		{"DefaultDependencies", dbus.MakeVariant(false)},
@@ -234,8 +235,8 @@ func (c *connection) Reload(ctx context.Context) error {
 	return c.failure(c.manager(ctx, "Reload").Err)
 }
 
-// unitFileArgs are what each method takes after the units: whether it is for this boot only, and whether it replaces what is
-// there.
+// unitFileArgs are each method's arguments after the units: whether it is for this boot only, and whether it replaces
+// existing links.
 var unitFileArgs = map[string][]any{
 	maskMethod: {false, false}, unmaskMethod: {false}, enableMethod: {false, false}, disableMethod: {false},
 }
@@ -269,7 +270,7 @@ func (c *connection) Unit(ctx context.Context, unit string) (Listed, error) {
 	return Listed{u.Load, u.Active, u.Sub, u.Job}, nil
 }
 
-// Properties asks all questions before it reads the first answer.
+// Properties sends all requests before it reads the first answer.
 func (c *connection) Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
 	calls := make([]*dbus.Call, len(names))
 	for i, name := range names {
@@ -288,8 +289,8 @@ func (c *connection) Properties(ctx context.Context, object, iface string, names
 	return properties, first
 }
 
-// UnitObject names a unit's object: every character that is no letter or digit, and a digit at the start, is written in
-// hexadecimal (sd_bus_path_encode(3)).
+// UnitObject returns a unit's object path: every character that is not a letter or digit, and a digit at the start, is
+// written in hexadecimal (sd_bus_path_encode(3)).
 func UnitObject(unit string) string {
 	object := []byte(ManagerObject + "/unit/")
 	if unit == "" {
@@ -306,7 +307,7 @@ func UnitObject(unit string) string {
 	return string(object)
 }
 
-// failure is a failed call's error, as the rest of the package knows it.
+// failure converts a failed call's error to this package's errors.
 func (c *connection) failure(err error) error {
 	if err == nil {
 		return nil
@@ -332,7 +333,7 @@ func (c *connection) failure(err error) error {
 		return err
 	case c.life.Err() != nil, errors.As(err, &broken), errors.As(err, &errno), errors.Is(err, io.EOF),
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, dbus.ErrClosed):
-		c.end() // if it was not noticed yet
+		c.end() // in case the loss was not noticed yet
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return err

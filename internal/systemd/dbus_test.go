@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
-// peer is a systemd at the other end of a socket, without a message bus, as its private socket is.
+// peer is a systemd at the other end of a socket, without a message bus, like its private socket.
 type peer struct {
 	t      *testing.T
 	socket string
@@ -27,12 +27,12 @@ type peer struct {
 	conns  []*dbus.Conn
 	state  string // ActiveState of every unit
 	jobs   int
-	// errors are what the next calls are answered with, of whatever kind.
+	// errors are the answers to the next calls of any kind.
 	errors []string
 	looks  int
-	// transient are the properties of the last unit that has no file.
+	// transient are the properties of the last transient unit.
 	transient []property
-	// onJob is called with the number of a job that has no end, onLook with how often a unit has been looked at.
+	// onJob is called with the number of a job that never ends, onLook with the number of looks at a unit.
 	onJob, onLook func(n int)
 }
 
@@ -67,8 +67,8 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-// accept lets a client in and answers it. The library knows a client's half of a conversation only,
-// so the half that lets one in is played here, and played to the library as well.
+// accept authenticates a client and answers it. The library implements only a client's half of the protocol, so the
+// test implements the server's half, also towards the library.
 func (p *peer) accept(raw net.Conn) {
 	in := bufio.NewReader(raw)
 	if zero, err := in.ReadByte(); err != nil || zero != 0 {
@@ -124,15 +124,15 @@ func (p *peer) accept(raw net.Conn) {
 	p.conns = append(p.conns, conn)
 }
 
-// letIn plays a server that lets anyone in, until the client begins. What then comes first it looks at when more has come, as systemd
-// does with what it read together with the client's BEGIN.
+// letIn is a server that authenticates every client, until the client begins. It holds back the first data after that
+// until more has come, as systemd does with data that it read together with the client's BEGIN.
 type letIn struct {
 	net.Conn
 	Reader *bufio.Reader
 	begun  bool
 	reply  strings.Reader
-	held   []byte // what came first
-	woken  bool   // and more has come
+	held   []byte // the first data
+	woken  bool   // whether more has come
 }
 
 func (l *letIn) Write(data []byte) (int, error) {
@@ -149,7 +149,7 @@ func (l *letIn) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// authReply names what there is to be let in by, or lets in by whatever is chosen.
+// authReply lists the authentication methods, or accepts any.
 func authReply(line string) string {
 	if strings.TrimSpace(line) == "AUTH" {
 		return "REJECTED EXTERNAL ANONYMOUS\r\n"
@@ -180,7 +180,7 @@ func (l *letIn) Read(data []byte) (int, error) {
 	return l.Reader.Read(data)
 }
 
-// job does a job a moment after it was asked for.
+// job finishes a job a moment after its request.
 func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
 	if mode != "replace" {
 		p.t.Errorf("job mode %q", mode)
@@ -214,7 +214,7 @@ func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
 	return object, nil
 }
 
-// unanswered is the next of the errors, if any is left.
+// unanswered returns the next of the errors, if any is left.
 func (p *peer) unanswered() *dbus.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,11 +226,11 @@ func (p *peer) unanswered() *dbus.Error {
 	return dbus.NewError(name, []any{"Message recipient disconnected from message bus without replying"})
 }
 
-// A message bus answers in systemd's place while that executes itself again: it is asked again.
+// While systemd re-executes, a message bus answers for it: the request is repeated.
 func TestDBusAnswersInSystemdsPlace(t *testing.T) {
 	p := newPeer(t)
 	m := p.manager()
-	m.Reconnect(1) // the loss costs nothing here
+	m.Reconnect(1) // a lost connection costs no time here
 	for _, name := range systemd.LostAnswers {
 		for range 2 * systemd.Reconnects {
 			p.errors = append(p.errors, name)
@@ -263,7 +263,7 @@ func (p *peer) getUnit(unit string) (dbus.ObjectPath, *dbus.Error) {
 	return dbus.ObjectPath(systemd.UnitObject(unit)), nil
 }
 
-// list shows units as systemd does, all in the one state.
+// list returns units as systemd does, all in the same state.
 func (p *peer) list(names []string) ([]systemd.ListedUnit, *dbus.Error) {
 	if err := p.unanswered(); err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ func (p *peer) list(names []string) ([]systemd.ListedUnit, *dbus.Error) {
 	return units, nil
 }
 
-// get is a property; one that is not there has not happened.
+// get returns a property. A missing one has not happened.
 func (p *peer) get(message dbus.Message, iface, name string) (dbus.Variant, *dbus.Error) {
 	if err := p.unanswered(); err != nil {
 		return dbus.Variant{}, err
@@ -317,7 +317,7 @@ func (p *peer) emit(object dbus.ObjectPath, name string, values ...any) {
 	}
 }
 
-// become changes the state of every unit, and says so of one.
+// become changes the state of every unit, and sends a signal about one.
 func (p *peer) become(unit, state string) {
 	p.mu.Lock()
 	p.state = state
@@ -335,14 +335,14 @@ func (p *peer) hangUp() {
 	p.conns = nil
 }
 
-// lastTransient returns the properties of the last unit that has no file.
+// lastTransient returns the properties of the last transient unit.
 func (p *peer) lastTransient() []property {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.transient
 }
 
-// manager is the systemd that the peer is, as others see it.
+// manager connects to the peer as a systemd.
 func (p *peer) manager() *systemd.Manager {
 	m := systemd.New(func(ctx context.Context) (systemd.Bus, error) { return systemd.Dial(ctx, p.socket, false) }, noJournal)
 	p.t.Cleanup(m.Close)
@@ -377,7 +377,7 @@ func TestDBusJobs(t *testing.T) {
 	group.Wait()
 }
 
-// Commands are run as a service that has no file, in the types that systemd takes (org.freedesktop.systemd1(5)).
+// Commands run as a transient service, with systemd's types (org.freedesktop.systemd1(5)).
 func TestDBusRun(t *testing.T) {
 	p := newPeer(t)
 	m := p.manager()
@@ -408,7 +408,7 @@ func TestDBusStale(t *testing.T) {
 		{"new.service", "", false},
 		{"done.service", "", false},
 		{"new.service", "/etc/systemd/system/new.service", false},
-		{"done.service", "/etc/systemd/system/done.service", true}, // another file is in memory
+		{"done.service", "/etc/systemd/system/done.service", true}, // memory has another file
 	} {
 		if got, err := m.Stale(t.Context(), c.unit, c.fragment); err != nil || got != c.want {
 			t.Errorf("%+v: got %v, %v", c, got, err)
@@ -476,7 +476,7 @@ func TestDBusConnectionLost(t *testing.T) {
 	must(t, m.ReloadUnits(t.Context()))
 	p.hangUp()
 	must(t, m.StartUnit(t.Context(), "done.service"))
-	// While it waits for a job, which it asks for again.
+	// While it waits for a job, it requests it again.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	p.onJob = func(n int) {
@@ -532,7 +532,7 @@ func TestDBusWaitActive(t *testing.T) {
 }
 
 func TestDBusConnectIsBounded(t *testing.T) {
-	// It accepts, and says nothing.
+	// It accepts, and sends nothing.
 	socket := filepath.Join(t.TempDir(), "private")
 	listener, err := net.Listen("unix", socket)
 	must(t, err)

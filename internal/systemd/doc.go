@@ -1,7 +1,8 @@
-// Package systemd is the machine's systemd, over D-Bus: jobs on units, their states, starts and journals, and how far the
-// boot got. A lost connection is made again, and a job that was at work then is neither done twice nor left out.
+// Package systemd is the machine's systemd, over D-Bus: jobs on units, their states, starts and journals, and the times
+// of the boot. It restores a lost connection, and a job that was running then is neither done twice nor lost.
 //
-// It is the only package that talks to D-Bus. It is connected only while systemd is asked or a job is waited for, because systemd
-// sends all that changes to whoever is connected. It runs no program: whoever makes a [Manager] lends it journalctl. It decides nothing: internal/host hands on what internal/apply
+// It is the only package that uses D-Bus. It is connected only during a request or a job, because systemd sends all
+// changes to every connection. It runs no program: the creator of a [Manager] passes it journalctl. It decides nothing:
+// internal/host passes on internal/apply's changes, and internal/probe waits for a unit.
 // wants, internal/probe waits for a unit.
 package systemd

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What the tests of the package look at from outside: the fake of a connection is shared with those of other packages,
-// and so is not in this one.
+// What the package's tests use from outside: they share the fake connection with other packages, so it is not in this
+// package.
 const (
 	ManagerInterface = managerInterface
 	UnitInterface    = unitInterface
@@ -37,8 +37,8 @@ func Dial(ctx context.Context, socket string, hello bool) (Bus, error) {
 	return c, nil
 }
 
-// Reconnect sets what is slept before the first new connection.
+// Reconnect sets the pause before the first new connection.
 func (m *Manager) Reconnect(delay time.Duration) { m.delay = delay }
 
-// Connection is the connection in use, and what gives it back.
+// Connection returns the connection in use, and the function that releases it.
 func (m *Manager) Connection(ctx context.Context) (Bus, func(), error) { return m.bus(ctx) }

@@ -18,7 +18,7 @@ import (
 
 const faultyUnit = "kubelet.service"
 
-// operations are all that is done to a unit, or asked of it.
+// operations are all changes of a unit and all questions about it.
 var operations = map[string]func(context.Context, *systemd.Manager) error{
 	"start":   func(ctx context.Context, m *systemd.Manager) error { return m.StartUnit(ctx, faultyUnit) },
 	"restart": func(ctx context.Context, m *systemd.Manager) error { return m.RestartUnit(ctx, faultyUnit) },
@@ -36,8 +36,7 @@ var operations = map[string]func(context.Context, *systemd.Manager) error{
 	},
 }
 
-// faulty wants every operation to fail on a machine, soon after its deadline, in an error that names the
-// unit.
+// faulty requires that every operation fails on a machine, soon after its deadline, with an error that names the unit.
 func faulty(t *testing.T, machine func(t *testing.T) *systemd.Manager, names []string, texts ...string) {
 	t.Helper()
 	const deadline, grace = 2 * time.Second, systemd.ExplainTimeout + systemd.LateLogTimeout
@@ -79,7 +78,7 @@ func TestSystemdJobFails(t *testing.T) {
 	}
 }
 
-// A job that has no end, as of a service of type notify that never says it is ready.
+// A job that never ends, for example of a service of type notify that never reports that it is ready.
 func TestSystemdUnitHangs(t *testing.T) {
 	faulty(t, func(t *testing.T) *systemd.Manager {
 		conn := hosttest.NewBus()
@@ -104,21 +103,21 @@ func TestSystemdUnitMaskedOrMissing(t *testing.T) {
 	faulty(t, machine(systemd.ErrNoUnit, "not-found"), []string{"start", "restart", "check"}, "no unit file has this name")
 }
 
-// unitWith is a unit's state, with the number of its job and what distinguishes its start from others.
+// unitWith is a unit's state, with the number of its job and the ID of its start.
 func unitWith(active string, job uint32, invocation string) map[string]any {
 	properties := unitIs("loaded", active, "sub", "success")
 	properties["Job"], properties["InvocationID"] = []any{job, "/job"}, []byte(invocation)
 	return properties
 }
 
-// systemd executes itself again, more often than anybody would count, while a job is at work: whoever asked for it
-// finds out over each new connection what has become of it. Nothing is done twice, and nothing is left out.
+// systemd re-executes very often during a job: after each new connection, the caller finds out the job's state. Nothing
+// is done twice, and nothing is lost.
 func TestSystemdExecutesItselfAgain(t *testing.T) {
 	const times = 40
 	for _, c := range []struct {
 		name      string
 		unheard   bool           // each request is lost before systemd has read it
-		meanwhile map[string]any // the unit, as it is found after each loss
+		meanwhile map[string]any // the unit's state after each loss
 		want      string         // the requests over the second connection, and over the last
 		fails     string
 	}{
@@ -128,7 +127,7 @@ func TestSystemdExecutesItselfAgain(t *testing.T) {
 		{"restart", true, unitWith("activating", 0, "old"), "RestartUnit RestartUnit", ""}, // by itself
 		{"start", true, unitWith("inactive", 0, "old"), "StartUnit StartUnit", ""},
 		{"stop", false, unitWith("deactivating", 7, "old"), "StopUnit StopUnit", ""},
-		// It has ended when there is a connection again.
+		// The job has ended when there is a connection again.
 		{"start", false, unitWith("active", 0, "new"), "", ""},
 		{"restart", false, unitWith("active", 0, "new"), "", ""},
 		{"start", false, unitWith("inactive", 0, "new"), "", ""}, // of type oneshot
@@ -174,7 +173,7 @@ func TestSystemdExecutesItselfAgain(t *testing.T) {
 	}
 }
 
-// The connection is lost in the middle of a job, and there is no other: not in time, or not at all.
+// The connection is lost during a job, and there is no other: not in time, or never.
 func TestSystemdIsGone(t *testing.T) {
 	lost := func() *hosttest.Bus {
 		conn := hosttest.NewBus()
@@ -189,7 +188,7 @@ func TestSystemdIsGone(t *testing.T) {
 		m := hosttest.Systemd(lost())
 		return m
 	}, jobs, "no systemd here")
-	// Every question breaks the connection off, and so does each that follows.
+	// Every request breaks the connection, also the repeated ones.
 	faulty(t, func(t *testing.T) *systemd.Manager {
 		m := systemd.New(func(context.Context) (systemd.Bus, error) {
 			conn := hosttest.NewBus()
@@ -208,14 +207,14 @@ func TestSystemdIsGone(t *testing.T) {
 		}, noJournal)
 		return m
 	}, all, "deadline exceeded")
-	// It was never there: nobody waits for it.
+	// systemd was never there, so no operation waits for it.
 	faulty(t, func(t *testing.T) *systemd.Manager {
 		m := hosttest.Systemd()
 		return m
 	}, all, "connect to systemd: no systemd here")
 }
 
-// Gone for good, and time enough: it ends by itself.
+// systemd is gone for good, and the call has no deadline: it gives up.
 func TestSystemdGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := hosttest.NewBus()
@@ -228,7 +227,7 @@ func TestSystemdGivesUp(t *testing.T) {
 	})
 }
 
-// silentBus is connected to a systemd that has stopped answering.
+// silentBus is a connection to a systemd that has stopped answering.
 type silentBus struct{ *hosttest.Bus }
 
 func (silentBus) Enqueue(ctx context.Context, _, _ string, _ chan<- string) error {
@@ -277,7 +276,7 @@ func TestStopUnit(t *testing.T) {
 		wantError(t, m.StopUnit(t.Context(), faultyUnit), "stop "+faultyUnit, "result canceled")
 		wantError(t, m.StopUnit(t.Context(), "kubelet"), "stop", "is not a unit name")
 
-		// It returns when the job is done, and not before.
+		// The operation returns when the job is done, and not before.
 		conn.OnJob = func(string, string) (string, error) { return "", nil }
 		var done atomic.Bool
 		time.AfterFunc(time.Second, func() {

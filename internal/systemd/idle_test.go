@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// A connection is there while systemd is asked, or a job is waited for, and closed when nobody uses it: systemd sends to each all
-// that changes.
+// A connection exists during a request or a job, and is closed when it is unused, because systemd sends all changes to
+// every connection.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := hosttest.NewBus()
@@ -28,7 +28,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 				t.Errorf("%s: closed %d times, want %d", when, got, want)
 			}
 		}
-		for range 10 { // one connection for questions that follow each other
+		for range 10 { // one connection for consecutive requests
 			_, err := m.UnitState(t.Context(), "kubelet.service")
 			must(t, err)
 		}
@@ -52,7 +52,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 		time.Sleep(time.Hour)
 		before := conn.Closed()
 		time.Sleep(10 * time.Minute)
-		// It has no main process that the kernel could report the end of.
+		// It has no main process whose end the kernel could report.
 		if after := conn.Closed(); after-before < 500 || after-before > 700 {
 			t.Errorf("closed %d times in ten minutes, want once a second", after-before)
 		}
@@ -62,7 +62,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	})
 }
 
-// The end of a unit is the end of its main process, which the kernel reports. systemd may take a moment to know it.
+// The end of a unit is the end of its main process, which the kernel reports. systemd may notice it a moment later.
 func TestWaitEnd(t *testing.T) {
 	process := exec.Command("sleep", "1000")
 	must(t, process.Start())
@@ -96,7 +96,7 @@ func TestWaitEnd(t *testing.T) {
 	conn.Set("kubelet.service", "failed", "failed")
 	must(t, <-ended)
 
-	// It had ended before anybody waited for it, and systemd still names it.
+	// It had ended before the wait, and systemd still names it.
 	conn.Put("kubelet.service", runs)
 	start.Invocation = "\x01"
 	go func() { ended <- m.WaitEnd(t.Context(), "kubelet.service", start) }()

@@ -17,29 +17,29 @@ const (
 	reloadMethod  = "ReloadOrRestartUnit"
 )
 
-// errUnfinished says that a job was not seen to be done in time. It goes on, where systemd has heard of it.
+// errUnfinished means that a job was not done in time. If systemd has received it, it continues.
 var errUnfinished = errors.New("its job is not done")
 
-// StartUnit starts a unit and waits until its job is done, which is at once where it is active. When ctx is done before,
-// the job goes on. The error of a unit that fails is a [*UnitError] where its journal has something to say.
+// StartUnit starts a unit and waits until its job is done. If the unit is active, it returns at once. If ctx is done
+// before, the job continues. The error of a failing unit is a [*UnitError] if its journal has lines.
 func (m *Manager) StartUnit(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, startMethod, unit)
 }
 
-// RestartUnit restarts a unit, or starts it, and waits until its job is done. When ctx is done before, the job goes on. Its
-// error is as StartUnit's.
+// RestartUnit restarts a unit, or starts it, and waits until its job is done. If ctx is done before, the job continues.
+// Its error is like StartUnit's.
 func (m *Manager) RestartUnit(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, restartMethod, unit)
 }
 
-// ReloadUnit has a unit that runs read its configuration again, restarts one that cannot, and waits until its job is done.
-// Its error is as StartUnit's.
+// ReloadUnit makes a running unit read its configuration again, restarts a unit that cannot, and waits until its job is
+// done. Its error is like StartUnit's.
 func (m *Manager) ReloadUnit(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, reloadMethod, unit)
 }
 
-// StopUnit stops a unit and waits until its job is done, which is at once where it does not run. One that there is no unit
-// file of, and nothing runs of, is stopped. When ctx is done before, the job goes on.
+// StopUnit stops a unit and waits until its job is done. If the unit does not run, it returns at once. A unit without a
+// unit file and processes counts as stopped. If ctx is done before, the job continues.
 func (m *Manager) StopUnit(ctx context.Context, unit string) error {
 	err := m.jobWithLog(ctx, stopMethod, unit)
 	if errors.Is(err, ErrNoUnit) {
@@ -48,7 +48,7 @@ func (m *Manager) StopUnit(ctx context.Context, unit string) error {
 	return err
 }
 
-// jobWithLog is job. Where the unit itself is to blame, the error has the last lines of its journal.
+// jobWithLog is job. If the unit itself fails, the error has the last lines of its journal.
 func (m *Manager) jobWithLog(ctx context.Context, method, unit string) error {
 	err := m.job(ctx, method, unit)
 	var result jobResult
@@ -58,7 +58,7 @@ func (m *Manager) jobWithLog(ctx context.Context, method, unit string) error {
 	return err
 }
 
-// job starts, restarts or stops a unit, and returns when systemd says what became of it.
+// job starts, restarts or stops a unit, and returns when systemd reports the result.
 func (m *Manager) job(ctx context.Context, method, unit string) error {
 	verb, _, _ := strings.Cut(strings.ToLower(strings.TrimSuffix(method, "Unit")), "or")
 	if err := checkUnit(unit); err != nil {
@@ -89,8 +89,8 @@ func (m *Manager) job(ctx context.Context, method, unit string) error {
 	return fmt.Errorf("%s %s: %w%s", verb, unit, jobResult(result), m.explain(ctx, unit))
 }
 
-// finish has enqueue ask for a job, and returns the job's result. Over a lost connection, and when ctx is done before the
-// job is, the job goes on, and nobody here knows how far it came.
+// finish requests a job with enqueue, and returns the job's result. If the connection is lost, or ctx is done before
+// the job, the job continues and its state is unknown.
 func finish(ctx context.Context, conn Bus, enqueue func(done chan<- string) error) (string, error) {
 	done := make(chan string, 1)
 	err := enqueue(done)
@@ -110,20 +110,20 @@ func finish(ctx context.Context, conn Bus, enqueue func(done chan<- string) erro
 	}
 }
 
-// request is what a job is asked for, which may have to be done again over another connection.
+// request is a requested job, which may have to be requested again over another connection.
 type request struct {
 	method, unit string
-	// before distinguishes the unit's last start from others, as it was when the job was asked for first.
+	// before identifies the unit's last start before the first request.
 	before string
 	known  bool
 }
 
-// look finds out what is left to ask for: all of it the first time. After a connection was lost nobody knows
-// whether systemd had heard, and the job may have ended since. One that is at work is joined; and where the
-// unit was started since, it is not started again: the result is what has become of it.
+// look finds out what is left to request: the first time, the whole job. After a lost connection it is unknown whether
+// systemd received the request, and the job may have ended since. look joins a running job. If the unit was started
+// since, look does not start it again: the result is the unit's state.
 func (r *request) look(ctx context.Context, conn Bus) (result string, err error) {
 	if r.method == stopMethod {
-		return "", nil // it can be asked for again
+		return "", nil // stopping can be requested again
 	}
 	wanted := []string{"InvocationID"}
 	if r.known {
@@ -134,7 +134,7 @@ func (r *request) look(ctx context.Context, conn Bus) (result string, err error)
 	case errors.Is(err, ErrLost), ctx.Err() != nil:
 		return "", err
 	case err != nil:
-		return "", nil // the job's own answer says it better
+		return "", nil // the job's answer is more precise
 	}
 	id, _ := properties["InvocationID"].([]byte)
 	state, _ := properties["ActiveState"].(string)
@@ -142,7 +142,7 @@ func (r *request) look(ctx context.Context, conn Bus) (result string, err error)
 	case !r.known:
 		r.before, r.known = now, true
 	case jobNumber(properties) != 0:
-		r.method = startMethod // joins it
+		r.method = startMethod // this joins it
 	case now == r.before: // nothing was done
 	case state == "activating":
 		r.method = startMethod
@@ -157,7 +157,7 @@ func (r *request) look(ctx context.Context, conn Bus) (result string, err error)
 // jobResult is a job's result other than "done", in systemd's words.
 type jobResult string
 
-// jobResults describe the results that systemd documents (org.freedesktop.systemd1(5), JobRemoved).
+// jobResults describe systemd's documented results (org.freedesktop.systemd1(5), JobRemoved).
 var jobResults = map[jobResult]string{
 	"failed":     "its job failed (result failed)",
 	"timeout":    "its job timed out (result timeout)",
@@ -166,7 +166,7 @@ var jobResults = map[jobResult]string{
 	"skipped":    "its job was skipped because it does not fit the unit's state (result skipped)",
 }
 
-// Error says what the result means.
+// Error describes the result.
 func (r jobResult) Error() string {
 	if text, known := jobResults[r]; known {
 		return text
@@ -174,8 +174,8 @@ func (r jobResult) Error() string {
 	return fmt.Sprintf("its job ended with result %q", string(r))
 }
 
-// explain says how a unit is whose job did not succeed, as far as that can be known: "; it is
-// failed (failed), result exit-code, exit status 203". It is asked for even when ctx is done.
+// explain describes a unit whose job did not succeed, as far as possible: "; it is failed (failed), result exit-code,
+// exit status 203". It asks systemd even if ctx is done.
 func (m *Manager) explain(ctx context.Context, unit string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
@@ -198,7 +198,7 @@ func (m *Manager) explain(ctx context.Context, unit string) string {
 	return text
 }
 
-// mainStatus says how a service's main process ended.
+// mainStatus describes the end of a service's main process.
 func mainStatus(code any, status int32) string {
 	const exited = 1 // CLD_EXITED
 	if code, ok := code.(int32); ok && code != exited {

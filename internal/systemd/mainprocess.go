@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WaitEnd waits until a unit's start has ended, also where the unit has been started again since. The kernel reports the end of
-// the unit's main process, so that systemd is asked at the beginning and then only. Where a unit has no such process, or the
-// kernel is older than Linux 5.10, systemd is asked again and again.
+// WaitEnd waits until a unit's start has ended, even if the unit has started again since. The kernel reports the end of
+// the unit's main process, so systemd is asked only at the beginning and then. If a unit has no such process, or the
+// kernel is older than Linux 5.10, WaitEnd polls systemd.
 func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 	ended := func(conn Bus) (bool, error) {
 		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface, startProperties...)
@@ -34,7 +34,7 @@ func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 		err = exits(ctx, process)
 	}
 	if err == nil {
-		err = m.look(ctx, ended) // systemd knows it in a moment
+		err = m.look(ctx, ended) // systemd will notice it in a moment
 	}
 	if err != nil {
 		return fmt.Errorf("end of %s: %w", unit, err)
@@ -42,8 +42,8 @@ func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 	return nil
 }
 
-// mainProcess opens a unit's main process. It is nil where there is none, where it has ended, and where the kernel cannot wait
-// for it.
+// mainProcess opens a unit's main process. It returns nil if there is no such process, if it has ended, or if the
+// kernel cannot wait for it.
 func mainProcess(ctx context.Context, conn Bus, unit string) (*os.File, error) {
 	iface := typeInterface(unit)
 	if iface == "" {
@@ -66,7 +66,7 @@ func mainProcess(ctx context.Context, conn Bus, unit string) (*os.File, error) {
 		return nil, nil
 	}
 	process := os.NewFile(uintptr(fd), "pidfd")
-	// As long as systemd names it, its number is nobody else's.
+	// As long as systemd names the process, its number has not been reused.
 	if again, err := ask(); err != nil || again != pid {
 		process.Close()
 		return nil, err
@@ -82,7 +82,7 @@ func exits(ctx context.Context, process *os.File) error {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { _ = process.SetReadDeadline(time.Unix(1, 0)) })()
-	err = raw.Read(func(fd uintptr) bool { // a process that has ended can be read (pidfd_open(2))
+	err = raw.Read(func(fd uintptr) bool { // an ended process is readable (pidfd_open(2))
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 		return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 	})

@@ -17,94 +17,95 @@ import (
 // ManagerObject is the D-Bus object of systemd itself.
 const ManagerObject = "/org/freedesktop/systemd1"
 
-// What systemd calls its interfaces.
+// The names of systemd's interfaces.
 const (
 	managerInterface = "org.freedesktop.systemd1.Manager"
 	unitInterface    = "org.freedesktop.systemd1.Unit"
-	// propertiesInterface is D-Bus's own (D-Bus specification, "org.freedesktop.DBus.Properties").
+	// propertiesInterface is D-Bus's (D-Bus specification, "org.freedesktop.DBus.Properties").
 	propertiesInterface = "org.freedesktop.DBus.Properties"
 )
 
-// ErrLost says that the connection to systemd ended, or that systemd did not answer over it. systemd closes it
-// when it executes itself again, as it does when its package is upgraded; what it was doing goes on.
+// ErrLost means that the connection to systemd ended, or that systemd did not answer over it. systemd closes it when it
+// re-executes, as during an upgrade of its package; its jobs continue.
 var ErrLost = errors.New("the connection to systemd was lost")
 
 const (
-	// connectTimeout bounds one attempt to connect to systemd, which is a matter of milliseconds.
+	// connectTimeout limits one attempt to connect to systemd, which takes milliseconds.
 	connectTimeout = 10 * time.Second
-	// reconnects is how often a lost connection is made again for one call that has no deadline; one that has
-	// is tried until then.
+	// reconnects is how often a lost connection is restored for one call without a deadline. A call with one is tried
+	// until then.
 	reconnects = 30
-	// reconnectDelay is slept before the first of them, and doubled for each that follows, up to
-	// maxReconnectDelay times its length.
+	// reconnectDelay is the pause before the first of them. It doubles each time, up to maxReconnectDelay times its
+	// length.
 	reconnectDelay    = 100 * time.Millisecond
 	maxReconnectDelay = 20
-	// linger is how long a connection that nobody uses waits for the next question.
+	// linger is how long an unused connection stays open.
 	linger = 20 * time.Millisecond
-	// firstLook is waited before a unit is looked at again, and doubled each time, up to maxLook.
+	// firstLook is the pause before another look at a unit. It doubles each time, up to maxLook.
 	firstLook, maxLook = 50 * time.Millisecond, time.Second
-	// explainTimeout bounds the question why something failed, asked when the time is already over.
+	// explainTimeout limits the request for the reason of a failure, after the call's time is over.
 	explainTimeout = 500 * time.Millisecond
 )
 
 // Bus is an open connection to systemd. Its methods return [ErrLost] when it ends.
 type Bus interface {
-	// Enqueue asks for a job on a unit by one of the manager's methods (StartUnit, RestartUnit, ...); the job's
-	// result is sent to result, which has room for it.
+	// Enqueue requests a job on a unit by one of the manager's methods (StartUnit, RestartUnit, ...). The job's result
+	// is sent to result, which must have space for it.
 	Enqueue(ctx context.Context, method, unit string, result chan<- string) error
-	// Run asks for a service that runs commands, one after the other, and is gone then; its job's result is sent to
-	// result, which has room for it.
+	// Run requests a transient service that runs commands, one after the other. Its job's result is sent to result,
+	// which must have space for it.
 	Run(ctx context.Context, service string, commands [][]string, result chan<- string) error
 	// Reload makes systemd read its unit files again.
 	Reload(ctx context.Context) error
-	// UnitFile changes by one of the manager's methods whether a unit starts at boot, or can be started at all.
+	// UnitFile changes, by one of the manager's methods, whether a unit starts at boot, or can start at all.
 	UnitFile(ctx context.Context, method, unit string) error
-	// Loaded returns [ErrNoUnit] where systemd has not got a unit in memory; it does not read it.
+	// Loaded returns [ErrNoUnit] if systemd does not have a unit in memory. It does not make systemd read the unit.
 	Loaded(ctx context.Context, unit string) error
-	// Unit returns how a unit is. systemd reads one that it has not in memory, once.
+	// Unit returns a unit's state. If systemd does not have the unit in memory, it reads it once.
 	Unit(ctx context.Context, unit string) (Listed, error)
-	// Properties returns the named properties that an object has by an interface. A unit that systemd has not in memory is read for
-	// each of the names.
+	// Properties returns named properties of an object's interface. If systemd does not have a unit in memory, it reads
+	// it for each of the names.
 	Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error)
 	// Lost is closed when the connection has ended.
 	Lost() <-chan struct{}
 	Close()
 }
 
-// Listed is how a unit is, as systemd lists it. All of a unit's properties would say it, too, and to put them together takes
-// systemd as long as to read the unit.
+// Listed is a unit's state, as systemd lists it. The unit's properties include it, too, but collecting them takes
+// systemd as long as reading the unit.
 type Listed struct {
 	Load, Active, Sub string
-	// Job is the number of the job on it that waits or is at work, or 0.
+	// Job is the number of the unit's waiting or running job, or 0.
 	Job uint32
 }
 
-// Manager is the machine's systemd, connected to while it is asked. It may be used by several goroutines at once.
+// Manager is the machine's systemd, with a connection during requests. Several goroutines may use it at once.
 type Manager struct {
 	connect func(context.Context) (Bus, error)
 	journal Journal
-	turn    chan struct{} // held by whoever connects; a mutex that can be given up
+	turn    chan struct{} // held while connecting; in contrast to a mutex, waiting for it can be cancelled
 	delay   time.Duration // before the first reconnect
 
 	mu   sync.Mutex
 	conn *shared
-	met  bool // there was a connection, so there is a systemd
+	met  bool // whether there was a connection, so systemd exists
 }
 
-// shared is a connection, and how many use it.
+// shared is a connection, and the number of its users.
 type shared struct {
 	Bus
 	users int
-	idle  *time.Timer // closes it
+	idle  *time.Timer // closes it when it fires
 }
 
-// New returns the systemd that connect connects to, which is [Connect] on a machine. journal shows its units' journals.
+// New returns a systemd with a function that connects to it, which is [Connect] on a machine, and one that reads
+// journals.
 func New(connect func(context.Context) (Bus, error), journal Journal) *Manager {
 	return &Manager{connect: connect, journal: journal, turn: make(chan struct{}, 1), delay: reconnectDelay}
 }
 
-// bus returns the connection, which is made when there is none or it was lost. The caller calls release when it has no more use
-// for it.
+// bus returns the connection. It connects if there is no connection or it was lost. The caller calls release after its last
+// use.
 func (m *Manager) bus(ctx context.Context) (conn Bus, release func(), err error) {
 	select {
 	case m.turn <- struct{}{}:
@@ -134,7 +135,7 @@ func (m *Manager) bus(ctx context.Context) (conn Bus, release func(), err error)
 	return used, func() { m.release(used) }, nil
 }
 
-// use is the connection that is open, with one user more; nil for none.
+// use returns the open connection and counts another user. It returns nil if no connection is open.
 func (m *Manager) use() *shared {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,9 +156,9 @@ func (m *Manager) use() *shared {
 	}
 }
 
-// release has a connection closed that nobody uses any more. systemd sends every change of every unit to each connection of its
-// own socket, whether it was asked for or not (systemd v252 src/core/dbus.c, bus_foreach_bus), and says nothing of them where
-// there is none (dbus-unit.c, bus_unit_send_change_signal). While a machine boots that is most of what an agent costs.
+// release closes a connection that has become unused. systemd sends every change of every unit to each connection of
+// its socket, also unrequested (systemd v252 src/core/dbus.c, bus_foreach_bus), and sends nothing without a connection
+// (dbus-unit.c, bus_unit_send_change_signal). During a boot that is most of an agent's cost.
 func (m *Manager) release(used *shared) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,8 +174,8 @@ func (m *Manager) release(used *shared) {
 	}
 }
 
-// silentError is a connection that was not made in time. systemd is there, and is stuck as its machine is, or reads its units from a
-// slow disk: it is an [ErrLost], after which systemd is asked again.
+// silentError is a connection that was not made in time. systemd exists, but hangs like its machine, or reads its units
+// from a slow disk: the error is an [ErrLost], after which the request is repeated.
 type silentError struct{ error }
 
 func (e silentError) Error() string { return "systemd does not answer: " + e.error.Error() }
@@ -183,8 +184,8 @@ func (silentError) Is(target error) bool { return target == ErrLost }
 
 func (e silentError) Unwrap() error { return e.error }
 
-// do calls systemd, and again over a new connection when the one in use is lost meanwhile, or systemd does not answer, until
-// ctx is done. A first connection that is refused is an error at once: there may be no systemd here.
+// do calls systemd. If the connection is lost, or systemd does not answer, do calls again over a new connection, until
+// ctx is done. If the first connection is refused, do returns an error at once: there may be no systemd.
 func (m *Manager) do(ctx context.Context, call func(conn Bus) error) error {
 	_, bounded := ctx.Deadline()
 	delay := m.delay
@@ -226,9 +227,9 @@ func (m *Manager) ReloadUnits(ctx context.Context) error {
 	return nil
 }
 
-// Stale reports whether systemd has a unit in memory that is not what its files say now. fragment is the
-// file that is the unit's own now, where it is known: systemd sees that a file it has read changed, and
-// that there are other drop-ins, but not that another file has come to take precedence.
+// Stale reports whether systemd has an outdated version of a unit in memory. fragment is the unit's present file, if
+// known: systemd notices changes of the file that it has read, and new drop-ins, but not that another file now takes
+// precedence.
 func (m *Manager) Stale(ctx context.Context, unit, fragment string) (bool, error) {
 	if err := checkUnit(unit); err != nil {
 		return false, err
@@ -245,7 +246,7 @@ func (m *Manager) Stale(ctx context.Context, unit, fragment string) (bool, error
 	return changed || properties["LoadState"] != "loaded" || fragment != "" && path != fragment, nil
 }
 
-// UnitState reports a unit's state. One that does not exist has ActiveState "inactive" and LoadState "not-found".
+// UnitState returns a unit's state. A missing unit has ActiveState "inactive" and LoadState "not-found".
 func (m *Manager) UnitState(ctx context.Context, unit string) (apply.UnitState, error) {
 	if err := checkUnit(unit); err != nil {
 		return apply.UnitState{}, err
@@ -261,7 +262,7 @@ func (m *Manager) UnitState(ctx context.Context, unit string) (apply.UnitState, 
 	return state, nil
 }
 
-// UnitEnabled reports whether a boot starts a unit by its own link (systemctl(1), is-enabled).
+// UnitEnabled reports whether a boot starts a unit through the unit's link (systemctl(1), is-enabled).
 func (m *Manager) UnitEnabled(ctx context.Context, unit string) (bool, error) {
 	if err := checkUnit(unit); err != nil {
 		return false, err
@@ -289,7 +290,7 @@ func readState(ctx context.Context, conn Bus, unit string) (apply.UnitState, err
 	if state.LoadState == "" || state.ActiveState == "" {
 		return apply.UnitState{}, errors.New("systemd's answer has no unit state")
 	}
-	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && listed.Job != 0 // one that starts it
+	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && listed.Job != 0 // a job that starts it
 	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
 		properties, err := conn.Properties(ctx, UnitObject(unit), iface, "Result")
 		if err != nil {
@@ -300,7 +301,7 @@ func readState(ctx context.Context, conn Bus, unit string) (apply.UnitState, err
 	return state, nil
 }
 
-// jobNumber is the number of the job on a unit that waits or is at work, or 0.
+// jobNumber is the number of the unit's waiting or running job, or 0.
 func jobNumber(properties map[string]any) uint32 {
 	job, _ := properties["Job"].([]any)
 	if len(job) == 0 {
@@ -310,8 +311,8 @@ func jobNumber(properties map[string]any) uint32 {
 	return number
 }
 
-// WaitActive waits until a unit is active. It returns an error, which says how the unit is, when it
-// will not become so by itself, or has not when ctx is done.
+// WaitActive waits until a unit is active. It returns an error with the unit's state if the unit will not become active
+// by itself, or has not when ctx is done.
 func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 	if err := checkUnit(unit); err != nil {
 		return err
@@ -335,8 +336,8 @@ func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 	return err
 }
 
-// look asks systemd, and again after a while, until see has seen enough. Between two looks there is no connection: while
-// there is one, systemd sends all that changes.
+// look asks systemd repeatedly until see has seen enough. There is no connection between two looks, because systemd
+// sends all changes to every connection.
 func (m *Manager) look(ctx context.Context, see func(conn Bus) (enough bool, err error)) error {
 	return poll.Until(ctx, firstLook, maxLook, func() (enough bool, err error) {
 		err = m.do(ctx, func(conn Bus) (err error) {
@@ -347,17 +348,17 @@ func (m *Manager) look(ctx context.Context, see func(conn Bus) (enough bool, err
 	})
 }
 
-// IsActive reports whether a unit runs; one that reads its configuration again does.
+// IsActive reports whether a unit runs, also while it reloads its configuration.
 func IsActive(state apply.UnitState) bool {
 	return slices.Contains([]string{"active", "reloading", "refreshing"}, state.ActiveState)
 }
 
-// changing reports whether a unit's state will be another one soon, with nobody doing anything.
+// changing reports whether a unit's state will soon change by itself.
 func changing(state apply.UnitState) bool {
 	return state.ActiveState == "activating" || state.ActiveState == "deactivating"
 }
 
-// Describe says how a unit is, for people: "failed (failed), result exit-code".
+// Describe describes a unit's state for people: "failed (failed), result exit-code".
 func Describe(state apply.UnitState) string {
 	switch state.LoadState {
 	case "not-found":
@@ -378,7 +379,7 @@ func Describe(state apply.UnitState) string {
 	return text
 }
 
-// checkUnit wants a unit's full name: "containerd.service".
+// checkUnit requires a unit's full name: "containerd.service".
 func checkUnit(unit string) error {
 	if i := strings.LastIndexByte(unit, '.'); i <= 0 || i == len(unit)-1 || strings.ContainsAny(unit, "/\x00 \n") {
 		return fmt.Errorf("unit %q: is not a unit name, such as kubelet.service", unit)
@@ -386,7 +387,7 @@ func checkUnit(unit string) error {
 	return nil
 }
 
-// typeInterface names the interface of a unit's own kind, where it has a result; "" where not.
+// typeInterface is the interface of a unit's type if that has a result, or "".
 func typeInterface(unit string) string {
 	switch kind := unit[strings.LastIndexByte(unit, '.')+1:]; kind {
 	case "service", "socket", "mount", "automount", "swap", "timer", "path", "scope":

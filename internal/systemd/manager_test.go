@@ -108,7 +108,7 @@ func TestJobCanceled(t *testing.T) {
 
 func TestLostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// systemd executes itself again while it restarts a unit: the job is joined, not done twice.
+		// systemd re-executes while it restarts a unit: the job is joined, not done twice.
 		first, second := hosttest.NewBus(), hosttest.NewBus()
 		second.Units["kubelet.service"] = unitWith("deactivating", 5, "old")
 		first.OnJob = func(string, string) (string, error) {
@@ -123,7 +123,7 @@ func TestLostConnection(t *testing.T) {
 			t.Errorf("second: %q", got)
 		}
 
-		// The connection was gone already, and nobody had noticed: the restart is still to be asked for.
+		// The connection was lost unnoticed before, so the restart must still be requested.
 		stale, fresh := hosttest.NewBus(), hosttest.NewBus()
 		stale.Err = systemd.ErrLost
 		time.AfterFunc(time.Second, func() { close(stale.Gone) })
@@ -132,7 +132,7 @@ func TestLostConnection(t *testing.T) {
 			t.Errorf("after a stale connection: %q", got)
 		}
 
-		// It does not come back.
+		// The connection does not come back.
 		lost := hosttest.NewBus()
 		lost.Err = systemd.ErrLost
 		close(lost.Gone)
@@ -140,7 +140,7 @@ func TestLostConnection(t *testing.T) {
 		defer cancel()
 		wantError(t, hosttest.Systemd(lost).ReloadUnits(ctx), "reload systemd's units", "no systemd here")
 
-		// It was never there.
+		// systemd was never there.
 		start := time.Now()
 		_, err := hosttest.Systemd().UnitState(t.Context(), "kubelet.service")
 		wantError(t, err, "state of kubelet.service: connect to systemd: no systemd here")
@@ -150,12 +150,12 @@ func TestLostConnection(t *testing.T) {
 	})
 }
 
-// systemd is there and is stuck, as on a machine whose processors or disk stall: it is asked again, for as long as there is time.
+// systemd hangs, like a machine with stalled processors or disk: the request is repeated until the deadline.
 func TestConnectHangs(t *testing.T) {
 	for _, c := range []struct {
 		about string
 		hangs int
-		time  time.Duration // 0 for no deadline
+		time  time.Duration // 0 means no deadline
 		fails string
 	}{
 		{about: "twice", hangs: 2, time: time.Minute},

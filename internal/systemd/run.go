@@ -6,9 +6,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Run has systemd run commands, one after the other until one fails, as a service of that name, and returns when they
-// have ended. It is for what the caller cannot do itself, because its own unit confines it: a mount in the caller's
-// namespace is one that nobody else sees. The first word of a command is its path. change is what is done.
+// Run makes systemd run commands, one after the other until one fails, as a service with this name, and returns when
+// they have ended. It is for operations that the caller's unit prevents: a mount in the caller's namespace would be
+// invisible to other processes. The first word of a command is its path. change is the recorded change.
 func (m *Manager) Run(ctx context.Context, change failpoint.Change, service string, commands ...[]string) error {
 	if err := checkUnit(service); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// signalFilter is a connection over which only those signals come that this package hears. systemd sends every change of every unit over
-// its own socket, and to decode all of them takes an agent at boot longer than what it has to do.
+// signalFilter is a connection that passes only the signals that this package uses. systemd sends every change of every
+// unit over its socket, and decoding all of them would take an agent at boot longer than its work.
 type signalFilter struct {
 	net.Conn
 	in   *bufio.Reader
@@ -19,8 +19,8 @@ func newSignalFilter(conn net.Conn) *signalFilter {
 	return &signalFilter{Conn: conn, in: bufio.NewReaderSize(conn, 16<<10)}
 }
 
-// What a message begins with (D-Bus specification, "Message Format"): byte order, type, flags, version, the length of its body, its
-// serial number, and the length of its header fields, which are padded to eight bytes.
+// The beginning of a message (D-Bus specification, "Message Format"): byte order, type, flags, version, the length of
+// its body, its serial number, and the length of its header fields, which are padded to eight bytes.
 const (
 	fixedHeader = 16
 	signalType  = 4
@@ -34,7 +34,7 @@ func (h *signalFilter) Read(data []byte) (int, error) {
 			return 0, err
 		}
 		order, isMessage := byteOrders[header[0]]
-		if !isMessage { // a line of the greeting, or the beginning of one
+		if !isMessage { // a line of the greeting, or a part of one
 			line, _ := h.in.Peek(h.in.Buffered())
 			h.left = int64(len(line))
 			if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -43,7 +43,7 @@ func (h *signalFilter) Read(data []byte) (int, error) {
 			break
 		}
 		if header, err = h.in.Peek(fixedHeader); err != nil {
-			return h.in.Read(data) // what there is
+			return h.in.Read(data) // the available data
 		}
 		body, fields := int64(order.Uint32(header[4:])), int64(order.Uint32(header[12:]))
 		h.left = fixedHeader + (fields+7)&^7 + body

@@ -43,7 +43,7 @@ func encoded(t testing.TB, kind dbus.Type, member string, order binary.ByteOrder
 	return out.Bytes()
 }
 
-// Of the signals only those of jobs come through, whatever their size, and however they arrive. All else comes as it is.
+// Of the signals only those of jobs pass, of any size and in any pieces. Everything else passes unchanged.
 func TestHeard(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		reply := encoded(t, dbus.TypeMethodReply, "", order, "an answer")
@@ -65,7 +65,7 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// Whatever comes, what is read is part of it and in its order, and a stream without a signal comes as it is.
+// The output is always a part of the input, in order, and a stream without signals passes unchanged.
 func FuzzHeard(f *testing.F) {
 	f.Add([]byte("OK\r\n"), uint8(1))
 	f.Add(encoded(f, dbus.TypeSignal, "UnitNew", binary.LittleEndian, "a.service"), uint8(3))

@@ -10,15 +10,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 )
 
-// Start is when a unit became active, what distinguishes that start from others (systemd.exec(5),
-// $INVOCATION_ID), and whether it is active still.
+// Start is when a unit became active, the ID of that start (systemd.exec(5), $INVOCATION_ID), and whether the unit is
+// still active.
 type Start struct {
 	At         time.Time
 	Invocation string
 	Active     bool
 }
 
-// LastStart is a unit's last start; where systemd does not tell when that was, it is now.
+// LastStart returns a unit's last start. If systemd does not report its time, the time is now.
 func (m *Manager) LastStart(ctx context.Context, unit string) (Start, error) {
 	properties, err := m.properties(ctx, UnitObject(unit), unitInterface, startProperties...)
 	if err != nil {
@@ -27,8 +27,8 @@ func (m *Manager) LastStart(ctx context.Context, unit string) (Start, error) {
 	return startOf(properties), nil
 }
 
-// WaitStart waits until a unit that has ended is started again, and returns that start, which may have ended by then, too. It
-// returns an error, which says how the unit is, when it will not be started by itself, or has not been when ctx is done.
+// WaitStart waits until a unit that has ended starts again, and returns that start, which may also have ended by then.
+// It returns an error with the unit's state if the unit will not start by itself, or has not when ctx is done.
 func (m *Manager) WaitStart(ctx context.Context, unit string, before Start) (Start, error) {
 	var start Start
 	var state apply.UnitState
@@ -51,17 +51,17 @@ func (m *Manager) WaitStart(ctx context.Context, unit string, before Start) (Sta
 	return start, err
 }
 
-// startProperties are those that a unit's last start is known by.
+// startProperties are the properties that describe a unit's last start.
 var startProperties = []string{"InvocationID", "ActiveState", "ActiveEnterTimestampMonotonic"}
 
-// startOf is a unit's last start, by its properties.
+// startOf returns a unit's last start from its properties.
 func startOf(properties map[string]any) Start {
 	start := Start{At: time.Now()}
 	id, _ := properties["InvocationID"].([]byte)
 	start.Invocation = string(id)
 	state, _ := properties["ActiveState"].(string)
 	start.Active = IsActive(apply.UnitState{ActiveState: state})
-	// Not by the time of day, which a machine that boots may be told meanwhile.
+	// This does not use the time of day, which may be set during a boot.
 	var now unix.Timespec
 	if entered := micros(properties["ActiveEnterTimestampMonotonic"]); entered > 0 && unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		start.At = start.At.Add(entered - time.Duration(now.Nano()))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Summary says on one line how long the stages of the boot took, as systemd-analyze does. It is empty
-// while the boot is going on.
+// Summary describes in one line how long the stages of the boot took, as systemd-analyze does. It is empty while the
+// boot continues.
 func (b BootTimes) Summary() string {
 	if b.FinishAfter == 0 {
 		return ""

@@ -15,12 +15,12 @@ const (
 	disableMethod = "DisableUnitFiles"
 )
 
-// unitFileMethods are those methods, by the kind of change that each is.
+// unitFileMethods are those methods, by kind of change.
 var unitFileMethods = map[failpoint.Kind]string{
 	failpoint.Mask: maskMethod, failpoint.Unmask: unmaskMethod, failpoint.Enable: enableMethod, failpoint.Disable: disableMethod,
 }
 
-// MaskUnit keeps anything from starting a unit. One whose file is an administrator's own, in /etc, cannot be masked.
+// MaskUnit prevents every start of a unit. A unit with an administrator's file, in /etc, cannot be masked.
 func (m *Manager) MaskUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Mask, unit)
 }
@@ -30,17 +30,17 @@ func (m *Manager) UnmaskUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Unmask, unit)
 }
 
-// EnableUnit has a unit start at boot, as its file says.
+// EnableUnit makes a unit start at boot, as its file defines.
 func (m *Manager) EnableUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Enable, unit)
 }
 
-// DisableUnit keeps a unit from being started at boot by its own link; another unit may still start it.
+// DisableUnit removes the unit's links that start it at boot. Another unit may still start it.
 func (m *Manager) DisableUnit(ctx context.Context, unit string) error {
 	return m.unitFile(ctx, failpoint.Disable, unit)
 }
 
-// unitFile changes what is said of a unit on the disk, and makes systemd read its units again. Each may be done twice.
+// unitFile changes a unit's links on the disk, and makes systemd read its units again. Each change may be repeated.
 func (m *Manager) unitFile(ctx context.Context, kind failpoint.Kind, unit string) error {
 	if err := checkUnit(unit); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)

@@ -13,33 +13,31 @@ import (
 )
 
 const (
-	// logLines is how many lines of a unit's journal are shown; all of them together are bounded by
-	// what a Journal returns.
+	// logLines is how many lines of a unit's journal are shown; a Journal's result limits their total size.
 	logLines = 10
 	// maxLogLine is how many bytes of a line are shown.
 	maxLogLine = 512
-	// maxErrorLines is how many bytes of lines an error shows: a provision.json has 1,000 for all errors, of
-	// which it keeps the beginning, and the end of the lines is what matters.
+	// maxErrorLines is how many bytes of lines an error shows: a provision.json has 1,000 for all errors, of which it
+	// keeps the beginning, and the last lines are the important ones.
 	maxErrorLines = 640
 	lineSeparator = " | "
-	// logTimeout bounds the reading of a unit's journal, lateLogTimeout where the time of what failed is
-	// over already.
+	// logTimeout limits reading a unit's journal; lateLogTimeout applies if the failed call's time is already over.
 	logTimeout     = 3 * time.Second
 	lateLogTimeout = time.Second
-	// syncTimeout bounds the wait for the journal to take in what a unit wrote last.
+	// syncTimeout limits the wait until the journal has the unit's last lines.
 	syncTimeout = time.Second
 )
 
-// UnitError is the error of a unit that is not as it was to be, with the last lines that it wrote: they
-// usually name the setting or the file that is wrong.
+// UnitError is the error of a unit in a wrong state, with the last lines of its journal: they usually name the wrong
+// setting or file.
 type UnitError struct {
 	Unit string
-	// Lines are the last of its journal, without secrets.
+	// Lines are the last lines of its journal, without secrets.
 	Lines []string
 	Err   error
 }
 
-// Error shows the last of the lines: as many as fit where a short text is wanted, and the newest at least.
+// Error shows the last of the lines: as many as fit in a short text, and at least the newest.
 func (e *UnitError) Error() string {
 	first, size := len(e.Lines), 0
 	for ; first > 0; first-- {
@@ -52,13 +50,13 @@ func (e *UnitError) Error() string {
 
 func (e *UnitError) Unwrap() error { return e.Err }
 
-// Journal runs journalctl with arguments, for no longer than a time. It returns the end of what it printed, of at most
-// 4 KiB, and whether it printed more before that. Where the machine has no journalctl it returns nothing, and no error.
+// Journal runs journalctl with arguments, with a timeout. It returns the end of its output, at most 4 KiB, and whether
+// there was more before that. If the machine has no journalctl, it returns nothing and no error.
 type Journal func(ctx context.Context, timeout time.Duration, args ...string) (end []byte, cut bool, err error)
 
-// Log returns the last ten lines that the unit, and systemd about it, wrote to the journal since it
-// was last started. It is at most 4 KiB, without control characters and secrets. It is empty for a unit
-// that was never started, and where there is no journalctl.
+// Log returns the last ten lines that the unit, and systemd about it, wrote to the journal since its last start: at
+// most 4 KiB, without control characters and secrets. It is empty for a unit that never started, and if there is no
+// journalctl.
 func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	if err := checkUnit(unit); err != nil {
 		return nil, err
@@ -73,12 +71,12 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	if len(invocation) == 0 {
 		return nil, nil
 	}
-	// What a unit wrote just before it ended may still be on its way to the journal (journalctl(1),
-	// --sync). Where that cannot be waited for, what is there is better than nothing.
+	// The unit's last lines may still be on their way to the journal (journalctl(1), --sync). If the sync fails, the
+	// available lines are better than nothing.
 	m.journal(ctx, syncTimeout, "--sync")
 	id := hex.EncodeToString(invocation)
 	output, cut, err := m.journal(ctx, logTimeout, "--no-pager", "-q", "-o", "cat", "-n", strconv.Itoa(logLines),
-		// What the unit wrote, or systemd did about it (systemd.journal-fields(7)).
+		// The unit's lines, and systemd's lines about it (systemd.journal-fields(7)).
 		"_SYSTEMD_INVOCATION_ID="+id, "+", "INVOCATION_ID="+id)
 	if err != nil {
 		return nil, err
@@ -86,9 +84,8 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	return shownLines(output, cut), nil
 }
 
-// shownLines are the last lines of the end of an output, fit to be shown. Of a first line that the end
-// begins in the middle of, what follows its first space is left: a secret that was cut in two is not
-// recognized.
+// shownLines returns the last lines of the end of an output, ready to be shown. If the end begins within a line, that
+// line is kept only after its first space, because a secret that is cut in two is not recognized.
 func shownLines(output []byte, cut bool) []string {
 	text := string(output)
 	if cut {
@@ -107,8 +104,7 @@ func shownLines(output []byte, cut bool) []string {
 	return slices.Clip(lines[max(0, len(lines)-logLines):])
 }
 
-// WithLog adds the last lines of a unit's journal to an error, where there are any. It is asked for even
-// when ctx is done.
+// WithLog adds the last lines of a unit's journal, if any, to an error. It reads them even if ctx is done.
 func (m *Manager) WithLog(ctx context.Context, unit string, err error) error {
 	timeout := logTimeout
 	if ctx.Err() != nil {

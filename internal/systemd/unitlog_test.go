@@ -19,8 +19,8 @@ import (
 
 const token = "abcdef.0123456789abcdef"
 
-// logged is a systemd with a journal that shows the end of a text, and cannot be synced. The function returns what the
-// journal was asked for.
+// logged is a systemd with a journal that shows the end of a text, and cannot be synced. The function returns the
+// arguments of the last call.
 func logged(conn *hosttest.Bus, text string) (*systemd.Manager, func() string) {
 	const most = 4 << 10
 	var calls strings.Builder
@@ -34,7 +34,7 @@ func logged(conn *hosttest.Bus, text string) (*systemd.Manager, func() string) {
 	return m, calls.String
 }
 
-// ran is a unit in a state that was started at least once.
+// ran is a unit in a state, which has started at least once.
 func ran(active, sub string) map[string]any {
 	return map[string]any{
 		"LoadState": "loaded", "ActiveState": active, "SubState": sub, "Result": "exit-code",
@@ -59,7 +59,7 @@ func TestLog(t *testing.T) {
 	_, err = m.Log(t.Context(), "kubelet")
 	wantError(t, err, "kubelet", "is not a unit name")
 
-	// An empty journal; a unit that never ran; one that does not exist.
+	// An empty journal; a unit that never ran; a missing one.
 	m, _ = logged(conn, "")
 	conn.Set("new.service", "inactive", "dead")
 	for _, unit := range []string{"kubelet.service", "new.service", "missing.service"} {
@@ -92,13 +92,13 @@ func TestLogIsBounded(t *testing.T) {
 			t.Errorf("%s: %d lines, %d bytes, %v", name, len(lines), total, err)
 		}
 	}
-	// A secret that the end of the output begins in the middle of.
+	// The end of the output begins within a secret.
 	if got := systemd.ShownLines([]byte("def.0123456789abcdef "+strings.Repeat("a", 100)), true); len(got) != 1 || !strings.HasPrefix(got[0], "aaa") {
 		t.Errorf("got %q", got)
 	}
 }
 
-// A journal that hangs takes no longer than is left to it.
+// A journal that hangs gets only the remaining time.
 func TestLogHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := hosttest.NewBus()
@@ -116,7 +116,7 @@ func TestLogHangs(t *testing.T) {
 	})
 }
 
-// The errors of a unit that fails say what it said; those that are not its fault are as they were.
+// The errors of a failing unit have its output. Other errors are unchanged.
 func TestErrorsHaveTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		check := &resource.Check{UnitActive: "kubelet.service", Timeout: resource.Duration(time.Minute)}
@@ -141,7 +141,7 @@ func TestErrorsHaveTheLog(t *testing.T) {
 				t.Errorf("%s: %v", call, err)
 			}
 
-			// It hangs until the time is over, and says why.
+			// The unit hangs until the time is over, and the error has the reason.
 			conn.OnJob = func(string, string) (string, error) { return "", nil }
 			conn.Units["kubelet.service"] = ran("activating", "start")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -164,7 +164,7 @@ func TestErrorsHaveTheLog(t *testing.T) {
 	})
 }
 
-// An error has the newest of the lines, and all of a line.
+// An error has the newest of the lines, each complete.
 func TestUnitErrorLines(t *testing.T) {
 	long := strings.Repeat("x", systemd.MaxLogLine)
 	for want, lines := range map[string][]string{
