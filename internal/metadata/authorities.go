@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// What the wire server is asked for certificate authorities (AKS: init-aks-cloud.sh).
+// The wire server's paths for certificate authorities (AKS: init-aks-cloud.sh).
 const (
 	optInPath   = "/acms/isOptedInForRootCerts"
 	packagePath = "/machine?comp=acmspackage&type=%s&ext=%s"
@@ -25,28 +25,28 @@ const (
 )
 
 var (
-	// wholeRegions are the regions, by the beginning of their names, whose wire server has all certificates in one
-	// document. In any other it says first whether this machine is to have any.
+	// wholeRegions are the regions, by name prefix, whose wire server has all certificates in one document. In any
+	// other region it first answers whether this machine gets any.
 	wholeRegions = []string{"usnat", "ussec"}
 	// filePackages list the files that have a certificate each.
 	filePackages = []string{"operationrequestsroot", "operationrequestsintermediate"}
 )
 
-// The limits of what a machine is to trust. Clouds have some twenty, of 2 KiB each.
+// The limits for a machine's certificates. Clouds have some twenty, of 2 KiB each.
 const (
 	maxAuthorities   = 64
 	maxAuthorityFile = 16 << 10
 	maxAuthorityList = 256 << 10
 )
 
-// authorityPolicy: 403 is what the wire server answers to too many questions.
+// authorityPolicy: the wire server answers 403 if there are too many requests.
 var authorityPolicy = policy{
 	again:  []int{http.StatusForbidden, http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests},
 	settle: 10 * time.Second,
 }
 
-// Authorities returns the certificate authorities that the cloud wants a machine in this region to trust, with patience. With
-// an error, an *Error, it returns those that were found until then.
+// Authorities returns the certificate authorities that the cloud requires a machine in this region to trust. It
+// retries. With an error, an *Error, it returns those found until then.
 func (w *WireServer) Authorities(ctx context.Context, region string) (facts.Authorities, error) {
 	region = strings.ToLower(strings.Join(strings.Fields(region), ""))
 	var found authorities
@@ -79,18 +79,18 @@ func (w *WireServer) wholeAuthorities(ctx context.Context, found *authorities) e
 	return nil
 }
 
-// authorityFiles asks whether this machine is to have certificates, for the lists of them, and for each.
+// authorityFiles asks whether this machine gets certificates, and gets the lists of them, and each of them.
 func (w *WireServer) authorityFiles(ctx context.Context, found *authorities) error {
 	var wanted struct{ IsOptedInForRootCerts bool }
 	if err := w.document(ctx, optInPath, &wanted); err != nil || !wanted.IsOptedInForRootCerts {
 		return err
 	}
 	listed := 0
-	var missed error // a file that is not there keeps no other back
+	var missed error // a missing file does not prevent the others
 	for _, list := range filePackages {
 		var d struct {
 			OperationsInfo []struct {
-				Misspelled string `json:"ResouceFileName"` // as the wire server writes it
+				Misspelled string `json:"ResouceFileName"` // the wire server's spelling
 				Name       string `json:"ResourceFileName"`
 			}
 		}
@@ -117,7 +117,7 @@ func (w *WireServer) authorityFiles(ctx context.Context, found *authorities) err
 	return missed
 }
 
-// authorityFile reads a file with a certificate, if its name is that of one.
+// authorityFile reads a file with a certificate, if its name is valid.
 func (w *WireServer) authorityFile(ctx context.Context, name string) (string, error) {
 	if !isFileName(name) {
 		return "", nil
@@ -128,7 +128,7 @@ func (w *WireServer) authorityFile(ctx context.Context, name string) (string, er
 	return string(got), err
 }
 
-// isFileName reports whether a name is that of a file in some directory: no part of a path, and printable.
+// isFileName reports whether a name is a plain file name: not a path, and printable.
 func isFileName(name string) bool {
 	return printable(strings.ReplaceAll(name, " ", "_"), maxID) && !strings.ContainsAny(name, `/\`) && name != "." && name != ".."
 }
@@ -155,13 +155,13 @@ func (w *WireServer) authorityDocument(ctx context.Context, path string, limit i
 	return got.body, err
 }
 
-// authorities are collected one after the other.
+// authorities are collected one after another.
 type authorities struct {
 	facts.Authorities
 	size int
 }
 
-// add takes what was given for a certificate, if it is one and has the name of a file. The error is that of too many.
+// add adds a text if it is a certificate and has a valid file name. The error is for too many.
 func (a *authorities) add(name, text string) error {
 	certificates := certificatesOf(text)
 	if !isFileName(name) || len(certificates) == 0 {
@@ -180,15 +180,14 @@ func tooManyAuthorities() error {
 	return failed(wireAddress, TooLarge, fmt.Sprintf("names more than %d certificates, or certificates of more than %d bytes", maxAuthorities, maxAuthorityList)).error(1, 0, nil)
 }
 
-// sorted are the certificates in an order that does not depend on the wire server's, each once.
+// sorted returns the certificates in a fixed order, independent of the wire server's, each once.
 func (a *authorities) sorted() facts.Authorities {
 	slices.Sort(a.Certificates)
 	a.Certificates = slices.Compact(a.Certificates)
 	return a.Authorities
 }
 
-// certificatesOf are the certificates in a text, each in the same form however it was written, and none where something
-// else is in it too.
+// certificatesOf returns the certificates in a text, in a canonical form. It returns nil if the text has anything else.
 func certificatesOf(text string) (all []string) {
 	rest := []byte(text)
 	for len(strings.TrimSpace(string(rest))) > 0 {

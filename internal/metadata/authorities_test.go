@@ -45,12 +45,12 @@ var someAuthorities = sync.OnceValue(func() []string {
 
 func sorted(texts ...string) []string { return slices.Sorted(slices.Values(texts)) }
 
-// listing is an instance with certificates by the names of their files.
+// listing is an instance with certificates, by file name.
 func listing(optedIn bool, all ...fakecloud.Authority) fakecloud.Instance {
 	return fakecloud.Instance{ID: "container", Name: "instance", OptedIn: optedIn, Authorities: all}
 }
 
-// The wire server's certificates are those of its region's kind, each once and in an order that is not the wire server's.
+// The wire server's certificates are those of its region's kind, each once and in a fixed order.
 func TestAuthorities(t *testing.T) {
 	a, b, c := someAuthorities()[0], someAuthorities()[1], someAuthorities()[2]
 	files := []fakecloud.Authority{{Name: "root.crt", PEM: a}, {Name: "b & c.crt", PEM: "\r\n" + strings.ReplaceAll(c+b, "\n", "\r\n")}, {Name: "again.crt", PEM: a}}
@@ -82,8 +82,8 @@ func TestAuthorities(t *testing.T) {
 	}
 }
 
-// What is no certificate, or has the name of another place, is left out, and the others count.
-func TestAuthoritiesThatAreNone(t *testing.T) {
+// A file that is not a certificate, or has a path as its name, is left out; the others count.
+func TestInvalidAuthorities(t *testing.T) {
 	good, key := someAuthorities()[0], "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
 	for _, bad := range []fakecloud.Authority{
 		{Name: "../../etc/passwd.crt", PEM: good},
@@ -115,8 +115,8 @@ func TestAuthoritiesThatAreNone(t *testing.T) {
 	}
 }
 
-// A machine that is to have certificates and gets none has not been answered; nor has one that gets more than it can have
-// been given.
+// If a machine should get certificates and gets none, the request is unanswered. The same is true if it gets more than
+// the limit.
 func TestAuthoritiesAreBounded(t *testing.T) {
 	many := slices.Repeat([]fakecloud.Authority{{Name: "a.crt", PEM: someAuthorities()[0]}}, 65)
 	long := slices.Repeat([]fakecloud.Authority{{Name: "a.crt", PEM: someAuthorities()[0] + strings.Repeat(" ", 15<<10)}}, 20)
@@ -183,7 +183,7 @@ func TestAuthoritiesFaults(t *testing.T) {
 	}
 }
 
-// A file that is not there keeps no other back, but is told.
+// A missing file does not prevent the others, but is reported.
 func TestAuthoritiesInPart(t *testing.T) {
 	a, b := someAuthorities()[0], someAuthorities()[1]
 	cloud := fakecloud.New(listing(true, fakecloud.Authority{Name: "a.crt", PEM: a}, fakecloud.Authority{Name: "b.crt", PEM: b}))
@@ -199,7 +199,7 @@ func TestAuthoritiesInPart(t *testing.T) {
 	}
 }
 
-// FuzzAuthorities: whatever the wire server answers, what is taken for a certificate is one, and it is not too much.
+// FuzzAuthorities: whatever the wire server answers, the result has only certificates, and not too many.
 func FuzzAuthorities(f *testing.F) {
 	whole, err := json.Marshal(map[string]any{"Certificates": []map[string]string{{"Name": "a.crt", "CertBody": someAuthorities()[0]}}})
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// Azure: https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service, "Errors and debugging":
-// 410 for 70 seconds at most, while the service is updated, 429 beyond five requests a second. 404 is
-// answered for a moment then too, "Managed identities, Error handling"; a machine without user data is
-// answered 200, with nothing.
+// Azure: https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service, "Errors and debugging": 410 for
+// 70 seconds at most, while the service is updated, 429 above five requests a second. It also answers 404 for a moment
+// then, "Managed identities, Error handling". For a machine without user data it answers 200 with an empty body.
 var _ = register(facts.Azure, cloud{
 	addresses: []string{overIPv4},
 	reach:     onLink,

@@ -1,13 +1,12 @@
-// Package metadata asks a cloud's metadata services for a machine's user data and for what the cloud says of
-// the machine, and tells Azure's wire server how provisioning ended. It also fetches NoCloud's network seed.
+// Package metadata gets a machine's user data and its description from a cloud's metadata services, and reports the
+// provisioning's end to Azure's wire server. It also fetches NoCloud's network seed.
 //
-// Whoever answers at these addresses is not believed more than needed: no proxy is asked, no redirect is
-// followed, connections go to the services' own addresses only, answers have limits of size and time, and no
-// error holds a byte of one. What is in the user data is not looked at; that is internal/envelope's.
+// It trusts these services no more than needed: it uses no proxy, follows no redirect, connects only to the services'
+// addresses, limits the size and time of answers, and no error holds a byte of one. It does not interpret user data;
+// internal/envelope does.
 //
-// There are two forms of each question. Service.Fetch and Service.Tags ask once, and are for a watcher, which comes
-// back anyway. All others are patient: they ask until there is an answer that will not change, or ctx ends. Every
-// end that is no success is an *Error.
+// Each request has two forms. Service.Fetch and Service.Tags ask once, for a watcher, which asks again anyway. All
+// others retry until there is a final answer, or ctx ends. Every failure is an *Error.
 //
 // internal/source calls it when a machine is provisioned, the watcher of cmd/slipway-node on a running node.
 package metadata

@@ -12,8 +12,8 @@ const (
 	ec2Token     = "X-aws-ec2-metadata-token"
 )
 
-// EC2: User Guide, "Use instance metadata": 404 where there is no user data, 403 where the service is turned off, 503 for "again,
-// please".
+// EC2: User Guide, "Use instance metadata": 404 if there is no user data, 403 if the service is turned off, 503 for a
+// retry.
 var _ = register(facts.EC2, cloud{
 	addresses: []string{overIPv4, ec2IPv6URL},
 	reach:     onLinkOrEC2,

@@ -6,43 +6,42 @@ import (
 	"time"
 )
 
-// Kind is how a question ended that was not answered.
+// Kind is the failure of a request.
 type Kind string
 
-// What there is to tell apart. A caller that only wants to know whether there is nothing, or something is
-// broken, asks errors.Is for ErrNotFound.
+// The kinds. A caller that only needs to distinguish "there is nothing" from a real problem checks errors.Is for
+// ErrNotFound.
 const (
-	// Unreachable: no connection, or one that was closed before an answer.
+	// Unreachable: no connection, or it was closed before an answer.
 	Unreachable Kind = "unreachable"
-	// Timeout: connected or not, no whole answer came in time.
+	// Timeout: no complete answer came in time.
 	Timeout Kind = "timeout"
-	// Status: the answer's status is neither success nor any of the others here.
+	// Status: the answer's status is neither a success nor any of the others here.
 	Status Kind = "status"
-	// Redirect: the answer names another address, which was not asked.
+	// Redirect: the answer names another address, which was not requested.
 	Redirect Kind = "redirect"
 	// TooLarge: the answer is larger than its limit.
 	TooLarge Kind = "too large"
 	// Truncated: the connection was closed in the middle of the answer.
 	Truncated Kind = "truncated"
-	// WrongType: the answer is something else than the document that was asked for.
+	// WrongType: the answer is not the requested document.
 	WrongType Kind = "wrong type"
-	// Denied: the service refuses to tell this machine, or is not who it has to be.
+	// Denied: the service denies access to this machine, or is not the expected server.
 	Denied Kind = "denied"
-	// NotFound: the service says that there is no such thing, or it is empty.
+	// NotFound: the service answers that there is no such document, or it is empty.
 	NotFound Kind = "not found"
 )
 
-// ErrNotFound is what errors of the kind NotFound are.
+// ErrNotFound is the error of the kind NotFound.
 var ErrNotFound = errors.New("the metadata service has no such document")
 
-// Error says why there is no answer. It holds nothing of what was answered but the status.
+// Error is why there is no answer. It holds nothing of the answer except its status.
 type Error struct {
-	// URL is what was asked, without a password.
+	// URL is the requested URL, without a password.
 	URL string
-	// Kind is that of the last answer. A try that the caller's deadline cut short counts only if it was the
-	// first.
+	// Kind is the kind of the last answer. A try that the caller's deadline cut short counts only if it was the first.
 	Kind Kind
-	// Attempts is how often it was asked, 0 for what cannot be, and Took how long.
+	// Attempts is the number of requests, 0 if none was possible, and Took their duration.
 	Attempts int
 	Took     time.Duration
 	// Last describes the last answer: "answers 503 Service Unavailable", "connection refused".
@@ -52,7 +51,7 @@ type Error struct {
 	ended error
 }
 
-// Error names the URL, the last answer, and how often and how long it was asked.
+// Error names the URL, the last answer, and the number and duration of the requests.
 func (e *Error) Error() string {
 	if e.Attempts == 0 {
 		return e.URL + ": " + e.Last
@@ -64,8 +63,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s (%s in %s)", e.URL, e.Last, often, e.Took.Round(time.Millisecond))
 }
 
-// Unwrap gives ErrNotFound for what is not found, and the context's error where that was the end. An error that
-// is both is a service that might have settled.
+// Unwrap returns ErrNotFound for the kind NotFound, and the context's error if that ended the request. An error that is
+// both is from a service that might have answered differently later.
 func (e *Error) Unwrap() []error {
 	var all []error
 	if e.Kind == NotFound {
@@ -77,21 +76,21 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// failure is how one try ended.
+// failure is the result of a failed try.
 type failure struct {
 	url  string
 	kind Kind
-	// last describes it, without a byte of the answer.
+	// last describes the answer, without a byte of it.
 	last string
-	// again says that the same question may be answered another time, and settle for how long "not found"
-	// is not believed.
+	// again reports that the same request may have another answer later, and settle is how long "not found" counts as
+	// temporary.
 	again  bool
 	settle time.Duration
-	// after is how long the service wants to be left alone.
+	// after is the pause that the service requests.
 	after time.Duration
-	// unconnected says that there never was a connection, so that another address may have one.
+	// unconnected reports that there never was a connection, so that another address may have one.
 	unconnected bool
-	// unauthorized says that the token was not good.
+	// unauthorized reports that the token was not valid.
 	unauthorized bool
 }
 
@@ -99,7 +98,7 @@ func failed(url string, kind Kind, last string) *failure {
 	return &failure{url: url, kind: kind, last: last}
 }
 
-// retried is a failure that is tried again.
+// retried is a failure after which the request is repeated.
 func (f *failure) retried() *failure {
 	f.again = true
 	return f

@@ -20,25 +20,24 @@ import (
 
 // The limits of answers, in bytes.
 const (
-	// MaxUserData bounds user data. Azure has 64 KiB, EC2 16 KiB at most; a seed can be larger.
+	// MaxUserData limits user data. Azure has at most 64 KiB, EC2 16 KiB; a seed can be larger.
 	MaxUserData = 1 << 20
-	// maxEncoded is that in base64, with white space around it and line ends in it.
+	// maxEncoded is the same limit in base64, with white space and line ends.
 	maxEncoded = MaxUserData/3*4 + MaxUserData/32
-	// maxInstance bounds a document that describes the machine. On Azure it includes custom tags and the user
-	// data.
+	// maxInstance limits a description of the machine. On Azure it includes custom tags and the user data.
 	maxInstance = 512 << 10
 	maxHostname = 4 << 10
-	// maxToken bounds a token, which has some fifty bytes.
+	// maxToken limits a token, which has some fifty bytes.
 	maxToken = 4 << 10
-	// maxGoalState bounds the wire server's document, and what it answers to a report.
+	// maxGoalState limits the wire server's document, and its answer to a report.
 	maxGoalState = 64 << 10
 	maxHeader    = 64 << 10
 )
 
-// policy says which statuses are tried again, besides the server's errors (5xx).
+// policy has the statuses after which a request is repeated, in addition to server errors (5xx).
 type policy struct {
 	again []int
-	// settle is for how long 404 is tried again.
+	// settle is how long a 404 is tried again.
 	settle time.Duration
 }
 
@@ -47,25 +46,25 @@ type question struct {
 	method, url string
 	header      map[string]string
 	body        string
-	// limit bounds the answer's body.
+	// limit is the limit of the answer's body.
 	limit int
-	// refused are media types that something else than the service answers with.
+	// refused are media types of answers that are not the service's.
 	refused []string
 	policy  policy
 }
 
-// answer is an answer that was read to its end: a success, or 304 to a question that has a condition.
+// answer is a complete answer: a success, or 304 to a conditional request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// exchange asks a question.
+// exchange sends a request.
 func exchange(ctx context.Context, client *http.Client, q question) (answer, *failure) {
 	request, err := http.NewRequestWithContext(ctx, q.method, q.url, strings.NewReader(q.body))
 	if err != nil {
-		// The error quotes the URL, with a password that may be in it.
+		// The error quotes the URL, which may have a password.
 		return answer{}, failed(redacted(q.url), WrongType, "is not a URL that can be requested")
 	}
 	where := request.URL.Redacted()
@@ -97,7 +96,7 @@ func tooLarge(where string, limit int) *failure {
 	return failed(where, TooLarge, fmt.Sprintf("is larger than the limit of %d bytes", limit))
 }
 
-// redacted is a URL without its password, or nothing of it where that cannot be told.
+// redacted is a URL without its password, or a placeholder if it cannot be parsed.
 func redacted(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -106,20 +105,20 @@ func redacted(address string) string {
 	return parsed.Redacted()
 }
 
-// statuses are those with a meaning of their own; all others are of the kind Status.
+// statuses are the statuses with a special kind; all others have the kind Status.
 var statuses = map[int]Kind{
 	http.StatusUnauthorized: Denied, // EC2: the token is not valid
 	http.StatusForbidden:    Denied, // EC2: the service is turned off
 	http.StatusNotFound:     NotFound,
 }
 
-// judge reports what is wrong with an answer, before its body is read.
+// judge returns the failure of an answer, before its body is read.
 func judge(where string, response *http.Response, q question) *failure {
 	status := response.StatusCode
 	if status == http.StatusNotModified && q.header[ifNoneMatch] != "" {
 		return nil
 	}
-	// Of a document only the whole one will do; a report may also be answered with 201 or 204.
+	// A document must be complete; a report may also be answered with 201 or 204.
 	if status == http.StatusOK || status/100 == 2 && q.method != http.MethodGet {
 		return judgeType(where, response.Header.Get("Content-Type"), q.refused)
 	}
@@ -143,8 +142,7 @@ func judge(where string, response *http.Response, q question) *failure {
 	return f
 }
 
-// judgeType refuses documents of other types. A service that names no type, or one that cannot be read, is
-// not held to it.
+// judgeType refuses documents of other types. If a service sends no type, or an invalid one, judgeType accepts it.
 func judgeType(where, contentType string, refused []string) *failure {
 	name, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -157,8 +155,8 @@ func judgeType(where, contentType string, refused []string) *failure {
 	return nil
 }
 
-// RetryAfter is how long a service wants to be left alone (RFC 9110, section 10.2.3), 0 for no wish. A date
-// is taken by the service's own clock where the answer has it, because a machine's may be wrong until it is set.
+// RetryAfter is the pause that a service requests (RFC 9110, section 10.2.3), or 0. A date is relative to the answer's
+// clock if it has one, because the machine's may be wrong until it is set.
 func RetryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -175,8 +173,8 @@ func RetryAfter(header http.Header) time.Duration {
 	return max(until.Sub(now), 0)
 }
 
-// unanswered reports why there was no answer. The error itself is not repeated, because it can quote what came in
-// an answer's place.
+// unanswered is the failure of a request without answer. It does not repeat the error, which can quote data that came
+// instead of an answer.
 func unanswered(where string, err error) *failure {
 	var notConnected unconnected
 	var elsewhere *notAllowed
@@ -210,7 +208,7 @@ func unanswered(where string, err error) *failure {
 	return f
 }
 
-// interrupted reports why an answer was not read to its end.
+// interrupted is the failure of an incomplete answer.
 func interrupted(where string, err error) *failure {
 	var network *net.OpError
 	switch {

@@ -19,24 +19,24 @@ import (
 
 const noRoute = syscall.ENETUNREACH
 
-// within is what the callers of most tests have the patience for.
+// within is the time that the callers of most tests allow.
 const within = 2 * time.Minute
 
-// outcome is how a patient question ends.
+// outcome is the end of a retried request.
 type outcome struct {
 	cloud, fault string
-	// kind is that of the error, empty for none.
+	// kind is the error's kind. It is empty if there is no error.
 	kind metadata.Kind
-	// after is when it ends; a day for the end of the caller's time.
+	// after is when it ends; a day means the end of the caller's time.
 	after time.Duration
-	// last is part of what the error says of the last answer.
+	// last is part of the error's description of the last answer.
 	last string
 }
 
 const atTheEnd = 24 * time.Hour
 
-// The faults that a metadata service can have, for all time, for a while, and for some requests; and how a
-// question for the user data ends. The times are exact: no clock but the test's runs.
+// The faults of a metadata service: permanent, for a while, and for some requests; and the end of a request for user
+// data. The times are exact: only the test's clock runs.
 var outcomes = []outcome{
 	{"azure", "status=400", metadata.Status, 0, "400 Bad Request"},
 	{"azure", "status=401", metadata.Denied, 0, "401"},
@@ -132,7 +132,7 @@ func checkOutcome(t *testing.T, c outcome, data []byte, err error, took time.Dur
 	}
 }
 
-// Azure answers 404 while its service is updated. That is believed after a while.
+// Azure answers 404 while its service is updated. Only after a while that counts.
 func TestSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, cloud := served(t, "azure", canary)
@@ -142,7 +142,7 @@ func TestSettling(t *testing.T) {
 		if took := time.Since(begin); !errors.Is(err, metadata.ErrNotFound) || took < 10*time.Second || took > 20*time.Second {
 			t.Errorf("%v after %s", err, took)
 		}
-		// What is empty is so for good.
+		// An empty document is empty for good.
 		cloud.SetInstance(fakecloud.Instance{})
 		misbehave(t, cloud)
 		begin = time.Now()
@@ -152,7 +152,7 @@ func TestSettling(t *testing.T) {
 	})
 }
 
-// A tenth of the requests goes wrong, in each way that passes: the data is there for who asks long enough.
+// A tenth of the requests fails, in each temporary way: a caller with enough patience gets the data.
 func TestFaultsOfSomeRequests(t *testing.T) {
 	for _, fault := range []string{
 		"status=500", "status=503", "busy=1s", "truncated", "slow=10s", "drip=10s", "blackhole", "down=1h",
@@ -175,7 +175,7 @@ func TestFaultsOfSomeRequests(t *testing.T) {
 	}
 }
 
-// A single question is asked once, whatever the answer.
+// Fetch sends one request, whatever the answer.
 func TestFetchAsksOnce(t *testing.T) {
 	for fault, want := range map[string]metadata.Kind{
 		"status=404": metadata.NotFound, "status=503": metadata.Status, "truncated": metadata.Truncated,
@@ -194,7 +194,7 @@ func TestFetchAsksOnce(t *testing.T) {
 	}
 }
 
-// A try that the caller's deadline cuts short does not hide what was answered before it.
+// If the caller's deadline cuts a try short, the error has the answer before it.
 func TestLastAnswerCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, cloud := served(t, "azure", canary)
@@ -209,7 +209,7 @@ func TestLastAnswerCounts(t *testing.T) {
 	})
 }
 
-// An answer that says that it is too large is not waited for.
+// If an answer's announced length is too large, its body is not read.
 func TestLengthIsBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := asked(t, "azure", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -227,7 +227,7 @@ func TestLengthIsBelieved(t *testing.T) {
 	})
 }
 
-// The caller's deadline holds on a real clock and on real connections too.
+// The caller's deadline also works with a real clock and real connections.
 func TestDeadline(t *testing.T) {
 	for _, fault := range []string{"status=503", "busy=60s", "blackhole", "drip=60s", "down=60s", "truncated"} {
 		t.Run(fault, func(t *testing.T) {
@@ -257,7 +257,7 @@ func overTCP(t *testing.T, handler http.Handler) metadata.Dial {
 	}
 }
 
-// Nobody listens: the kernel's own words.
+// Nothing listens: the error is the kernel's.
 func TestRefused(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	address := server.Listener.Addr().String()
@@ -272,7 +272,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// How long a service can ask to be left alone, and by which clock.
+// The pause that a service can request, and whose clock counts.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	after := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
@@ -291,7 +291,7 @@ func TestRetryAfter(t *testing.T) {
 		{after(0), "soon", time.Hour, 100 * time.Millisecond},
 		{after(0), "", time.Hour, 100 * time.Millisecond},
 		{after(0), after(100 * 365 * 24 * time.Hour), time.Hour, 30 * time.Second},
-		{after(0), "25", 10 * time.Second, 9 * time.Second}, // with a second for the last try
+		{after(0), "25", 10 * time.Second, 9 * time.Second}, // one second is left for the last try
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var tries []time.Time

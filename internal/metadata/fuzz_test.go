@@ -18,7 +18,7 @@ import (
 
 var discarded = log.New(io.Discard, "", 0)
 
-// maxMemory bounds what one question allocates, in bytes.
+// maxMemory limits the allocations of one request, in bytes.
 const maxMemory = 16 << 20
 
 // frugally fails a test that allocates more.
@@ -33,7 +33,7 @@ func frugally(t *testing.T, f func()) {
 	}
 }
 
-// FuzzGoalState: whatever the wire server wants, a report has values that it can have said, or is not made.
+// FuzzGoalState: whatever the wire server sends, a report has valid values, or is not made.
 func FuzzGoalState(f *testing.F) {
 	f.Add([]byte(fmt.Sprintf(goalState, "1")))
 	f.Add([]byte("\ufeff<?xml version=\"1.0\" encoding=\"utf-8\"?>" + fmt.Sprintf(goalState, "<![CDATA[1]]>")))
@@ -59,7 +59,7 @@ func FuzzGoalState(f *testing.F) {
 	})
 }
 
-// FuzzInstance: whatever a cloud says of the machine, what is taken from it can be written anywhere.
+// FuzzInstance: whatever a cloud answers about the machine, the result can be written anywhere.
 func FuzzInstance(f *testing.F) {
 	f.Add([]byte(`{"compute":{"vmId":"a","name":"b","vmSize":"c","location":"d","zone":"1","resourceId":"/e","osProfile":{"computerName":"f"}}}`), "a.b c.d")
 	f.Add([]byte(`{"instanceId":"i-0","instanceType":"m5.large","region":"r","availabilityZone":"ra"}`), "-")
@@ -90,8 +90,8 @@ func FuzzInstance(f *testing.F) {
 	})
 }
 
-// FuzzAnswer: whatever comes on the connection, the question ends with data or a typed error, in bounded
-// memory, and the error has nothing of what came.
+// FuzzAnswer: whatever comes on the connection, the request ends with data or a typed error, in limited memory, and the
+// error has nothing of the data.
 func FuzzAnswer(f *testing.F) {
 	for _, head := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nYQ==", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",

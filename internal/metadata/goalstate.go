@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// goalState is what a report has to repeat of what the wire server wants of the machine.
+// goalState is what a report must repeat from the wire server's goal state.
 type goalState struct{ incarnation, container, instance string }
 
-// maxNesting bounds the elements within each other; a goal state has six.
+// maxNesting limits the nesting of elements; a goal state has six levels.
 const maxNesting = 32
 
-// maxID bounds the names that a report repeats, in bytes.
+// maxID limits the names that a report repeats, in bytes.
 const maxID = 256
 
-// parseGoalState reads a goal state, and reports whether it has all that a report needs. Of each value the first
-// counts: a machine is one role's one instance.
+// parseGoalState parses a goal state, and reports whether it has everything for a report. The first of each value
+// counts: a machine is one role's only instance.
 func parseGoalState(data []byte) (goalState, bool) {
 	var g goalState
 	wanted := []struct {

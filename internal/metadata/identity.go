@@ -5,15 +5,15 @@ import (
 	"net/url"
 )
 
-// identityPath gives a token of one of the machine's identities:
+// identityPath is the path for a token of one of the machine's identities:
 // https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
 const identityPath = "/metadata/identity/oauth2/token?api-version=2018-02-01"
 
-// maxIdentity bounds the document with a token, which has some 2 KiB.
+// maxIdentity limits the document with a token, which has some 2 KiB.
 const maxIdentity = 64 << 10
 
-// IdentityToken returns an access token for an audience, of the identity with this client ID, with patience; it is secret. The
-// error is an *Error, and ErrNotFound for a cloud that gives no such tokens.
+// IdentityToken returns an access token for an audience, of the identity with this client ID. It retries. The token is
+// secret. The error is an *Error, and ErrNotFound for a cloud without such tokens.
 func (s *Service) IdentityToken(ctx context.Context, audience, clientID string) (string, error) {
 	return retry(ctx, func(ctx context.Context) (string, *failure) {
 		if !s.identities {

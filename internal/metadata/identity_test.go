@@ -18,7 +18,7 @@ const (
 	audience = "https://containerregistry.azure.net"
 )
 
-// A token is the one of this identity for this audience. What the service refuses is not asked again.
+// A token is for this identity and this audience. A refusal is not retried.
 func TestIdentityToken(t *testing.T) {
 	cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: identity, Audiences: []string{audience}})
 	service := asked(t, "azure", cloud.Metadata())
@@ -37,7 +37,7 @@ func TestIdentityToken(t *testing.T) {
 	}
 }
 
-// What is no token is an error that does not show it, and a service that is busy is asked again.
+// An invalid token gives an error that does not show it, and a busy service is asked again.
 func TestIdentityTokenFaults(t *testing.T) {
 	for text, want := range map[string]metadata.Kind{
 		"":                                    metadata.WrongType,

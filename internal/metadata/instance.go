@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// describeAzure reads what Azure says of a machine. Its user data and its keys are in the document too, and
-// are passed over.
+// describeAzure parses Azure's description of a machine. It ignores the user data and the keys that the document
+// contains.
 func describeAzure(data []byte) (facts.Instance, bool) {
 	var d struct {
 		Compute struct {
@@ -47,7 +47,7 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 	}, true
 }
 
-// azureInterface is a network interface in Azure's words.
+// azureInterface is a network interface in Azure's document.
 type azureInterface struct {
 	MAC  string `json:"macAddress"`
 	IPv6 struct {
@@ -55,7 +55,7 @@ type azureInterface struct {
 	} `json:"ipv6"`
 }
 
-// azureInterfaces reads the interfaces that have a hardware address, as many as are looked at on a machine, each once.
+// azureInterfaces returns the interfaces with a hardware address, each once, up to the limit for a machine.
 func azureInterfaces(all []azureInterface) (kept []facts.InstanceInterface) {
 	for _, i := range all[:min(len(all), facts.MaxInterfaces)] {
 		mac, err := hex.DecodeString(i.MAC)
@@ -70,8 +70,8 @@ func azureInterfaces(all []azureInterface) (kept []facts.InstanceInterface) {
 	return kept
 }
 
-// tagsList are the tags that a machine's owner gives it. The service's other form, one text with ; between tags and :
-// within, cannot be read where a value has one of these.
+// tagsList are the tags that a machine's owner sets. The service's other form, one text with ";" between tags and ":"
+// within, is ambiguous if a value has one of these.
 type tagsList []struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -86,7 +86,7 @@ func (l tagsList) known() facts.Tags {
 	return tags
 }
 
-// describeAzureTags reads the list alone.
+// describeAzureTags parses the list alone.
 func describeAzureTags(data []byte) (facts.Tags, bool) {
 	var list tagsList
 	if !decodeAs('[', data, &list) {
@@ -95,7 +95,7 @@ func describeAzureTags(data []byte) (facts.Tags, bool) {
 	return list.known(), true
 }
 
-// describeEC2 reads EC2's instance identity document, which has no name in it.
+// describeEC2 parses EC2's instance identity document, which has no name.
 func describeEC2(data []byte) (facts.Instance, bool) {
 	var d struct {
 		InstanceID       string `json:"instanceId"`
@@ -112,11 +112,11 @@ func describeEC2(data []byte) (facts.Instance, bool) {
 	}, true
 }
 
-// decode fills a struct with an object, and reports whether it is one. A member of the wrong type is left empty:
-// encoding/json goes on after it.
+// decode decodes an object into a struct, and reports whether it is an object. A member of the wrong type stays empty:
+// encoding/json continues after it.
 func decode(data []byte, into any) bool { return decodeAs('{', data, into) }
 
-// decodeAs is decode for a document that begins with a character: an object or a list.
+// decodeAs is decode for a document that begins with a certain character: an object or a list.
 func decodeAs(begin byte, data []byte, into any) bool {
 	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte{begin}) {
 		return false
@@ -126,8 +126,7 @@ func decodeAs(begin byte, data []byte, into any) bool {
 	return err == nil || errors.As(err, &mistyped)
 }
 
-// firstWord is the first of several names: EC2 names a machine by each of its network's domains, when the
-// DHCP options have more than one.
+// firstWord is the first of several names: if the DHCP options have more than one domain, EC2 has a name for each.
 func firstWord(data []byte) string {
 	for word := range strings.FieldsSeq(string(data)) {
 		return word

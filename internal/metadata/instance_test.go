@@ -36,7 +36,7 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-// What passes is waited for, what does not is an error, and says what is known all the same.
+// A temporary fault is retried; a permanent one is an error, with the data known so far.
 func TestInstanceFaults(t *testing.T) {
 	for _, c := range []struct {
 		cloud, fault string
@@ -79,7 +79,7 @@ func without(i facts.Instance) facts.Instance {
 	return i
 }
 
-// document answers every question for a document with the same one, and with names.
+// document answers every request for a document with the same one, and with names.
 func document(text, names string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -94,7 +94,7 @@ func document(text, names string) http.Handler {
 	})
 }
 
-// Documents that are not as they should be: a value that cannot be right is left empty, and no other.
+// Malformed documents: an invalid value is left empty, and no other.
 func TestInstanceDocuments(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
@@ -142,7 +142,7 @@ func TestHostnames(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	for names, want := range map[string]string{
 		"node": "node", "Node-1.example.org": "node-1.example.org", "1.2.3": "1.2.3",
-		"first.a second.b": "first.a", " node\n": "node", // each of the DHCP options' domains has one
+		"first.a second.b": "first.a", " node\n": "node", // one for each domain in the DHCP options
 		label: label, label + "a": "",
 		label + "." + label + "." + label + "." + label[:61]: label + "." + label + "." + label + "." + label[:61],
 		label + "." + label + "." + label + "." + label[:62]: "",
@@ -156,8 +156,8 @@ func TestHostnames(t *testing.T) {
 	}
 }
 
-// What the tags ask for, from the document of the machine and from that of the tags alone. Whoever may name a machine's tags
-// may write anything there.
+// The tags' requests, from the machine's document and from the tags' document. Anyone who may set a machine's tags may
+// write anything there.
 func TestTags(t *testing.T) {
 	const name = "aksAPIServerIPAddress"
 	one := func(value string) string { return `[{"name":"` + name + `","value":"` + value + `"}]` }
@@ -171,14 +171,14 @@ func TestTags(t *testing.T) {
 		one("fd00::4"):                   {APIServerAddress: "fd00::4"},
 		one("FD00:0::0004"):              {APIServerAddress: "fd00::4"},
 		one("::ffff:10.0.0.4"):           {APIServerAddress: "10.0.0.4"},
-		strings.ToUpper(one("10.0.0.4")): {APIServerAddress: "10.0.0.4"}, // also the members' names, as encoding/json reads them
+		strings.ToUpper(one("10.0.0.4")): {APIServerAddress: "10.0.0.4"}, // encoding/json also ignores the case of members' names
 		`[{"name":"a","value":"` + name + `:10.0.0.5;"}]`:          {},
 		`[{"name":"a;` + name + `","value":"10.0.0.5"}]`:           {},
 		`[{"name":"` + name + ` ","value":"10.0.0.5"}]`:            {},
 		`[{"name":"` + name + `","tag":"10.0.0.5"}]`:               {},
 		`[{"name":"` + name + `","value":["10.0.0.5"]}]`:           {},
 		`[{"name":1,"value":"10.0.0.5"}, null, 7, "` + name + `"]`: {},
-		// Names in other cases of their letters are the same name; no machine has two. The first that is good counts.
+		// Names that differ only in case are the same name; a machine cannot have two. The first valid one counts.
 		`[{"name":"AKSapiserveripaddress","value":"10.0.0.6"},{"name":"` + name + `","value":"10.0.0.7"}]`: {APIServerAddress: "10.0.0.6"},
 		`[{"name":"AKSapiserveripaddress","value":"x"},{"name":"` + name + `","value":"10.0.0.7"}]`:        {APIServerAddress: "10.0.0.7"},
 		`[{"name":"SkipGpuDriverInstall","value":"false"},{"name":"SKIPGPUDRIVERINSTALL","value":"TRUE"}]`: {SkipGPUDriver: true},
@@ -218,7 +218,7 @@ func TestTags(t *testing.T) {
 	if got, err := asked(t, "ec2", document("[]", "")).Tags(t.Context()); !errors.Is(err, metadata.ErrNotFound) {
 		t.Errorf("EC2's tags: %+v, %v", got, err)
 	}
-	// A list that is larger than any is refused, not read to its end.
+	// A list above the limit is refused, and not read to its end.
 	var failed *metadata.Error
 	if got, err := asked(t, "azure", document(one(strings.Repeat("1", 1<<20)), "")).Tags(t.Context()); !errors.As(err, &failed) || failed.Kind != metadata.TooLarge {
 		t.Errorf("a large list: %+v, %v", got, err)

@@ -15,8 +15,8 @@ import (
 
 const canary = "canary-0c4e"
 
-// All tests have a proxy in their environment, which net/http reads once. Its address is in no network, and
-// calling it fails a test.
+// All tests have a proxy in their environment, which net/http reads once. Its address is in no network, and a call to
+// it fails the test.
 func TestMain(m *testing.M) {
 	for _, name := range []string{"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"} {
 		_ = os.Setenv(name, "http://192.0.2.1:3128")
@@ -27,12 +27,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// network is what listens at which address, in memory, so that time can be the test's (testing/synctest).
+// network has the listeners by address, in memory, so that the test controls the time (testing/synctest).
 type network struct {
 	t    *testing.T
 	mu   sync.Mutex
 	dial map[string]metadata.Dial
-	// dialled are the addresses in the order in which they were called.
+	// dialled are the dialed addresses, in order.
 	dialled []string
 }
 
@@ -49,7 +49,7 @@ func (n *network) serve(address string, handler http.Handler) {
 	n.dial[net.JoinHostPort(address, "80")] = l.dial
 }
 
-// Dial connects within the network; a test fails that leaves it.
+// Dial connects within the network. A call to another address fails the test.
 func (n *network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	n.mu.Lock()
 	n.dialled = append(n.dialled, address)
@@ -62,7 +62,7 @@ func (n *network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	return dial(ctx, network, address)
 }
 
-// calls forgets, and returns, which addresses were called.
+// calls returns the addresses that were dialed since the last call.
 func (n *network) calls() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,14 +106,14 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// fails is an address to which there is no connection.
+// fails is an address that cannot be connected to.
 func fails(err error) metadata.Dial {
 	return func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
 }
 
-// silent is an address that takes no connection and refuses none.
+// silent is an address that neither accepts nor refuses a connection.
 func silent(ctx context.Context, _, _ string) (net.Conn, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -124,7 +124,7 @@ var machine = fakecloud.Instance{
 	Name: "node", ID: "i-0", Type: "m5.large", Region: "us-east-1", MAC: "52:54:00:00:00:01", Address: "10.0.0.4", Prefix: 24,
 }
 
-// simulated are the clouds whose services test/fakecloud has, and triedAlone those that a test has a service for.
+// simulated are the clouds whose services test/fakecloud has, and triedAlone those for which a test has a service.
 var (
 	simulated  = []string{"azure", "ec2"}
 	triedAlone = make(map[string]bool)
@@ -147,7 +147,7 @@ func served(t *testing.T, name, userData string) (*metadata.Service, *fakecloud.
 	return asked(t, name, cloud.Metadata()), cloud
 }
 
-// asked is a cloud's metadata, as the handler has it.
+// asked is a cloud's metadata service with the test's handler.
 func asked(t *testing.T, name string, handler http.Handler) *metadata.Service {
 	t.Helper()
 	n := newNetwork(t)

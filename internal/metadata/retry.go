@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// firstTry bounds the first try. The services are on the machine's own host and answer within
-	// milliseconds, so two seconds are an answer that was lost, and leave time for TCP to send a lost SYN once
-	// more, after one second (RFC 6298, section 2).
+	// firstTry limits the first try. The services are on the machine's host and answer within milliseconds, so after
+	// two seconds an answer is lost. That leaves time for TCP to repeat a lost SYN once, after one second (RFC 6298,
+	// section 2).
 	firstTry = 2 * time.Second
-	// longestTry bounds all tries. A try that ended by its bound is followed by one of twice the time, so that
-	// a service that is slow is not given up for ever.
+	// longestTry limits all tries. After a try that reached its limit, the next one has twice the time, so that a slow
+	// service still succeeds.
 	longestTry = 10 * time.Second
-	// firstPause and longestPause are between tries: doubled each time, with no chance in it, as each
-	// machine's host has its own service and there is no herd. Azure allows five requests a second.
+	// firstPause and longestPause are between tries: the pause doubles each time, without randomness, because each
+	// machine's host has a separate service and there is no thundering herd. Azure allows five requests a second.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// longestRetryAfter bounds what a service can ask for.
+	// longestRetryAfter limits the pause that a service can request.
 	longestRetryAfter = 30 * time.Second
-	// finalTry is what a pause leaves of the caller's time, so that the end is a try and no pause.
+	// finalTry is what a pause leaves of the caller's time, so that the last action is a try.
 	finalTry = time.Second
 )
 
-// retry makes tries until one succeeds, one fails for good, or ctx ends.
+// retry tries until one try succeeds, one fails permanently, or ctx ends.
 func retry[T any](ctx context.Context, try func(ctx context.Context) (T, *failure)) (T, error) {
 	var last *failure
 	var missing time.Time // since when the answer is "not found"
@@ -36,7 +36,7 @@ func retry[T any](ctx context.Context, try func(ctx context.Context) (T, *failur
 			return value, nil
 		}
 		if ctx.Err() != nil && last != nil {
-			f = last // that the caller's time is over is no answer of the service's
+			f = last // the end of the caller's time is not the service's answer
 		}
 		last = f
 		if f.kind != NotFound {
@@ -55,7 +55,7 @@ func retry[T any](ctx context.Context, try func(ctx context.Context) (T, *failur
 	}
 }
 
-// once makes one try.
+// once tries once.
 func once[T any](ctx context.Context, try func(ctx context.Context) (T, *failure)) (T, error) {
 	begin := time.Now()
 	value, f := bounded(ctx, longestTry, try)
@@ -71,7 +71,7 @@ func bounded[T any](ctx context.Context, bound time.Duration, try func(ctx conte
 	return try(ctx)
 }
 
-// sleep waits, but leaves time for a last try where ctx has a deadline. It reports whether ctx goes on.
+// sleep waits, but leaves time for a last try if ctx has a deadline. It reports whether ctx is still active.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline) - finalTry; left > 0 {

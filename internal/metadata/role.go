@@ -9,28 +9,28 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Role are the credentials of the role that the machine has in its cloud.
+// Role has the credentials of the machine's role in its cloud.
 type Role struct {
-	// KeyID names the key, Session goes with it.
+	// KeyID names the key; Session belongs to it.
 	KeyID        string
 	Key, Session nodeconfig.Secret
 	Expires      time.Time
-	// At is the service's own time when it answered; zero if it does not say it.
+	// At is the service's time of the answer, or zero if it has none.
 	At time.Time
 }
 
 const (
-	// maxRole bounds a document with credentials, whose token has some 1 KiB and can grow.
+	// maxRole limits a document with credentials, whose token has some 1 KiB and can grow.
 	maxRole = 64 << 10
 	// maxRoleName is the longest name of a role (IAM API Reference, CreateRole).
 	maxRoleName = 64
-	// lateRole is for how long "not found" is not believed: an instance has its credentials some seconds after it has started
-	// (amazon-eks-ami: nodeadm repeats 404).
+	// lateRole is how long "not found" counts as temporary: an instance gets its credentials some seconds after its
+	// start (amazon-eks-ami: nodeadm repeats 404).
 	lateRole = 30 * time.Second
 )
 
-// Role returns credentials of the machine's role, with patience. The error is an *Error, and ErrNotFound for a machine that has no role, or
-// whose cloud has none.
+// Role returns credentials of the machine's role. It retries. The error is an *Error, and ErrNotFound for a machine
+// without a role, or a cloud without roles.
 func (s *Service) Role(ctx context.Context) (Role, error) {
 	return retry(ctx, func(ctx context.Context) (Role, *failure) {
 		if s.role.path == "" {
@@ -81,7 +81,7 @@ func (s *Service) readRole(ctx context.Context) (Role, *failure) {
 	return Role{d.AccessKeyID, nodeconfig.NewSecret(d.SecretAccessKey), nodeconfig.NewSecret(d.Token), d.Expiration, at}, nil
 }
 
-// isRoleName reports whether a role can have the name (IAM API Reference, CreateRole).
+// isRoleName reports whether a name is valid for a role (IAM API Reference, CreateRole).
 func isRoleName(name string) bool {
 	return name != "" && len(name) <= maxRoleName && strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+=,.@_-", r)

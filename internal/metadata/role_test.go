@@ -32,7 +32,7 @@ func TestRoleHasCredentials(t *testing.T) {
 	}
 }
 
-// Credentials that are late are waited for; what else is wrong is an error with its kind.
+// Credentials that come late are awaited; any other fault is an error with its kind.
 func TestRoleFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault string
@@ -75,7 +75,7 @@ func TestRoleFaults(t *testing.T) {
 	}
 }
 
-// A document that lacks something gives no credentials, and no error has a part of it.
+// An incomplete document gives no credentials, and no error has a part of it.
 func TestRoleDocuments(t *testing.T) {
 	const whole = `"Code":"Success","AccessKeyId":"ASIA1","SecretAccessKey":"` + canary + `","Token":"` + canary + `","Expiration":"2026-11-27T12:00:00Z"`
 	for _, c := range []struct {

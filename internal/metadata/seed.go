@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// seedPolicy: a seed is files on a web server, so what is not there is not there.
+// seedPolicy: a seed consists of files on a web server, so a missing file is missing for good.
 var seedPolicy = policy{again: []int{http.StatusRequestTimeout, http.StatusTooManyRequests}}
 
 // FetchURL returns a document of NoCloud's network seed, of at most MaxUserData bytes: name is "user-data" or
-// "meta-data", and base the URL, http or https, that the firmware or the kernel's command line gives. As
-// cloud-init has it, name is appended to base, after a slash where base ends in none and has no query. With
-// an empty name base itself is fetched.
+// "meta-data", and base the URL, http or https, that the firmware or the kernel's command line gives. Like cloud-init,
+// it appends name to base, with a slash in between if base ends in none and has no query. If name is empty, it fetches
+// base itself.
 //
-// It is patient, goes to any address, asks no proxy and follows no redirect. The error is an *Error, and
-// ErrNotFound where there is no such document or it is empty; it does not repeat a password of the URL's.
+// It retries, connects to any address, uses no proxy and follows no redirect. The error is an *Error, and ErrNotFound
+// if there is no such document or it is empty. It does not repeat a password in the URL.
 func FetchURL(ctx context.Context, base, name string) ([]byte, error) {
 	address := base
 	if name != "" && !strings.HasSuffix(base, "/") && !strings.Contains(base, "?") {

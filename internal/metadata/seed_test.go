@@ -83,7 +83,7 @@ func TestFetchURL(t *testing.T) {
 	}
 }
 
-// A server whose certificate nobody vouches for is not believed, and not asked again.
+// A server whose certificate cannot be verified is not trusted, and gets no second request.
 func TestFetchURLVerifies(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(seed))
 	server.Config.ErrorLog = discarded

@@ -16,25 +16,23 @@ import (
 
 const ifNoneMatch = "If-None-Match"
 
-// Service is a cloud's metadata service. Its methods may be called at the same time; tries are made one after
-// the other.
+// Service is a cloud's metadata service. Its methods may be called concurrently; tries are made one after another.
 type Service struct {
 	cloud
 	client *http.Client
 
 	mu sync.Mutex
-	// at is the address that is tried first, of the cloud's.
+	// at is the index of the address that is tried first.
 	at int
-	// last is the user data that was fetched last, and etag the service's name for it, where it has one.
+	// last is the last fetched user data, and etag the service's name for it, if any.
 	last []byte
 	etag string
-	// secret is the token, good until the time given.
+	// secret is the token, valid until the time.
 	secret string
 	until  time.Time
 }
 
-// New returns the metadata service of a cloud, one of Clouds. How it is reached is for tests to say; dial is
-// nil otherwise.
+// New returns the metadata service of a cloud, one of Clouds. dial is for tests, and otherwise nil.
 func New(name string, dial Dial) (*Service, error) {
 	c, known := clouds[name]
 	if !known {
@@ -47,19 +45,19 @@ func New(name string, dial Dial) (*Service, error) {
 	return &Service{cloud: c, client: newClient(c.reach, dial, connect)}, nil
 }
 
-// URL is where the user data is.
+// URL is the URL of user data.
 func (s *Service) URL() string { return s.addresses[0] + s.userData.path }
 
-// Fetch returns the machine's user data, as it is, of at most MaxUserData bytes; it is secret. It asks once,
-// for at most 10 seconds. What has not changed since is not fetched again, where the service can tell, and
-// the caller does not change what is returned. The error is an *Error, and ErrNotFound where there is none.
+// Fetch returns the machine's user data, unchanged, of at most MaxUserData bytes; it is secret. It sends one request,
+// for at most 10 seconds. If the service supports conditional requests, unchanged data is not fetched again, and the
+// caller must not change the result. The error is an *Error, and ErrNotFound if the machine has none.
 func (s *Service) Fetch(ctx context.Context) ([]byte, error) { return once(ctx, s.fetch) }
 
-// UserData is Fetch with patience: until the service answers for good, or ctx ends.
+// UserData is Fetch with retries: until there is a final answer, or ctx ends.
 func (s *Service) UserData(ctx context.Context) ([]byte, error) { return retry(ctx, s.fetch) }
 
-// Instance returns what the cloud says of the machine, with patience. Values that cannot be right are left
-// empty. With an error it returns what was found out until then. The error is an *Error.
+// Instance returns the cloud's description of the machine. It retries. Invalid values are empty. With an error, an
+// *Error, it returns what is known so far.
 func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 	instance, err := retry(ctx, func(ctx context.Context) (facts.Instance, *failure) {
 		return described(ctx, s, s.instance, s.describe, "the answer is not an instance document")
@@ -67,7 +65,7 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 	for _, more := range []struct {
 		document
 		into *string
-	}{{s.hostname, &instance.Hostname}, {s.lifecycle, &instance.Lifecycle}} { // a lifecycle has a name's characters, too
+	}{{s.hostname, &instance.Hostname}, {s.lifecycle, &instance.Lifecycle}} { // a lifecycle has the same characters as a name
 		if err != nil || more.path == "" {
 			break
 		}
@@ -75,14 +73,14 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 			return described(ctx, s, more.document, func(data []byte) (string, bool) { return facts.CleanHostname(firstWord(data)), true }, "")
 		})
 		if errors.Is(err, ErrNotFound) {
-			err = nil // a machine need not have one
+			err = nil // the document is optional
 		}
 	}
 	return instance, err
 }
 
-// Tags returns what the machine's tags ask for. It asks once, for at most 10 seconds. The error is an *Error, and
-// ErrNotFound for a cloud that has no tags which are known.
+// Tags returns the requests of the machine's tags. It sends one request, for at most 10 seconds. The error is an
+// *Error, and ErrNotFound for a cloud without known tags.
 func (s *Service) Tags(ctx context.Context) (facts.Tags, error) {
 	return once(ctx, func(ctx context.Context) (facts.Tags, *failure) {
 		if s.tags.path == "" {
@@ -92,7 +90,7 @@ func (s *Service) Tags(ctx context.Context) (facts.Tags, error) {
 	})
 }
 
-// described is what a document says. wrong is the failure of an answer that describe does not take for that document.
+// described returns a document's description. wrong is the failure if describe rejects the document.
 func described[T any](ctx context.Context, s *Service, d document, describe func(data []byte) (T, bool), wrong string) (said T, f *failure) {
 	got, f := s.read(ctx, d, "")
 	if f != nil {
@@ -105,7 +103,7 @@ func described[T any](ctx context.Context, s *Service, d document, describe func
 	return said, nil
 }
 
-// fetch asks once for the user data.
+// fetch requests the user data once.
 func (s *Service) fetch(ctx context.Context) ([]byte, *failure) {
 	s.mu.Lock()
 	etag, last := s.etag, s.last
@@ -139,17 +137,17 @@ func (s *Service) fetch(ctx context.Context) ([]byte, *failure) {
 	return data, nil
 }
 
-// maxETag bounds what the service calls its user data, which is sent back to it.
+// maxETag limits the service's name for its user data, which is sent back to it.
 const maxETag = 256
 
-// located is an answer, and where it is from.
+// located is an answer, and its URL.
 type located struct {
 	answer
 	url string
 }
 
-// read makes one try to read a document, at one address after the other until there is a connection. An
-// address that connects and does not answer is the last to be tried the next time.
+// read makes one try to read a document, at one address after another until there is a connection. An address that
+// connects and does not answer is tried last the next time.
 func (s *Service) read(ctx context.Context, d document, etag string) (located, *failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,11 +177,11 @@ func (s *Service) read(ctx context.Context, d document, etag string) (located, *
 	return located{}, first
 }
 
-// readAt reads a document at one address, with a new token if the service does not take the one there is.
+// readAt reads a document at one address, with a new token if the service rejects the present one.
 func (s *Service) readAt(ctx context.Context, address string, d document, etag string) (located, *failure) {
 	got, f := s.ask(ctx, address, d, etag)
 	if f != nil && f.unauthorized && s.secret != "" {
-		s.secret = "" // the service has forgotten it, as one does that is started again
+		s.secret = "" // the service has lost it, for example by a restart
 		got, f = s.ask(ctx, address, d, etag)
 	}
 	return located{got, address + d.path}, f

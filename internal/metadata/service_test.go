@@ -44,7 +44,7 @@ func TestUserData(t *testing.T) {
 	}
 }
 
-// The bytes that were given to the cloud come out, whatever they are, up to the limit.
+// The bytes that the cloud has are returned, whatever they are, up to the limit.
 func TestUserDataIsWhatItWas(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{1})
 	sizes := []int{1, 2, 3, 4, 100, 4095, 65536, metadata.MaxUserData}
@@ -70,7 +70,7 @@ func TestUserDataIsWhatItWas(t *testing.T) {
 	}
 }
 
-// What the service says is unchanged is not sent again, and its token is kept.
+// Unchanged data is not sent again, and the token is kept.
 func TestFetchAsksForChanges(t *testing.T) {
 	service, cloud := served(t, "ec2", "data")
 	for range 3 {
@@ -83,7 +83,7 @@ func TestFetchAsksForChanges(t *testing.T) {
 	}
 }
 
-// A service that is started again has forgotten its tokens, and one that is not lets them expire.
+// A restarted service has lost its tokens, and others expire.
 func TestTokenIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, cloud := served(t, "ec2", "data")
@@ -108,7 +108,7 @@ func TestTokenIsRenewed(t *testing.T) {
 	})
 }
 
-// The service may be asked by several at a time.
+// Several goroutines may call the service at a time.
 func TestFetchAtTheSameTime(t *testing.T) {
 	service, _ := served(t, "ec2", "data")
 	var all sync.WaitGroup
@@ -122,14 +122,14 @@ func TestFetchAtTheSameTime(t *testing.T) {
 	all.Wait()
 }
 
-// EC2 has a second address, for machines without IPv4. How long it takes is the test's own time.
+// EC2 has a second address, for machines without IPv4. The test's clock measures the time.
 func TestIPv6(t *testing.T) {
 	v4, v6 := net.JoinHostPort(fakecloud.MetadataAddress, "80"), net.JoinHostPort(fakecloud.MetadataAddressIPv6, "80")
 	blackHole := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	for _, c := range []struct {
 		name string
 		four func(n *network)
-		// first and second are the longest that a first and a second question take.
+		// first and second are the longest durations of a first and a second request.
 		first, second time.Duration
 	}{
 		{"refused", func(n *network) { n.dial[v4] = fails(syscall.ECONNREFUSED) }, 0, 0},
@@ -157,7 +157,7 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// Without any connection the error names both addresses; IPv4 comes first where it works.
+// Without any connection the error names both addresses; if IPv4 works, it comes first.
 func TestIPv6ComesSecond(t *testing.T) {
 	n := newNetwork(t)
 	n.dial[net.JoinHostPort(fakecloud.MetadataAddress, "80")] = fails(syscall.ECONNREFUSED)
@@ -169,15 +169,15 @@ func TestIPv6ComesSecond(t *testing.T) {
 		!strings.Contains(got.Last, "refused") || !strings.Contains(got.Last, "fd00:ec2::254") {
 		t.Error(err)
 	}
-	n = newNetwork(t) // in which a call by IPv6 is an error
+	n = newNetwork(t) // here a call by IPv6 is an error
 	n.serve(fakecloud.MetadataAddress, fakecloud.New(fakecloud.Instance{UserData: []byte("data")}).Metadata())
 	if got, err := must(t, "ec2", n.Dial).Fetch(t.Context()); err != nil || string(got) != "data" {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
-// A service that names its data by what is no header's value is asked without a condition.
-func TestTagThatIsNone(t *testing.T) {
+// If a service's name for its data is not a valid header value, the request has no condition.
+func TestInvalidTag(t *testing.T) {
 	for _, tag := range []string{strings.Repeat("x", 1000), "a b", "\xff"} {
 		asked := asked(t, "azure", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if got := r.Header.Get("If-None-Match"); got != "" {

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// tokenLife is how long a token is asked to be good for, which is the longest that can be had: EC2 User
-	// Guide, "How Instance Metadata Service Version 2 works".
+	// tokenLife is the requested lifetime of a token, the longest possible: EC2 User Guide, "How Instance Metadata
+	// Service Version 2 works".
 	tokenLife = 6 * time.Hour
-	// tokenReserve is how long one is good for that is still used.
+	// tokenReserve is the remaining lifetime below which a token is not used any more.
 	tokenReserve = time.Minute
 )
 
-// renew fetches a token, unless the one that there is stays good for a while. The service's first version,
-// which has none, is not fallen back to: whoever can make the machine send a request could ask it too.
+// renew fetches a token, unless the present one stays valid for a while. There is no fallback to the service's first
+// version, which has no tokens: a program that can make the machine send a request could use that, too.
 func (s *Service) renew(ctx context.Context, address string) *failure {
 	if s.secret != "" && time.Until(s.until) > tokenReserve {
 		return nil
@@ -30,7 +30,7 @@ func (s *Service) renew(ctx context.Context, address string) *failure {
 	})
 	if f != nil {
 		if f.kind == NotFound {
-			f.kind = Status // a service without tokens, which says nothing about the document
+			f.kind = Status // a service without tokens, which is no answer about the document
 		}
 		return f
 	}
@@ -41,8 +41,7 @@ func (s *Service) renew(ctx context.Context, address string) *failure {
 	return nil
 }
 
-// printable reports whether a value can be sent back in a header: it has a byte at least, limit at most, and
-// only visible ones of ASCII.
+// printable reports whether a value can be sent back in a header: it has one to limit bytes, all visible ASCII.
 func printable(value string, limit int) bool {
 	return value != "" && len(value) <= limit && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What the wire server is asked, as Azure's documentation has it for a machine without its agent:
+// The wire server's paths, from Azure's documentation for a machine without an agent:
 // https://learn.microsoft.com/azure/virtual-machines/linux/no-agent
 const (
 	wireAddress   = "http://168.63.129.16"
@@ -19,41 +19,38 @@ const (
 	xmlType       = "text/xml; charset=utf-8"
 )
 
-// maxDescription bounds the description of a failure, in bytes before it is escaped. It is what cloud-init
-// sends at most.
+// maxDescription limits the description of a failure, in bytes before escaping. It is cloud-init's limit.
 const maxDescription = 512
 
-// wirePolicy: 410 is for a goal state that has been replaced, so that the next one must be read.
+// wirePolicy: 410 means that the goal state was replaced, so that the next one must be read.
 var wirePolicy = policy{
 	again:  []int{http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests},
 	settle: 10 * time.Second,
 }
 
-// WireServer is the server to which a machine on Azure reports how its provisioning ended. One that never reports has failed to
-// be provisioned, as far as Azure knows, after some time.
+// WireServer is the server to which an Azure machine reports the end of its provisioning. If there is no report after
+// some time, Azure considers the provisioning failed.
 type WireServer struct{ client *http.Client }
 
-// NewWireServer returns the wire server. How it is reached is for tests to say; dial is nil otherwise.
+// NewWireServer returns the wire server. dial is for tests, and otherwise nil.
 func NewWireServer(dial Dial) *WireServer {
 	return &WireServer{newClient(onlyWireServer, dial, 0)}
 }
 
-// ReportReady reports that the machine is provisioned, with patience: until the server has taken the report,
-// refuses it for good, or ctx ends. The error is an *Error.
+// ReportReady reports that the machine is provisioned. It retries until the server has accepted the report or rejects
+// it permanently, or ctx ends. The error is an *Error.
 func (w *WireServer) ReportReady(ctx context.Context) error {
 	return w.report(ctx, "<State>Ready</State>")
 }
 
-// ReportFailure reports that the machine could not be provisioned, and why. Of the description 512 bytes are
-// sent; Azure shows them to whoever created the machine, so it must not hold a secret. It is as patient as
-// ReportReady.
+// ReportFailure reports that the machine could not be provisioned, and why. It sends 512 bytes of the description.
+// Azure shows them to the machine's creator, so it must not hold a secret. It retries like ReportReady.
 func (w *WireServer) ReportFailure(ctx context.Context, description string) error {
 	return w.report(ctx, "<State>NotReady</State><Details><SubStatus>ProvisioningFailed</SubStatus><Description>"+
 		escaped(shortened(description))+"</Description></Details>")
 }
 
-// report sends the machine's health. Each try begins with the goal state, as the report has to name the one
-// that is there now.
+// report sends the machine's health. Each try begins with the goal state, because the report must name the present one.
 func (w *WireServer) report(ctx context.Context, health string) error {
 	_, err := retry(ctx, func(ctx context.Context) (answer, *failure) {
 		got, f := w.ask(ctx, http.MethodGet, goalStatePath, "")
@@ -80,7 +77,7 @@ func (w *WireServer) ask(ctx context.Context, method, path, body string) (answer
 	})
 }
 
-// report is the document that reports on the machine that a goal state is for.
+// report is the report document for a goal state's machine.
 func (g goalState) report(health string) string {
 	return xml.Header +
 		`<Health xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">` +
@@ -90,7 +87,7 @@ func (g goalState) report(health string) string {
 		"</Role></RoleInstanceList></Container></Health>\n"
 }
 
-// shortened is the beginning of a text that fits, without half a character at its end.
+// shortened is the beginning of a text within the limit, without half a character at its end.
 func shortened(text string) string {
 	text = strings.ToValidUTF8(text, "?")
 	if len(text) <= maxDescription {
@@ -101,6 +98,6 @@ func shortened(text string) string {
 
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a builder takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // writing to a builder never fails
 	return b.String()
 }

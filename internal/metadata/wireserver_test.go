@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// wire is the wire server, as the handler has it.
+// wire is the wire server with the test's handler.
 func wire(t *testing.T, handler http.Handler) *metadata.WireServer {
 	n := newNetwork(t)
 	n.serve(fakecloud.WireServerAddress, handler)
@@ -52,7 +52,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// The server wants to know the protocol's version and who is speaking.
+// The server requires headers with the protocol's version and the client's name.
 func TestReportHasItsHeaders(t *testing.T) {
 	cloud := fakecloud.New(fakecloud.Instance{ID: "container", Name: "instance"})
 	asked := 0
@@ -122,7 +122,7 @@ func TestWireServerFaults(t *testing.T) {
 const goalState = "<GoalState><Incarnation>%s</Incarnation><Container><ContainerId>c</ContainerId><RoleInstanceList>" +
 	"<RoleInstance><InstanceId>i</InstanceId></RoleInstance></RoleInstanceList></Container></GoalState>"
 
-// A goal state that was replaced while the report was made is read again.
+// If the goal state was replaced while the report was made, it is read again.
 func TestGoalStateIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud, incarnation := fakecloud.New(fakecloud.Instance{}), 0
@@ -146,8 +146,8 @@ func TestGoalStateIsReplaced(t *testing.T) {
 	})
 }
 
-// A goal state with something amiss is none; what it says is not sent back.
-func TestGoalStatesThatAreNone(t *testing.T) {
+// A malformed goal state is rejected, and none of its values is sent back.
+func TestInvalidGoalStates(t *testing.T) {
 	deep := strings.Repeat("<a>", 100) + strings.Repeat("</a>", 100)
 	for _, text := range []string{
 		"", "<GoalState/>", "<GoalState>", "{}", "<html>" + fmt.Sprintf(goalState, "1") + "</html>",
