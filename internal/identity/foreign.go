@@ -12,11 +12,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// RemoveForeign removes what is another machine's: the status of its provisioning, the certificates of its cloud, the record
-// of the commands that were run on it once, its key in a directory, and its kubelet's identity. The results that somebody may
-// wait for are gone by then. The record of this machine comes last: a run that dies before is repeated, and one that dies later
-// takes nothing away from a kubelet that has joined meanwhile. The other's contract stays, as the last resort of a machine that
-// has none of its own.
+// RemoveForeign removes another machine's data: the status of its provisioning, its cloud's certificates, the record of
+// its run-once commands, its key in a directory, and its kubelet's identity. The caller has removed the published
+// results before. The record of this machine is written last: if a run dies before, the next one repeats it, and if one
+// dies later, the next removes nothing from a kubelet that has joined meanwhile. The other machine's contract stays, as
+// the last resort for a machine without a contract.
 func (m Machine) RemoveForeign(host Host) error {
 	files := append([]string{state.Status.Path, state.Authorities.Path, state.KubeletDefaults.Path, state.Commands.Path, system.HostKeytab}, plan.KubeletIdentity().Files...)
 	for _, dir := range plan.KubeletIdentity().Directories {
@@ -41,7 +41,8 @@ func (m Machine) RemoveForeign(host Host) error {
 	return record.write(host)
 }
 
-// RemoveServingCertificate removes the certificate that the kubelet has signed for an address that the machine has lost.
+// RemoveServingCertificate removes the certificate that the kubelet has signed for an address that the machine has
+// lost.
 func RemoveServingCertificate(host Host) error {
 	for _, file := range plan.ServingCertificate() {
 		if err := host.Remove(file); err != nil {
@@ -51,7 +52,7 @@ func RemoveServingCertificate(host Host) error {
 	return nil
 }
 
-// removeForeignContract removes the contract of another machine, in whose place there is one of this machine's own.
+// removeForeignContract removes another machine's contract from a path at which this machine has a contract now.
 func (m Machine) removeForeignContract(host Host, own source.Contract) error {
 	if m.Foreign == nil || m.Foreign.Sum == "" {
 		return nil

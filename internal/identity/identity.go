@@ -1,9 +1,9 @@
-// Package identity says which machine this is, and what on its disk is another machine's and must go: a disk can be
-// copied, with all that is on it, and a machine can lose its address.
+// Package identity determines which machine this is, and which data on its disk is another machine's and must be
+// removed: a disk can be copied with all its data, and a machine can lose its address.
 //
-// It keeps the record of the machine that was provisioned, removes what a kubelet has made for itself on another one,
-// and keeps the contract. It does not look for a contract, makes no plan, and takes no lock: what it removes or writes,
-// it does for a caller that holds it. internal/agent calls it.
+// It keeps the record of the provisioned machine, removes what a kubelet has created on another one, and keeps the
+// contract. It does not look for a contract, makes no plan, and takes no lock: its caller must hold the lock when it
+// writes or removes anything. internal/agent calls it.
 package identity
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// Host is what the package needs of the machine.
+// Host is the part of the machine that the package uses.
 type Host interface {
 	Stat(path string) (apply.Entry, error)
 	ReadFile(path string, limit int64) ([]byte, error)
@@ -31,32 +31,31 @@ type Host interface {
 	Sync() error
 }
 
-// Record is which machine was provisioned, and from where.
+// Record identifies the provisioned machine, and the source of its contract.
 type Record struct {
-	// MachineID is systemd's name for the installation, ProductUUID the firmware's for the machine.
+	// MachineID is systemd's ID of the installation, ProductUUID the firmware's of the machine.
 	MachineID   string `json:"machineID,omitempty"`
 	ProductUUID string `json:"productUUID,omitempty"`
-	// Instance is what the cloud said of the machine, with the contract.
+	// Instance is the cloud's description of the machine, which came with the contract.
 	Instance *facts.Instance `json:"instance,omitempty"`
-	// Source is the place that the contract was found in, and Sum what it was; Kept is where the agent has
-	// put a copy, empty where the contract is in a place of its own.
+	// Source is the contract's source, and Sum its checksum. Kept is the path of the agent's copy; it is empty if the
+	// contract is at its usual path.
 	Source string `json:"source,omitempty"`
 	Sum    string `json:"sum,omitempty"`
 	Kept   string `json:"kept,omitempty"`
-	// Unproven says that this machine has not been provisioned yet, on a disk that has been another's: of that
-	// one is Sum, the contract.
+	// Unproven reports that this machine has not been provisioned yet, on a disk that was another's. Sum is then the
+	// checksum of the other machine's contract.
 	Unproven bool `json:"unproven,omitempty"`
-	// Reported says that the cloud has been told that the machine is provisioned.
+	// Reported reports that the cloud has the report that the machine is provisioned.
 	Reported bool `json:"reported,omitempty"`
 }
 
-// known reports whether the machine can be told from others at all; a directory cannot.
+// known reports whether the machine can be distinguished from others; a directory cannot.
 func (r *Record) known() bool { return r.MachineID != "" || r.ProductUUID != "" }
 
-// other reports how another machine than the one that was provisioned is known, "" where it is the same. The
-// firmware's name decides where both have one: a machine keeps it for life, and a copy in a cloud never has
-// it. systemd's is copied with the disk unless an image is cleaned, and some images make a new one at every
-// boot (machine-id(5), "transient").
+// other returns how this machine differs from the provisioned one, or "" if it is the same. If both have a firmware
+// UUID, that decides: a machine keeps it for life, and a copy in a cloud never has it. systemd's ID is copied with the
+// disk unless an image is cleaned, and some images create a new one at every boot (machine-id(5), "transient").
 func (r *Record) other(now *Record) string {
 	switch {
 	case r.ProductUUID != "" && now.ProductUUID != "":
@@ -75,7 +74,7 @@ func (r *Record) other(now *Record) string {
 	return ""
 }
 
-// Read reads the record, nil where there is none.
+// Read reads the record. It returns nil if there is no record.
 func Read(host Host) (*Record, error) {
 	data, err := state.Identity.Read(host)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,19 +93,19 @@ func (r *Record) write(host Host) error {
 	return state.Identity.WriteJSON(host, r)
 }
 
-// Machine is which machine this is, as far as that is known.
+// Machine is this machine's identity, as far as it is known.
 type Machine struct {
-	// Facts are those that a plan is made from.
+	// Facts are the facts for a plan.
 	Facts facts.Facts
-	// Last is the record of this same machine, Foreign that of the machine which had the disk, or the address, before.
-	// A machine that has lost its address has both, and they are the same.
+	// Last is the record of this same machine, Foreign that of the machine that had the disk, or the address, before. A
+	// machine that has lost its address has both, and they are equal.
 	Last, Foreign *Record
-	// self is what is to be recorded of this one.
+	// self is the new record of this machine.
 	self Record
 }
 
-// Recall returns the machine of the facts with what is recorded of it. The machine can be used where the record cannot
-// be read: it is taken for the same then.
+// Recall returns the machine with these facts and its record. If the record cannot be read, the machine counts as the
+// same.
 func Recall(host Host, known facts.Facts) (Machine, error) {
 	m := Machine{Facts: known, self: Record{MachineID: known.MachineID, ProductUUID: known.DMI.ProductUUID}}
 	last, err := Read(host)
@@ -116,8 +115,8 @@ func Recall(host Host, known facts.Facts) (Machine, error) {
 	return m, err
 }
 
-// Recognize returns the machine by a record that is on its disk, and how it is another one than that is of, "" where
-// it is the same. attached is what a disk or the firmware says of it, nil for nothing.
+// Recognize returns the machine with the record on its disk, and how it differs from the recorded one, or "" if it is
+// the same. attached is the description on a disk or in the firmware, or nil.
 func (m Machine) Recognize(record *Record, attached *facts.Instance) (Machine, string) {
 	now := m.self
 	now.Instance = attached
@@ -125,7 +124,7 @@ func (m Machine) Recognize(record *Record, attached *facts.Instance) (Machine, s
 	switch {
 	case reason != "":
 		m.Last, m.Foreign, m.self.Instance = nil, record, nil
-	case record.Unproven: // it has not been provisioned yet, and has another's disk still
+	case record.Unproven: // it has not been provisioned yet, and still has the other machine's disk
 		m.Last, m.Foreign = nil, record
 	default:
 		m.Last, m.Foreign = record, nil
@@ -133,8 +132,8 @@ func (m Machine) Recognize(record *Record, attached *facts.Instance) (Machine, s
 	return m, reason
 }
 
-// Described returns the machine with what the place of its contract says of it; the zero value says nothing. What was
-// known of its tags counts where that place knows none.
+// Described returns the machine with the description that came with its contract. A zero value changes nothing. If it
+// has no tags, the known ones stay.
 func (m Machine) Described(instance facts.Instance) Machine {
 	if !instance.IsZero() {
 		if m.self.Instance != nil {
@@ -146,8 +145,8 @@ func (m Machine) Described(instance facts.Instance) Machine {
 	return m
 }
 
-// Told returns the machine with what its metadata service says of it, for this run's plan. Of that only the tags are
-// recorded: by the rest, as the place of its contract has it, the machine is known again.
+// Told returns the machine with its metadata service's description, for this run's plan. Only the tags of it are
+// recorded, because the machine is recognized by the description that came with its contract.
 func (m Machine) Told(said facts.Instance) Machine {
 	self := facts.Instance{Platform: said.Platform}
 	if m.self.Instance != nil {
@@ -159,8 +158,8 @@ func (m Machine) Told(said facts.Instance) Machine {
 	return m
 }
 
-// Readdressed reports whether an address is not what it was. One of a family that the machine has no address of yet
-// may still come.
+// Readdressed reports whether an address has changed. An address of a family that the machine has no address of yet may
+// still come.
 func Readdressed(before, now []string) bool {
 	for _, old := range before {
 		sameFamily := func(a string) bool { return strings.Contains(a, ":") == strings.Contains(old, ":") }

@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// Two runs at once may both begin before there is a record. The one that comes later finds the copy of the contract that
-// the other has kept, and knows no better of where it is from than the other's record.
+// Two runs at once may both begin before there is a record. The later one finds the copy of the contract that the other
+// has kept, and uses the other's record of its source.
 func TestLaterRunKeepsTheRecord(t *testing.T) {
 	dir, err := host.OpenDirectory(filepath.Join(t.TempDir(), "root"))
 	if err != nil {
@@ -51,7 +51,7 @@ func TestLaterRunKeepsTheRecord(t *testing.T) {
 		t.Errorf("the record is %s, want %s", got, want)
 	}
 
-	// Another contract in that place is the user's own.
+	// Another contract at that path is the user's.
 	kept.Data = []byte("kind: NodeConfig\nmetadata: {name: a}\n")
 	second.Remember(dir, log, kept, dialect.Native, false)
 	if read() == want {

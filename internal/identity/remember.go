@@ -9,10 +9,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// Remember records the machine, once it is provisioned, and keeps its contract. It is not part of what makes
-// the machine a node: what fails is told, and done by the next boot. Another machine's contract goes before the
-// record says that this is the one, and this machine's own comes after the record says where it is from. A machine that an image
-// is made of keeps no copy: it would come with the image.
+// Remember records the machine after its provisioning, and keeps its contract. The node does not depend on it: an error
+// is only reported, and the next boot does it. Another machine's contract is removed before the record names this
+// machine, and this machine's contract is written after the record has its source. A machine for an image keeps no
+// copy, which the image would contain.
 func (m Machine) Remember(host Host, log *slog.Logger, contract source.Contract, dialect string, image bool) {
 	kept := ""
 	if !image && contract.Source != source.FileSource && contract.Source != "" {
@@ -35,14 +35,14 @@ func (m Machine) Remember(host Host, log *slog.Logger, contract source.Contract,
 	}
 }
 
-// record records which machine was provisioned, and from where.
+// record records the provisioned machine and its contract's source.
 func (m Machine) record(host Host, contract source.Contract, kept string) error {
 	if !m.self.known() {
 		return nil
 	}
 	record, last := m.self, m.Last
-	// Another run may have provisioned this machine since this one began, and this one may have found the copy of the
-	// contract that the other has kept.
+	// Another run may have provisioned this machine since this one began, and this one may have found the other's copy
+	// of the contract.
 	if now, err := Read(host); err == nil && now != nil && !now.Unproven && now.other(&m.self) == "" {
 		last = now
 		if record.Instance == nil {
@@ -58,14 +58,13 @@ func (m Machine) record(host Host, contract source.Contract, kept string) error 
 	return record.write(host)
 }
 
-// keep puts a contract that was found elsewhere in its own place, where the next boot and the watcher look
-// first: a settings disk is taken away, and a metadata service can be down.
+// keep writes a contract from another source to its usual path, where the next boot and the watcher look first: a
+// settings disk may be removed, and a metadata service can be down.
 func keep(host Host, contract source.Contract, place string) error {
 	return state.File{Path: place, Mode: 0o600, Limit: document.MaxBytes}.WriteOther(host, contract.Data)
 }
 
-// RecordTags adds to the record of this machine what its tags are now, for the plans that are made later. There need not be
-// a record.
+// RecordTags adds the present tags to the record of this machine, for later plans. There may be no record.
 func RecordTags(host Host, tags facts.Tags) error {
 	record, err := Read(host)
 	if err != nil || record == nil {
@@ -78,8 +77,8 @@ func RecordTags(host Host, tags facts.Tags) error {
 	return record.write(host)
 }
 
-// RecordReported adds to the record of this machine that the platform has heard of it. Another run may have written
-// the record since.
+// RecordReported adds to the record of this machine that the platform has its report. Another run may have written the
+// record since.
 func (m Machine) RecordReported(host Host) error {
 	record, err := Read(host)
 	if err != nil || record == nil || record.other(&m.self) != "" {
