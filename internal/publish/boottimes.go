@@ -6,9 +6,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// fill sets the times of a result that are not set and are known by now. The agent often ends before
-// the boot does: what is empty then is filled in for whoever asks later. It returns whether anything
-// was.
+// fill sets the times of a result that are empty and known by now. The agent often ends before the boot does, so later
+// readers get more times. It reports whether it has set any.
 func (p *Publisher) fill(ctx context.Context, doc *status.CSEStatus) bool {
 	filled := false
 	set := func(field *string, know func() string) {
@@ -23,7 +22,7 @@ func (p *Publisher) fill(ctx context.Context, doc *status.CSEStatus) bool {
 	}
 	now := status.SystemdTime(boot.Kernel)
 	if doc.KernelStartTime != "" && now != "" && doc.KernelStartTime != now {
-		return false // it is the result of an earlier boot
+		return false // the result is from an earlier boot
 	}
 	set(&doc.KernelStartTime, func() string { return now })
 	set(&doc.BootDatapoints.KernelStartTime, func() string { return doc.KernelStartTime })

@@ -7,13 +7,13 @@ import (
 
 // destination is where a result is published.
 type destination struct {
-	// family is the one of nodes whose place it is; nil for nobody's.
+	// family is the node family whose paths these are. It may be nil.
 	family *profile.Profile
 	// result is the CSEStatus document.
 	result state.File
-	// complete marks that a provisioning has ended, well or not; it appears after the result.
+	// complete is the marker that a provisioning has ended, successfully or not. It appears after the result.
 	complete string
-	// baseComplete takes its place where only an image was prepared.
+	// baseComplete is the marker if only an image was prepared.
 	baseComplete string
 }
 
@@ -22,7 +22,7 @@ func destinationOf(family *profile.Profile) destination {
 	return destination{family, state.ResultAt(p.Result), p.Complete, p.BaseComplete}
 }
 
-// events is where events go that others collect; its directory is empty for nowhere.
+// events is the directory for events that other programs collect. Its path may be empty.
 func (p destination) events() profile.Events {
 	if p.family == nil {
 		return profile.Events{}
@@ -30,11 +30,11 @@ func (p destination) events() profile.Events {
 	return p.family.Publication.Events
 }
 
-// runPlace is where a result is published that cannot be written where it belongs: with the disk full, or read-only,
-// the last result must not go on being taken for this one. provision-wait looks there first.
+// runPlace is where a result is published that cannot be written at its usual path: if the disk is full or read-only,
+// the last result must not be taken for this one. provision-wait looks there first.
 var runPlace = destination{result: state.RunResult, complete: state.RunDir + "/provision.complete"}
 
-// places are all places of a result, in the order in which one is looked for.
+// places are all destinations of a result, in the order of looking.
 var places = func() []destination {
 	all := []destination{runPlace}
 	for _, family := range profile.All() {
@@ -43,7 +43,7 @@ var places = func() []destination {
 	return all
 }()
 
-// markers are those that somebody may wait for.
+// markers are the markers that a program may wait for.
 var markers = func() (paths []string) {
 	for _, p := range places {
 		paths = append(paths, p.complete)
@@ -51,15 +51,15 @@ var markers = func() (paths []string) {
 	return paths
 }()
 
-// Target is whose result it is, and so where it is published and by which code a failure is known there.
+// Target determines where a result is published, and the exit code of a failure there.
 type Target struct {
-	// Called is the name that the agent is called by, which may be that of a family of nodes.
+	// Called is the name that the agent is called by, which may be that of a node family.
 	Called string
-	// Dialect is the contract's, empty where none could be read, and Contract is where it is.
+	// Dialect is the contract's. It is empty if no contract could be read. Contract is its path.
 	Dialect, Contract string
-	// BaseOnly says that only an image was prepared: the node does not join.
+	// BaseOnly reports that only an image was prepared: the node does not join.
 	BaseOnly bool
-	// Script says that a script does the work, which may publish the result itself, as AKS's scripts do.
+	// Script reports that a script does the work. It may publish the result itself, as AKS's scripts do.
 	Script bool
 }
 
@@ -67,7 +67,7 @@ func (t Target) destination() destination {
 	return destinationOf(profile.Publisher(t.Dialect, t.Called, t.Contract))
 }
 
-// marker is what says that the run has ended.
+// marker is the path of the marker that the run has ended.
 func (t Target) marker() string {
 	if t.BaseOnly {
 		return t.destination().baseComplete
@@ -75,8 +75,8 @@ func (t Target) marker() string {
 	return t.destination().complete
 }
 
-// Code is the exit code under which a failure is published and returned: the number that those know who have
-// called the agent, and who look there.
+// Code is the exit code with which a failure is published and returned: the number that the agent's callers and readers
+// know.
 func (t Target) Code(code int) int { return codeAt(code, t.Called, t.destination()) }
 
 func codeAt(code int, called string, at destination) int {

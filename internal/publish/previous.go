@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Files is what knows what earlier runs have published.
+// Files are the files of earlier runs.
 type Files interface {
 	Stat(path string) (apply.Entry, error)
 	ReadFile(path string, limit int64) ([]byte, error)
@@ -61,7 +61,7 @@ func FailureStands(files Files) bool {
 	return err == nil && last.Outcome == status.OutcomeFailure
 }
 
-// Marked reports whether somebody who waits for the result has one.
+// Marked reports whether a program that waits for the result has one.
 func Marked(files Files, target Target) bool {
 	return slices.ContainsFunc([]string{target.marker(), runPlace.complete}, func(marker string) bool {
 		there, err := files.Stat(marker)
@@ -69,7 +69,7 @@ func Marked(files Files, target Target) bool {
 	})
 }
 
-// FailureMarked reports whether a marker says that an earlier run has ended that failed.
+// FailureMarked reports whether a marker exists for an earlier run that failed.
 func FailureMarked(files Files) (bool, error) {
 	for _, place := range places {
 		marker, err := files.Stat(place.complete)
@@ -89,8 +89,8 @@ func FailureMarked(files Files) (bool, error) {
 	return false, nil
 }
 
-// RemoveMarkers removes the markers of earlier runs, so that nobody takes their result for this one's:
-// all that anybody may be waiting for, and the result itself where a script may leave it as it is.
+// RemoveMarkers removes the markers of earlier runs, so that their result is not taken for this one's: all markers that
+// a program may wait for, and the result itself if a script may leave it unchanged.
 func (p *Publisher) RemoveMarkers(target Target) error {
 	stale := append([]string{target.marker()}, markers...)
 	if target.Script {
@@ -106,8 +106,8 @@ func (p *Publisher) RemoveMarkers(target Target) error {
 	return p.Host.Sync()
 }
 
-// RemoveResults removes, durably, all that says what came of a run. A reset does it first: a machine that is no node any more,
-// or half of one, must not say that it was made one.
+// RemoveResults durably removes all results of a run. A reset does it first: a machine that is not a node any more, or
+// only half of one, must not report that it is one.
 func (p *Publisher) RemoveResults() error {
 	stale := slices.Clone(markers)
 	for _, at := range places {

@@ -1,9 +1,10 @@
-// Package publish tells whoever waits what came of a run: it writes the status, the result and its marker, in this order,
-// an event for those who collect events, and has Azure's platform told; it waits for such a result, and says what earlier
-// runs have published.
+// Package publish publishes the outcome of a run: it writes the status, the result and its marker, in this order, and
+// an event for programs that collect events, and reports to Azure's platform. It also waits for such a result, and
+// reads what earlier runs have published.
 //
-// It decides nothing about a run, and takes no lock: what it writes or removes, it does for a caller that holds it. What
-// cannot be written where it belongs, because the disk takes no more, is published in memory. internal/agent calls it.
+// It decides nothing about a run, and takes no lock: its caller must hold the lock when it writes or removes anything.
+// If a file cannot be written at its usual path because the disk is full, it is published in memory. internal/agent
+// calls it.
 package publish
 
 import (
@@ -24,20 +25,20 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Host is what the package needs of the machine.
+// Host is the part of the machine that the package uses.
 type Host interface {
 	Files
-	// WriteFileAtomic writes a file durably; no reader sees a part of it.
+	// WriteFileAtomic writes a file durably; no reader sees an incomplete one.
 	WriteFileAtomic(file *resource.File) error
 	Remove(path string) error
 	Sync() error
-	// CreateExclusive writes a file under the first of the names that is not taken.
+	// CreateExclusive writes a file under the first unused name.
 	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
-	// WaitForFiles waits until one of the paths exists and returns the first that does.
+	// WaitForFiles waits until one of the paths exists and returns the first existing one.
 	WaitForFiles(ctx context.Context, paths ...string) (string, error)
-	// BootTimes reports when the stages of this boot began.
+	// BootTimes returns when the stages of this boot began.
 	BootTimes(ctx context.Context) (host.BootTimes, error)
-	// ServiceStart reports when a service's main process started; the zero time if it never did.
+	// ServiceStart returns when a service's main process started, or the zero time if it never did.
 	ServiceStart(ctx context.Context, unit string) (time.Time, error)
 }
 
@@ -49,12 +50,12 @@ type Publisher struct {
 	Now func() time.Time
 }
 
-// patience is how long publishing may take. The result is published even where the time for the run is over.
+// patience limits publishing. The result is published even if the run's time is over.
 const patience = 10 * time.Second
 
-// WriteResult writes an event, the status, then the result, then the marker: whoever sees one sees all before it.
-// What cannot be written is logged; there is nobody else to tell. The result that is returned is the one that is
-// published: a success that cannot be is none.
+// WriteResult writes an event, the status, then the result, then the marker: a reader that sees one sees all earlier
+// ones. Write errors are logged, because there is no other reader. It returns the published result: a success that
+// cannot be published is a failure.
 func (p *Publisher) WriteResult(ctx context.Context, result outcome.Result, target Target) outcome.Result {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -62,7 +63,7 @@ func (p *Publisher) WriteResult(ctx context.Context, result outcome.Result, targ
 	_ = r.guarded(r.writeEvent)
 	if err := r.guarded(r.writeStatus); err != nil {
 		p.Log.Error("the status cannot be written", "path", state.Status.Path, "error", err)
-		// A success that the status does not mention would be taken for the success of the run that it mentions.
+		// Without it in the status, this success would be taken for the run in the present status.
 		if r.result.Succeeded() {
 			r.fail(fmt.Errorf("publish the status: %w", err))
 			_ = r.guarded(r.writeStatus)
@@ -79,7 +80,7 @@ func (p *Publisher) WriteResult(ctx context.Context, result outcome.Result, targ
 	return r.result
 }
 
-// WriteStatus writes the status alone, for a run whose result nobody waits for. What cannot be written is logged.
+// WriteStatus writes only the status, for a run whose result no program waits for. Write errors are logged.
 func (p *Publisher) WriteStatus(result outcome.Result, target Target) {
 	r := &publication{p, result, target}
 	if err := r.guarded(r.writeStatus); err != nil {
@@ -87,17 +88,17 @@ func (p *Publisher) WriteStatus(result outcome.Result, target Target) {
 	}
 }
 
-// guarded calls f, and turns a panic into an error: whoever waits for the result must get one.
+// guarded calls f and turns a panic into an error: a program that waits for the result must get one.
 func (p *Publisher) guarded(f func() error) error { return apply.Guard(p.Log, "agent", f) }
 
-// publication is one result that is published.
+// publication is one result to publish.
 type publication struct {
 	*Publisher
 	result outcome.Result
 	target Target
 }
 
-// fail makes the result one of a failure.
+// fail turns the result into a failure.
 func (r *publication) fail(err error) {
 	r.result = r.result.Conclude(err, r.Now(), r.target.Code)
 	r.result.Log(r.Log)
@@ -111,7 +112,7 @@ func (r *publication) writeStatus() error {
 	return r.put(state.Status, state.RunStatus, func(f state.File) error { return f.Write(r.Host, document) })
 }
 
-// writeResult writes the result, and the marker once the result is durable.
+// writeResult writes the result, and the marker after the result is durable.
 func (r *publication) writeResult(ctx context.Context) error {
 	own, script := r.target.destination().result, r.publishedByScript()
 	var document []byte
@@ -138,7 +139,7 @@ func (r *publication) writeResult(ctx context.Context) error {
 	})
 }
 
-// publishedByScript reports whether a script that was run wrote the result itself.
+// publishedByScript reports whether the script wrote the result itself.
 func (r *publication) publishedByScript() bool {
 	if !r.target.Script {
 		return false
@@ -147,8 +148,8 @@ func (r *publication) publishedByScript() bool {
 	return err == nil
 }
 
-// put publishes a document in its place, or else in memory: a disk that takes nothing more keeps what an earlier
-// run has published there, which is removed: that needs no room. The error is that of the document's own place.
+// put publishes a document at its path, or else in memory: on a full disk an earlier run's document would stay there,
+// so put removes it, which needs no space. The error is that of the document's path.
 func (r *publication) put(own, spare state.File, write func(state.File) error) error {
 	stale := func(f state.File) []string {
 		switch f {
@@ -164,7 +165,7 @@ func (r *publication) put(own, spare state.File, write func(state.File) error) e
 			r.Log.Error("what an earlier run has published cannot be removed", "path", own.Path, "error", removing)
 		}
 		if r.result.Succeeded() {
-			return err // it is none, and is published once it says so
+			return err // the success is a failure, and is published again as one
 		}
 		if inMemory := write(spare); inMemory != nil {
 			return errors.Join(err, inMemory)
@@ -178,7 +179,7 @@ func (r *publication) put(own, spare state.File, write func(state.File) error) e
 	return nil
 }
 
-// document is the result as AKS's consumers read it.
+// document is the result in AKS's format.
 func (r *publication) document(ctx context.Context) status.CSEStatus {
 	s := &r.result.Status
 	doc := status.CSEStatus{
@@ -193,7 +194,7 @@ func (r *publication) document(ctx context.Context) status.CSEStatus {
 	return doc
 }
 
-// summary is what was done, for people who see the result and nothing else.
+// summary is what was done, for people who see only the result.
 func (r *publication) summary() string {
 	if len(r.result.Output) > 0 {
 		return string(r.result.Output)
@@ -203,7 +204,7 @@ func (r *publication) summary() string {
 	return b.String()
 }
 
-// writeEvent reports the end of a provisioning where others collect events.
+// writeEvent writes an event about the end of a provisioning for programs that collect events.
 func (r *publication) writeEvent() error {
 	at := r.target.destination()
 	if at.events().Dir == "" {
@@ -221,7 +222,7 @@ func (r *publication) writeEvent() error {
 	return nil
 }
 
-// writeEventTo writes one event under a name that no other has.
+// writeEventTo writes one event under a unique name.
 func (p *Publisher) writeEventTo(to profile.Events, task, level, message string, start, end time.Time) {
 	message = fmt.Sprintf("%s | startTime=%s endTime=%s durationMs=%d", message,
 		start.UTC().Format(time.RFC3339Nano), end.UTC().Format(time.RFC3339Nano), end.Sub(start).Milliseconds())

@@ -8,20 +8,20 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Platform is what hears of a machine that is provisioned.
+// Platform receives the report about a provisioned machine.
 type Platform interface {
-	// ReportReady tells the platform that the machine is provisioned, and ReportFailure that it cannot be, with as
-	// much of the description as the platform takes.
+	// ReportReady reports that the machine is provisioned, and ReportFailure that it cannot be, with as much of the
+	// description as the platform accepts.
 	ReportReady(ctx context.Context) error
 	ReportFailure(ctx context.Context, description string) error
 }
 
-// reportPatience is how long the platform may take to hear of the result, which has been published then.
+// reportPatience limits the report. The result is published before it.
 const reportPatience = time.Minute
 
-// Report tells the platform how provisioning ended, and reports whether it has heard that the machine is ready. Azure
-// takes a machine for broken, and ends its creation with an error, that has not reported to the wire server (Azure:
-// "Linux provisioning", "creating images without a provisioning agent").
+// Report reports the provisioning's end to the platform, and returns whether the platform has accepted that the machine
+// is ready. If a machine does not report to the wire server, Azure considers it broken and ends its creation with an
+// error (Azure: "Linux provisioning", "creating images without a provisioning agent").
 func (p *Publisher) Report(ctx context.Context, platform Platform, result outcome.Result) (ready bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
 	defer cancel()

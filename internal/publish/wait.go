@@ -12,9 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Wait waits until a provisioning has ended and returns its result document and exit code. An error
-// is about the waiting: the document then says the same, and the code is the agent's own, as those know it who have
-// called the agent by that name.
+// Wait waits until a provisioning has ended and returns its result document and exit code. If the wait itself fails, it
+// returns an error, a document with the same error, and the agent's code, as callers of the agent by that name know it.
 func (p *Publisher) Wait(ctx context.Context, called string) (document []byte, code int, err error) {
 	w := &wait{p, called}
 	panicked := p.guarded(func() error {
@@ -65,7 +64,7 @@ func (w *wait) result(ctx context.Context) (document []byte, code int, err error
 	return document, code, err
 }
 
-// marker waits for a marker, and logs meanwhile what the run itself waits for.
+// marker waits for a marker, and meanwhile logs what the run itself waits for.
 func (w *wait) marker(ctx context.Context) (string, error) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, state.WaitingEvery)
@@ -80,7 +79,7 @@ func (w *wait) marker(ctx context.Context) (string, error) {
 	}
 }
 
-// awaited is what the run itself waits for, after a prefix; empty where the run does not say it.
+// awaited is what the run itself waits for, after a prefix. It is empty if the run has not written it.
 func (w *wait) awaited(prefix string) string {
 	text, err := state.Waiting.Read(w.Host)
 	if err != nil || len(text) == 0 {
@@ -89,11 +88,11 @@ func (w *wait) awaited(prefix string) string {
 	return prefix + string(text)
 }
 
-// read reads a published result, and completes it with what has become known since.
+// read reads a published result, and adds the times that are known by now.
 func (w *wait) read(ctx context.Context, p destination) ([]byte, int, error) {
 	document, err := p.result.Read(w.Host)
 	if err != nil {
-		// AKS's program says it in these words, and runbooks search for them (AgentBaker, aks-node-controller/README.md).
+		// AKS's program uses these words, and runbooks search for them (AgentBaker, aks-node-controller/README.md).
 		return w.failed(exitcode.AgentFailed, p, fmt.Errorf("failed to read provision.json: %w, but the marker %s exists", err, p.complete))
 	}
 	result, err := status.ParseCSE(document)
@@ -110,12 +109,11 @@ func (w *wait) read(ctx context.Context, p destination) ([]byte, int, error) {
 	return w.completed(ctx, document, result), code, nil
 }
 
-// maxExitCode is the largest with which a process can end; a larger one would come out as another,
-// such as success.
+// maxExitCode is the largest exit code of a process; a larger one would be truncated to another, such as success.
 const maxExitCode = 255
 
-// completed is a result document with the times that have become known since it was published, which
-// are worth a moment's wait and no more.
+// completed adds to a result document the times that have become known since it was published. It waits for them only
+// for a moment.
 func (w *wait) completed(ctx context.Context, document []byte, result status.CSEStatus) []byte {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -132,8 +130,7 @@ func (w *wait) completed(ctx context.Context, document []byte, result status.CSE
 	return document
 }
 
-// failed is the result of a wait that did not find one: a document all the same, since who reads it
-// expects one.
+// failed is the result of a wait that did not find one: also a document, because the reader expects one.
 func (w *wait) failed(code int, at destination, cause error) ([]byte, int, error) {
 	code = codeAt(code, w.called, at)
 	document, err := status.CSEStatus{ExitCode: strconv.Itoa(code), Error: cause.Error()}.Marshal()
