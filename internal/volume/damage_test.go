@@ -9,11 +9,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
-// maxReads is what the package says it needs for one call.
+// maxReads is the package's limit of reads for one call.
 const maxReads = 4096
 
-// damageable are disks to damage. Those of UDF alone have checksums over all that is read, but for the content
-// of files: what is damaged there is not given out.
+// damageable are disks to damage. Only UDF has checksums over everything that is read, except the content of files:
+// damaged metadata is not returned.
 var damageable = []struct {
 	name   string
 	load   func(testing.TB, string) []byte
@@ -28,10 +28,10 @@ var damageable = []struct {
 	{"small32.img", load, false},
 }
 
-// wanted are the files that are read from a damaged disk: one that is there, below two directories.
+// wanted is the file that is read from a damaged disk: it exists, below two directories.
 const wanted = "openstack/latest/user_data"
 
-// examine opens a disk, reads from it, and checks what is true of every disk. It returns the wanted file.
+// examine opens a disk, reads from it, and checks the properties of every disk. It returns the wanted file.
 func examine(t *testing.T, m *image) ([]byte, error) {
 	t.Helper()
 	const limit = 4096
@@ -56,7 +56,7 @@ func examine(t *testing.T, m *image) ([]byte, error) {
 	return data, err
 }
 
-// bounded checks what one call did to the disk.
+// bounded checks the reads of one call.
 func bounded(t *testing.T, m *image, limit int64) {
 	t.Helper()
 	if m.wrong != nil || m.reads > maxReads || m.bytes > maxReads*4096+16*128<<10+limit {
@@ -65,7 +65,7 @@ func bounded(t *testing.T, m *image, limit int64) {
 	m.reads, m.bytes = 0, 0
 }
 
-// structure are the offsets of what is read of a disk, except for the content of the wanted file.
+// structure are the offsets that are read of a disk, except the content of the wanted file.
 func structure(t *testing.T, m *image) (offsets []int) {
 	m.seen = make([]bool, m.size)
 	if data, err := examine(t, m); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && string(data) != files[wanted] {
@@ -74,7 +74,7 @@ func structure(t *testing.T, m *image) (offsets []int) {
 	content := bytes.Index(m.data, []byte(files[wanted]))
 	for at, seen := range m.seen {
 		inContent := content >= 0 && at >= content && at < content+len(files[wanted])
-		// Of the zeros, which are many and alike, every eleventh does.
+		// Zeros are many and alike, so only every eleventh counts.
 		if seen && !inContent && (m.data[at] != 0 || at%11 == 0) {
 			offsets = append(offsets, at)
 		}
@@ -83,7 +83,7 @@ func structure(t *testing.T, m *image) (offsets []int) {
 	return offsets
 }
 
-// Every byte of what is read is wrong in turn.
+// Each byte that is read is wrong in turn.
 func TestDamagedBytes(t *testing.T) {
 	for _, c := range damageable {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestDamagedBytes(t *testing.T) {
 				right, indifferent := m.data[at], false
 				for n, wrong := range []byte{^right, 0, 0xFF, right + 1, right ^ 0x80} {
 					if n == 1 && indifferent {
-						break // what surrounds a structure is read with it
+						break // the neighbourhood of a structure is read with it
 					}
 					m.data[at] = wrong
 					data, err := examine(t, m)
@@ -124,7 +124,7 @@ func TestDamagedBytes(t *testing.T) {
 	}
 }
 
-// The disk ends after every sector: before and behind the size that the caller knows.
+// The disk ends after every sector: before and after the size that the caller knows.
 func TestTruncated(t *testing.T) {
 	for _, c := range damageable {
 		whole := newImage(c.load(t, c.name))

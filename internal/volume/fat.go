@@ -11,31 +11,32 @@ import (
 type fat struct {
 	// width is the size of an entry of the table, in bits: 12, 16 or 32.
 	width int
-	// table is where the first file allocation table is and tableSize how long, in bytes.
+	// table is the offset of the first file allocation table and tableSize its length, in bytes.
 	table, tableSize int64
-	// data is where cluster 2 is, cluster the size of one in bytes, and last the highest number.
+	// data is the offset of cluster 2, cluster a cluster's size in bytes, and last the highest number.
 	data, cluster int64
 	last          uint32
-	// directory is the root directory of FAT12 and FAT16, which is in no cluster; rootCluster is FAT32's.
+	// directory is the root directory of FAT12 and FAT16, which has no cluster; rootCluster is FAT32's.
 	directory   extent
 	rootCluster uint32
 }
 
 const (
-	// maxCluster is the size of the largest cluster that any system makes, in bytes. The specification has
-	// half of that.
+	// maxCluster is the size of the largest cluster that any system creates, in bytes. The specification allows half of
+	// that.
 	maxCluster = 64 << 10
-	// firstCluster is the number of the first one.
+	// firstCluster is the number of the first cluster.
 	firstCluster = 2
-	// max12 and max16 are the most clusters of FAT12 and FAT16 (the specification, "FAT Type Determination").
+	// max12 and max16 are the largest numbers of clusters of FAT12 and FAT16 (the specification, "FAT Type
+	// Determination").
 	max12 = 4084
 	max16 = 65524
-	// max32 leaves the entries that mean something else; the upper four bits are not part of the number.
+	// max32 excludes the entries with another meaning; the upper four bits are not part of the number.
 	max32 = 0x0FFFFFF5
 )
 
-// openFAT reads the BIOS parameter block (the specification, "Boot Sector and BPB Structure"). The error is
-// ErrUnknown where there is none.
+// openFAT reads the BIOS parameter block (the specification, "Boot Sector and BPB Structure"). If there is no such
+// block, the error is ErrUnknown.
 func openFAT(s *session) (filesystem, string, error) {
 	if s.size < bootRecordSize {
 		return nil, "", ErrUnknown
@@ -64,8 +65,8 @@ func openFAT(s *session) (filesystem, string, error) {
 	switch {
 	case total*sector < f.data || clusters == 0:
 		return nil, "", corrupt("fat: %d sectors leave no room for a file", total)
-	// The specification goes by the number of clusters alone. There are small FAT32 disks all the same, and
-	// every system recognizes them by the size of the table, which is in another place.
+	// The specification uses only the number of clusters. But there are small FAT32 disks, and every system recognizes
+	// them by the table's size, which is at another offset.
 	case !old && clusters <= max32:
 		f.width, f.rootCluster = 32, binary.LittleEndian.Uint32(b[44:])
 	case old && clusters <= max12:
@@ -87,8 +88,8 @@ func openFAT(s *session) (filesystem, string, error) {
 	return f, label, nil
 }
 
-// plausibleFAT distinguishes a boot sector of FAT from anything else: there is no identifier that is always
-// there. A master boot record and NTFS have zeros in these fields.
+// plausibleFAT distinguishes a FAT boot sector from other data: there is no identifier that always exists. A master
+// boot record and NTFS have zeros in these fields.
 func plausibleFAT(b []byte, sector, sectors, reserved, tables int64) bool {
 	powerOfTwo := func(n int64) bool { return n > 0 && n&(n-1) == 0 }
 	media := b[21]
@@ -100,8 +101,7 @@ func plausibleFAT(b []byte, sector, sectors, reserved, tables int64) bool {
 		(media == 0xF0 || media >= 0xF8)
 }
 
-// bootLabel is the label of the boot sector, behind the signature that says there is one. Programs that are
-// given none write "NO NAME".
+// bootLabel is the boot sector's label, which follows a signature. Programs without a label write "NO NAME".
 func bootLabel(b []byte, old bool) string {
 	at := 66
 	if old {

@@ -12,14 +12,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
-// fatDisk is fat16.img, of which the table and the directories are changed.
+// fatDisk is fat16.img with a changed table and directories.
 type fatDisk struct {
 	*testing.T
 	data           []byte
 	table, cluster int
-	// start is where cluster 0 would be.
+	// start is the offset of a cluster 0.
 	start int
-	// clusters is how many there are.
+	// clusters is the number of clusters.
 	clusters int
 }
 
@@ -34,7 +34,7 @@ func newFATDisk(t *testing.T) *fatDisk {
 	return d
 }
 
-// slot is the offset of the directory entry with a short name, of eleven characters.
+// slot is the offset of the directory entry with a short name of eleven characters.
 func (d *fatDisk) slot(short string) int {
 	d.Helper()
 	at := bytes.Index(d.data, []byte(short))
@@ -54,7 +54,7 @@ func (d *fatDisk) next(cluster int) int {
 	return int(binary.LittleEndian.Uint16(d.data[d.table+2*cluster:]))
 }
 
-// link makes a cluster the next of another.
+// link sets the next cluster of a cluster.
 func (d *fatDisk) link(cluster, next int) {
 	binary.LittleEndian.PutUint16(d.data[d.table+2*cluster:], uint16(next))
 }
@@ -98,7 +98,7 @@ func TestFATChains(t *testing.T) {
 	}
 }
 
-// scatter puts the large file into every other cluster.
+// scatter moves the large file to every other cluster.
 func scatter(d *fatDisk, first, _ int) {
 	const pieces = 1100
 	for n := range pieces {
@@ -109,7 +109,7 @@ func scatter(d *fatDisk, first, _ int) {
 	d.size(largeShort, uint32((pieces+1)*d.cluster))
 }
 
-// A file is in more pieces than one on all images of FAT, so that the chains of every width are followed.
+// All FAT images have a file in several pieces, so that the chains of every width are followed.
 func TestFATPieces(t *testing.T) {
 	d := newFATDisk(t)
 	pieces := 1
@@ -124,7 +124,7 @@ func TestFATPieces(t *testing.T) {
 }
 
 func TestFATDirectories(t *testing.T) {
-	// A directory that goes on and on.
+	// A directory without an end.
 	d := newFATDisk(t)
 	openstack := d.first("OPENST~1   ")
 	d.link(openstack, openstack)
@@ -139,7 +139,7 @@ func TestFATDirectories(t *testing.T) {
 	expectError(t, v, "openstack"+strings.Repeat("/latest", 14)+"/user_data", fs.ErrNotExist)
 	expectError(t, v, "openstack"+strings.Repeat("/latest", 15)+"/user_data", fs.ErrInvalid)
 
-	// More entries than are looked at.
+	// More entries than the limit.
 	d = newFATDisk(t)
 	cluster := d.first("OPENST~1   ")
 	at := 0
@@ -156,7 +156,7 @@ func TestFATDirectories(t *testing.T) {
 	d.link(cluster, 0xFFFF)
 	first := d.data[d.start+d.first("OPENST~1   ")*d.cluster:][:d.cluster]
 	for n := 0; n < len(first); n += 32 {
-		first[n] = 0xE5 // deleted, so that the entries after it are the first
+		first[n] = 0xE5 // deleted, so that the later entries are the first ones
 	}
 	v = open(t, newImage(d.data))
 	expect(t, v, "openstack/F1023", "")
@@ -164,7 +164,7 @@ func TestFATDirectories(t *testing.T) {
 	expectError(t, v, "openstack/missing", volume.ErrTooLarge)
 }
 
-// A long name counts only if it is whole and belongs to its short one; else the short one does.
+// A long name counts only if it is complete and belongs to its short one; otherwise the short one counts.
 func TestFATNames(t *testing.T) {
 	const metaShort = "META-D~1   " // one slot, before it, has the long name
 	for name, c := range map[string]struct {
@@ -206,7 +206,7 @@ func TestFATNames(t *testing.T) {
 	d.data[d.slot(metaShort)] = 0xE5
 	expectError(t, open(t, newImage(d.data)), "meta-data", fs.ErrNotExist)
 
-	// Two names that are one without regard to case: the exact one is taken.
+	// Two names that differ only in case: the exact one is used.
 	d = newFATDisk(t)
 	for n, c := range []byte("USER-") {
 		d.data[d.slot(metaShort)-32+1+2*n] = c
@@ -246,7 +246,7 @@ func TestFATVolumes(t *testing.T) {
 	}
 }
 
-// The root directory's label goes before the boot sector's, which is not always changed with it.
+// The root directory's label has priority over the boot sector's, which is not always changed with it.
 func TestFATLabel(t *testing.T) {
 	const root, boot, fat32Boot = "CONFIG-2   ", 43, 71
 	d := newFATDisk(t)
@@ -261,7 +261,7 @@ func TestFATLabel(t *testing.T) {
 		}
 		d.data[slot] = 0xE5
 	}
-	d.data[38] = 0 // there is none in the boot sector
+	d.data[38] = 0 // the boot sector then has no label
 	if v := open(t, newImage(d.data)); v.Label() != "" {
 		t.Errorf("label %q", v.Label())
 	}

@@ -2,7 +2,7 @@ package volume
 
 import "encoding/binary"
 
-// open follows the chain of clusters of a file of size bytes, or of a directory, which has no size of its own.
+// open follows the chain of clusters of a file of size bytes, or of a directory, which has no recorded size.
 func (f *fat) open(s *session, directory bool, first uint32, size int64) (file, error) {
 	s.extents = s.extents[:0]
 	if !directory {
@@ -13,7 +13,7 @@ func (f *fat) open(s *session, directory bool, first uint32, size int64) (file, 
 	opened := file{directory: directory, size: size}
 	most := (size + f.cluster - 1) / f.cluster
 	if directory {
-		// One cluster more than is looked at shows that there is more.
+		// One cluster more than the limit shows that there is more.
 		most = maxDirectory/f.cluster + 1
 	}
 	cluster := first
@@ -23,7 +23,7 @@ func (f *fat) open(s *session, directory bool, first uint32, size int64) (file, 
 			opened.extents = s.extents
 			return opened, nil
 		case clusters == most:
-			// A chain that runs in a circle ends here too, because it has no end of its own.
+			// A circular chain also ends here, because it has no end.
 			return file{}, corrupt("fat: the chain of a file of %d bytes has more than %d clusters", size, most)
 		case cluster < firstCluster || cluster > f.last:
 			return file{}, corrupt("fat: a chain leads to cluster %d of %d", cluster, f.last)
@@ -47,8 +47,8 @@ func (f *fat) open(s *session, directory bool, first uint32, size int64) (file, 
 	}
 }
 
-// next is the entry of the table for a cluster (the specification, "FAT Data Structure"): the next one, or the
-// end. One that is free or bad leads nowhere, and out of the range of clusters.
+// next returns the table's entry for a cluster (the specification, "FAT Data Structure"): the next cluster, or the end.
+// A free or bad entry is outside the range of clusters.
 func (f *fat) next(s *session, cluster uint32) (next uint32, end bool, err error) {
 	n := int64(cluster)
 	at, size := n*int64(f.width)/8, (f.width+7)/8
@@ -67,7 +67,7 @@ func (f *fat) next(s *session, cluster uint32) (next uint32, end bool, err error
 		next = uint32(binary.LittleEndian.Uint16(b))
 		return next, next >= 0xFFF8, nil
 	}
-	// Of the three bytes that hold two entries, one has its bits in the lower part and one in the upper.
+	// Two entries share three bytes: one has its lower bits there, the other its upper bits.
 	next = uint32(binary.LittleEndian.Uint16(b)) >> (4 * (cluster & 1)) & 0xFFF
 	return next, next >= 0xFF8, nil
 }

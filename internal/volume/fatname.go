@@ -8,7 +8,7 @@ import (
 // slotSize is the size of a directory entry, in bytes. A long name takes several.
 const slotSize = 32
 
-// First bytes of a name (the specification, "DIR_Name[0]").
+// The first bytes of a name (the specification, "DIR_Name[0]").
 const (
 	slotEnd     = 0x00 // nothing follows
 	slotDeleted = 0xE5
@@ -30,21 +30,21 @@ const (
 	longChars = 13
 )
 
-// longName is a long name that is being put together from its slots.
+// longName is a long name that is assembled from its slots.
 type longName struct {
-	// units are UTF-16, little-endian; length is how many there are, in slots.
+	// units are UTF-16, little-endian; length is their number, in slots.
 	units  [longSlots * longChars * 2]byte
 	length int
-	// missing is how many slots are still to come, and sum the checksum of the short name that must follow.
+	// missing is the number of slots still to come, and sum the checksum of the short name that must follow.
 	missing int
 	sum     byte
 }
 
-// longPieces are where in a slot the pieces of the name are, and how long, in bytes.
+// longPieces are the offsets and lengths of the name's pieces in a slot, in bytes.
 var longPieces = [...]struct{ at, size int }{{1, 10}, {14, 12}, {28, 4}}
 
-// add takes up a slot. One that is not the next of the name ends it: systems that do not know long names leave
-// slots behind.
+// add adds a slot. A slot that is not the next one ends the name: systems without support for long names leave slots
+// behind.
 func (l *longName) add(slot []byte) {
 	number := int(slot[0] &^ longLast)
 	switch {
@@ -61,7 +61,7 @@ func (l *longName) add(slot []byte) {
 	}
 }
 
-// take is the name, in UTF-8, if it is complete and belongs to the short one; what was put together is forgotten.
+// take returns the name, in UTF-8, if it is complete and belongs to the short one, and resets it.
 func (l *longName) take(dst, short []byte) (name []byte, ok bool) {
 	length, missing := l.length, l.missing
 	l.length, l.missing = 0, 0
@@ -70,7 +70,7 @@ func (l *longName) take(dst, short []byte) (name []byte, ok bool) {
 	}
 	units := l.units[:length*longChars*2]
 	for n := 0; n < len(units); n += 2 {
-		// The name ends with a zero where it does not fill its slots.
+		// A name that does not fill its slots ends with a zero.
 		if units[n] == 0 && units[n+1] == 0 {
 			units = units[:n]
 			break
@@ -88,8 +88,8 @@ func shortSum(short []byte) (sum byte) {
 	return sum
 }
 
-// appendShort appends a short name: eight bytes and three, filled up with spaces. Letters that are not ASCII are
-// of a code page that the disk does not tell, and stay as they are.
+// appendShort appends a short name: eight bytes and three, padded with spaces. Letters that are not ASCII use a code
+// page that the disk does not name, and stay unchanged.
 func appendShort(dst, short []byte) []byte {
 	start := len(dst)
 	dst = append(dst, bytes.TrimRight(short[:8], " ")...)
@@ -143,7 +143,7 @@ func (f *fat) find(s *session, content []byte, name string) (file, error) {
 	return f.entry(s, similar)
 }
 
-// entry opens what a directory entry is about.
+// entry opens the file of a directory entry.
 func (f *fat) entry(s *session, slot []byte) (file, error) {
 	cluster := uint32(binary.LittleEndian.Uint16(slot[26:]))
 	if f.width == 32 {
@@ -153,7 +153,7 @@ func (f *fat) entry(s *session, slot []byte) (file, error) {
 	return f.open(s, slot[11]&attributeDirectory != 0, cluster, size)
 }
 
-// rootLabel is the label in the root directory, which is the one that other programs show and change.
+// rootLabel is the root directory's label, which other programs show and change.
 func (f *fat) rootLabel(s *session) (string, error) {
 	root, err := f.root(s)
 	if err != nil {

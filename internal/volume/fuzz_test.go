@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// maxMemory is what a call may take besides the content that it returns, in bytes; that of other goroutines is
-// counted too, so there is some room.
+// maxMemory is the memory limit of a call in addition to the content that it returns, in bytes. Other goroutines'
+// allocations count too, so there is some reserve.
 const maxMemory = 256<<10 + 64<<10
 
-// allocated is how much memory was ever allocated, in bytes.
+// allocated is the total of all allocations, in bytes.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// checkMemory examines a disk, and what memory its calls take: three of them.
+// checkMemory examines a disk, and checks the memory of the three calls.
 func checkMemory(t *testing.T, m *image) {
 	t.Helper()
 	before := allocated()
@@ -28,10 +28,9 @@ func checkMemory(t *testing.T, m *image) {
 	}
 }
 
-// FuzzOpen: whatever is on a disk, what is done with it is bounded, and every error is one that a caller can
-// tell.
+// FuzzOpen: whatever is on a disk, the work on it is limited, and every error is a documented one.
 func FuzzOpen(f *testing.F) {
-	// What is behind is the content of files, or nothing; a short input is a fast one.
+	// The rest is the content of files, or empty; a short input is fast.
 	for _, seed := range []struct {
 		name string
 		size int
@@ -45,8 +44,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkMemory(t, newImage(data)) })
 }
 
-// patches are changes to a disk: each an offset of three bytes, which is from a table of where there is
-// something, and four bytes.
+// patches are changes to a disk: each has an offset of three bytes, from a table of used offsets, and four bytes.
 func patches(data, changes []byte, places []int) []int {
 	var changed []int
 	for ; len(changes) >= 7; changes = changes[7:] {
@@ -58,7 +56,7 @@ func patches(data, changes []byte, places []int) []int {
 	return changed
 }
 
-// fuzzPatches fuzzes changes to a disk, where its structures are.
+// fuzzPatches fuzzes changes to a disk's structures.
 func fuzzPatches(f *testing.F, data []byte, places []int, seal func(data []byte, place int)) {
 	f.Helper()
 	f.Add([]byte{0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF})
@@ -96,14 +94,14 @@ func FuzzFAT(f *testing.F) {
 	fuzzPatches(f, data, append(every(0, 512, 8), every(512, max(root, 512)+16<<10, 16)...), unsealed)
 }
 
-// FuzzUDF changes descriptors, and makes their checksums right again.
+// FuzzUDF changes descriptors, and corrects their checksums.
 func FuzzUDF(f *testing.F) {
 	d := &udfDisk{data: pure(f, "azure.iso")}
 	var places []int
 	for _, tag := range []uint16{2, 5, 6, 256, 257, 261} {
 		places = append(places, d.tagged(tag)...)
 	}
-	// The file identifiers of a directory come one after the other.
+	// A directory's file identifiers follow each other.
 	for _, at := range d.tagged(257) {
 		for at += 40; binary.LittleEndian.Uint16(d.data[at:]) == 257; {
 			places = append(places, at)
@@ -111,14 +109,14 @@ func FuzzUDF(f *testing.F) {
 		}
 	}
 	fuzzPatches(f, d.data, places, func(data []byte, place int) {
-		// A length that is not that of a descriptor cannot be sealed.
+		// A descriptor with an impossible length cannot be sealed.
 		if int(binary.LittleEndian.Uint16(data[place+10:])) <= 2048-16 {
 			(&udfDisk{data: data}).seal(place)
 		}
 	})
 }
 
-// The most memory that a disk can have a call take: directories of the largest size, and many extents.
+// The disk that makes a call use the most memory: directories of the largest size, and many extents.
 func TestMemory(t *testing.T) {
 	d := newFATDisk(t)
 	scatter(d, d.first(largeShort), 0)

@@ -15,15 +15,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
-// image is a disk in memory, which counts what is done to it. Behind its data it has zeros up to its size.
+// image is a disk in memory, which counts its reads. After its data it has zeros up to its size.
 type image struct {
 	data []byte
 	size int64
-	// reads, and the bytes that they were for.
+	// reads is the number of reads, and bytes their total size.
 	reads, bytes int64
-	// wrong is the first read that is not within the disk.
+	// wrong is the first read outside the disk.
 	wrong error
-	// seen, if any, marks what was read.
+	// seen, if any, marks the bytes that were read.
 	seen []bool
 }
 
@@ -71,12 +71,12 @@ func load(t testing.TB, name string) []byte {
 	return bytes.Clone(data)
 }
 
-// pure is the image of a bridge disk without its ISO 9660 half: whatever it gives comes from UDF.
+// pure is the image of a bridge disk without its ISO 9660 half: all its files come from UDF.
 func pure(t testing.TB, name string) []byte {
 	return bytes.ReplaceAll(load(t, name), []byte("CD001"), []byte("CDW02"))
 }
 
-// open opens what must be a volume.
+// open opens a disk that must be a volume.
 func open(t testing.TB, m *image) *volume.Volume {
 	t.Helper()
 	v, err := volume.Open(m, m.size)
@@ -94,7 +94,7 @@ func expect(t testing.TB, v *volume.Volume, path, want string) {
 	}
 }
 
-// expectError reads a file that must not be read.
+// expectError requires an error for a file.
 func expectError(t testing.TB, v *volume.Volume, path string, want error) {
 	t.Helper()
 	if got, err := v.ReadFile(path, 1<<20); !errors.Is(err, want) || got != nil {
@@ -102,7 +102,7 @@ func expectError(t testing.TB, v *volume.Volume, path string, want error) {
 	}
 }
 
-// typed reports whether an error is one that a caller can tell.
+// typed reports whether an error is a documented one.
 func typed(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, volume.ErrUnknown) ||
 		errors.Is(err, volume.ErrCorrupt) || errors.Is(err, volume.ErrTooLarge)
@@ -128,5 +128,5 @@ func large() string {
 	return b.String()
 }
 
-// edit changes a byte slice by a patch at an offset.
+// edit writes a patch at an offset of a byte slice.
 func edit(data []byte, at int, patch ...byte) { copy(data[at:], patch) }

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// iso is an ISO 9660 file system (ECMA-119, of which ISO 9660 is a copy).
+// iso is an ISO 9660 file system (ECMA-119 has the same text).
 //
-// Numbers are recorded twice, little-endian first. Only that half is read: there are programs that get
-// the other one wrong, and no system looks at it.
+// Numbers are recorded twice, little-endian first. Only that half is read: some programs write a wrong other half, and
+// no system reads it.
 type iso struct {
 	// block is the size of a logical block, in bytes.
 	block int64
 	names isoNames
-	// skip is where the Rock Ridge attributes of a record begin, in its system use field.
+	// skip is the offset of the Rock Ridge attributes in a record's system use field.
 	skip int
 	// top is the root directory.
 	top extent
 }
 
-// isoNames is which of a file's names are compared.
+// isoNames is the kind of names that are compared.
 type isoNames int
 
 const (
@@ -35,11 +35,11 @@ const (
 	descriptorSetTerminator = 255
 )
 
-// jolietEscapes are the escape sequences of a supplementary descriptor whose names are UCS-2, levels 1 to 3
-// (Joliet specification, "Escape Sequences").
+// jolietEscapes are the escape sequences of a supplementary descriptor with UCS-2 names, levels 1 to 3 (Joliet
+// specification, "Escape Sequences").
 var jolietEscapes = []string{"%/@", "%/C", "%/E"}
 
-// openISO finds the best tree of the volume descriptor set.
+// openISO finds the best tree in the volume descriptor set.
 func openISO(s *session) (filesystem, string, error) {
 	var (
 		primary, joliet iso
@@ -77,7 +77,7 @@ func openISO(s *session) (filesystem, string, error) {
 	return &primary, label, nil
 }
 
-// isoTree is the tree of which a volume descriptor has the root (ECMA-119 §8.4).
+// isoTree is the tree of a volume descriptor (ECMA-119 §8.4).
 func isoTree(descriptor []byte, names isoNames) (iso, error) {
 	block := int64(binary.LittleEndian.Uint16(descriptor[128:]))
 	if block < 512 || block > sectorSize || block&(block-1) != 0 {
@@ -110,7 +110,7 @@ const (
 // record is a directory record (ECMA-119 §9.1).
 type record struct {
 	block, size uint32
-	// attributes is the length of the extended attribute record, in blocks. It comes before the file.
+	// attributes is the length of the extended attribute record, in blocks, which precedes the file.
 	attributes  byte
 	flags       byte
 	interleaved bool
@@ -118,13 +118,13 @@ type record struct {
 	systemUse   []byte
 }
 
-// minRecord is the size of a record whose name has one byte.
+// minRecord is the size of a record with a one-byte name.
 const minRecord = 34
 
-// isoRecord reads the record at an offset of a directory's content, and says where the next one is. At the
-// end of the content it returns a record without a name.
+// isoRecord reads the record at an offset of a directory's content, and returns the next one's offset. At the end of
+// the content it returns a record without a name.
 func isoRecord(content []byte, at int) (r record, next int, err error) {
-	// What is left of a sector where the next record does not fit is zero (ECMA-119 §6.8.1.1).
+	// If the next record does not fit in a sector, the rest of the sector is zero (ECMA-119 §6.8.1.1).
 	for at < len(content) && content[at] == 0 {
 		at = (at/sectorSize + 1) * sectorSize
 	}
@@ -153,7 +153,7 @@ func isoRecord(content []byte, at int) (r record, next int, err error) {
 	}, at + length, nil
 }
 
-// section is the piece of a file that a record is about.
+// section is the record's piece of a file.
 func (i *iso) section(r record) extent {
 	return extent{at: (int64(r.block) + int64(r.attributes)) * i.block, size: int64(r.size)}
 }
@@ -189,7 +189,7 @@ func (i *iso) find(s *session, content []byte, name string) (file, error) {
 	return i.file(s, content, similar)
 }
 
-// file puts together the sections of the file whose first record is at an offset of the content.
+// file assembles the sections of the file whose first record is at an offset of the content.
 func (i *iso) file(s *session, content []byte, at int) (file, error) {
 	s.extents = s.extents[:0]
 	f := file{}

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
-// isoRecord is a directory record of a disk that is put together here.
+// isoRecord is a directory record of a generated disk.
 type isoRecord struct {
 	name  string
 	block uint32
@@ -20,12 +20,12 @@ type isoRecord struct {
 	flags byte
 	// system is the system use field.
 	system string
-	// change, if any, is done to the record.
+	// change, if any, changes the record.
 	change func(b []byte)
 }
 
-// The disk has its descriptor in block 16, its root directory from block 18 on for rootBlocks, and content, of
-// which each block has its own, after that.
+// The disk has its descriptor in block 16, its root directory from block 18 on for rootBlocks, and after that the
+// content, different in each block.
 const (
 	isoRoot    = 18
 	rootBlocks = 80
@@ -36,7 +36,7 @@ const (
 // isoBlock is the content of a block.
 func isoBlock(n int) string { return strings.Repeat(fmt.Sprint("block ", n, "\n"), 256) }
 
-// isoDisk makes a disk with plain names, unless the records have others.
+// isoDisk generates a disk with plain names, unless the records have others.
 func isoDisk(records ...isoRecord) []byte {
 	data := make([]byte, isoBlocks*2048)
 	for n := isoContent; n < isoBlocks; n++ {
@@ -99,7 +99,7 @@ func nm(flags byte, name string) string {
 	return "NM" + string([]byte{byte(5 + len(name)), 1, flags}) + name
 }
 
-// px is the attributes that make it Rock Ridge, and sp the indicator.
+// px are the attributes that make a disk Rock Ridge, and sp is the indicator.
 const (
 	sp = "SP\x07\x01\xbe\xef\x00"
 	px = "PX\x04\x01"
@@ -171,7 +171,7 @@ func TestRockRidgeRecords(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		records []isoRecord
-		// area is what the block before the content holds.
+		// area is the block before the content.
 		area string
 		want error
 	}{
@@ -212,7 +212,7 @@ func TestRockRidgeRecords(t *testing.T) {
 	}
 }
 
-// What makes it Rock Ridge is in a continuation area of the root, as its identifier usually is.
+// The Rock Ridge indicator is in a continuation area of the root, where its identifier usually is.
 func TestRockRidgeDetection(t *testing.T) {
 	for name, c := range map[string]struct {
 		system, area string
@@ -274,14 +274,14 @@ func TestISOVolumes(t *testing.T) {
 			}
 		}
 	}
-	// A disk of volume descriptors only.
+	// A disk with volume descriptors only.
 	data := bytes.Repeat(append([]byte("\x00CD001\x01"), make([]byte, 2041)...), 1024)
 	if _, err := volume.Open(newImage(data), int64(len(data))); !errors.Is(err, volume.ErrCorrupt) {
 		t.Error(err)
 	}
 }
 
-// A directory that contains itself has a path of any length, up to the limit.
+// A directory that contains itself has paths of any length, up to the limit.
 func TestISOCircle(t *testing.T) {
 	v := open(t, newImage(isoDisk(
 		isoRecord{name: "D", block: isoRoot, size: 2048, flags: 2}, isoRecord{name: "F", block: isoContent, size: 9})))
@@ -311,7 +311,7 @@ func TestISOLargeDirectory(t *testing.T) {
 	}
 }
 
-// A directory whose names are all continued, here and there in turn, is given up after so many reads.
+// A directory whose names all have many continuations is given up after the limit of reads.
 func TestReads(t *testing.T) {
 	const here, there, hops = isoContent, isoContent + 4, 12
 	root := isoRecord{name: "\x00", block: isoRoot, size: 2048 * rootBlocks, flags: 2, system: sp + px}

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// match compares the name of a record. The directory itself and its parent, whose names are one byte of 0
-// or 1 (ECMA-119 §7.6.2), and associated files have none.
+// match compares a record's name. The directory itself and its parent, whose names are one byte of 0 or 1 (ECMA-119
+// §7.6.2), and associated files have no names.
 func (i *iso) match(s *session, r record, want string) (match, error) {
 	if len(r.name) == 1 && r.name[0] <= 1 || r.flags&isoAssociated != 0 {
 		return different, nil
@@ -31,8 +31,7 @@ func (i *iso) match(s *session, r record, want string) (match, error) {
 	return matchFolding(withoutVersion(r.name), want), nil
 }
 
-// withoutVersion takes away a file's version, and the dot that ends a name without an extension
-// (ECMA-119 §7.5.1).
+// withoutVersion removes a file's version, and the dot after a name without an extension (ECMA-119 §7.5.1).
 func withoutVersion(name []byte) []byte {
 	if n := bytes.LastIndexByte(name, ';'); n > 0 {
 		name = name[:n]
@@ -43,17 +42,17 @@ func withoutVersion(name []byte) []byte {
 	return name
 }
 
-// attributes are what the Rock Ridge extension says about a file.
+// attributes are a file's attributes in the Rock Ridge extension.
 type attributes struct {
-	// name is of the file, if it is named; it is in the session's memory.
+	// name is the file's name, if any; it is in the session's memory.
 	name  []byte
 	named bool
-	// elsewhere says that the record only leads to the file: it is a symbolic link (SL), or stands where a
-	// directory was that was too deep (CL).
+	// elsewhere reports that the record only refers to the file: it is a symbolic link (SL), or replaces a directory
+	// that was too deep (CL).
 	elsewhere bool
-	// posix says that there are POSIX attributes, which Rock Ridge requires of every file.
+	// posix reports that there are POSIX attributes, which Rock Ridge requires for every file.
 	posix bool
-	// skip is what the root says of all other records, if sharing is announced (SP).
+	// skip is the root's value for all other records, if sharing is announced (SP).
 	skip      int
 	announced bool
 }
@@ -98,7 +97,7 @@ func (i *iso) attributes(s *session, area []byte, skip int) (attributes, error) 
 	return attributes{}, corrupt("iso9660: more than %d continuation areas", maxContinuations)
 }
 
-// add takes up one system use entry.
+// add reads one system use entry.
 func (a *attributes) add(entry []byte) error {
 	switch string(entry[:2]) {
 	case "SP":
@@ -121,8 +120,7 @@ func (a *attributes) add(entry []byte) error {
 	return nil
 }
 
-// continuation views the area that a CE entry points to, which lies within one block (System Use Sharing
-// Protocol 1.12 §5.1).
+// continuation views the area of a CE entry, which lies within one block (System Use Sharing Protocol 1.12 §5.1).
 func (i *iso) continuation(s *session, entry []byte) ([]byte, error) {
 	if len(entry) < 28 {
 		return nil, corrupt("iso9660: a continuation entry of %d bytes", len(entry))
@@ -136,8 +134,8 @@ func (i *iso) continuation(s *session, entry []byte) ([]byte, error) {
 	return s.view(block*i.block+offset, int(size))
 }
 
-// detectRockRidge reports whether the root directory's own record announces Rock Ridge, and has the tree's
-// Rock Ridge names compared from then on.
+// detectRockRidge reports whether the root directory's record announces Rock Ridge. If so, Rock Ridge names are
+// compared from then on.
 func (i *iso) detectRockRidge(s *session) (bool, error) {
 	content, err := s.view(i.top.at, int(min(i.top.size, sectorSize)))
 	if err != nil {
@@ -147,7 +145,7 @@ func (i *iso) detectRockRidge(s *session) (bool, error) {
 	if err != nil || len(r.name) != 1 || r.name[0] != 0 {
 		return false, err
 	}
-	// Data that is not Rock Ridge may make no sense as Rock Ridge.
+	// Data that is not Rock Ridge may be invalid as Rock Ridge.
 	if len(r.systemUse) < 7 || string(r.systemUse[:2]) != "SP" {
 		return false, nil
 	}

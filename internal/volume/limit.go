@@ -1,27 +1,27 @@
 package volume
 
-// What a disk can have the package do. A disk of settings has a dozen small files; these leave room for
-// a hundred times as much.
+// The limits of the work for a disk. A disk of settings has a dozen small files; these limits allow a hundred times as
+// much.
 const (
-	// maxReads bounds the reads of one call, of whatever size.
+	// maxReads limits the reads of one call, of any size.
 	maxReads = 4096
-	// maxDirectory bounds, in bytes, how much of a directory is looked at.
+	// maxDirectory limits how much of a directory is read, in bytes.
 	maxDirectory = 128 << 10
-	// usualDirectory is enough for nearly all: the root directory of FAT12 and FAT16 has room for 512 entries.
+	// usualDirectory is sufficient for nearly all: the root directory of FAT12 and FAT16 has space for 512 entries.
 	usualDirectory = 16 << 10
-	// maxEntries bounds how many entries of a directory are looked at.
+	// maxEntries limits how many entries of a directory are read.
 	maxEntries = 1024
-	// maxComponents bounds the components of a path.
+	// maxComponents limits the components of a path.
 	maxComponents = 16
-	// maxExtents bounds the pieces that a file is in.
+	// maxExtents limits the pieces of a file.
 	maxExtents = 1024
-	// maxContinuations bounds how often a structure that says "continued there" is followed: the
-	// continuation areas of one Rock Ridge record, the allocation extents of one UDF file.
+	// maxContinuations limits how often a continuation is followed: the continuation areas of one Rock Ridge record,
+	// the allocation extents of one UDF file.
 	maxContinuations = 16
-	// maxDescriptors bounds a volume descriptor set or sequence, in descriptors.
+	// maxDescriptors limits a volume descriptor set or sequence, in descriptors.
 	maxDescriptors = 64
-	// maxPartitions bounds the partitions of an UDF volume; more than two are never written.
+	// maxPartitions limits the partitions of a UDF volume; programs write at most two.
 	maxPartitions = 4
-	// maxName is the room for one name in UTF-8: a long name of FAT has 260 units of 3 bytes each.
+	// maxName is the memory for one name in UTF-8: a long name of FAT has 260 units of 3 bytes each.
 	maxName = 1024
 )

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// appendUTF16 appends UTF-16 as UTF-8, of which half a unit at the end is left out. UCS-2 is the same
-// without surrogates.
+// appendUTF16 appends UTF-16 as UTF-8, without half a unit at the end. UCS-2 is the same without surrogates.
 func appendUTF16(dst, src []byte, order binary.ByteOrder) []byte {
 	for len(src) >= 2 {
 		r := rune(order.Uint16(src))
@@ -28,17 +27,17 @@ func appendUTF16(dst, src []byte, order binary.ByteOrder) []byte {
 	return dst
 }
 
-// match says how a name on the disk is the one that is looked for.
+// match is how well a name on the disk matches the wanted one.
 type match int
 
 const (
 	different match = iota
-	// folded is the same but for upper and lower case.
+	// folded is equal except for case.
 	folded
 	exact
 )
 
-// matchFolding compares without regard to case.
+// matchFolding compares without case.
 func matchFolding(name []byte, want string) match {
 	switch {
 	case string(name) == want:
@@ -57,7 +56,7 @@ func matchExact(name []byte, want string) match {
 	return different
 }
 
-// labelText is a label without what fills up its field.
+// labelText is a label without its padding.
 func labelText(field []byte) string {
 	return strings.ToValidUTF8(strings.Trim(string(field), " \x00"), "\uFFFD")
 }

@@ -6,14 +6,14 @@ import "encoding/binary"
 // shares with UDF (ECMA-119 §6.1.2, ECMA-167 §2/8.3).
 const sectorSize = 2048
 
-// systemArea is what comes before the sequence, in sectors; it belongs to whoever boots from the disk.
+// systemArea is the size of the area before the sequence, in sectors; it is for booting from the disk.
 const systemArea = 16
 
-// recognition is which standards a disk says it follows.
+// recognition is which standards a disk claims to follow.
 type recognition struct{ udf, iso bool }
 
-// standards are the standard identifiers of the sequence, and which file system each stands for
-// (ECMA-119 §8.1.2, ECMA-167 §2/9.1.2 and §3/9.1.2). The others begin it, end it, or are about booting.
+// standards are the standard identifiers of the sequence, with the file system of each (ECMA-119 §8.1.2, ECMA-167
+// §2/9.1.2 and §3/9.1.2). The others begin the sequence, end it, or are for booting.
 var standards = map[string]recognition{
 	"CD001": {iso: true},
 	"NSR02": {udf: true},
@@ -24,8 +24,8 @@ var standards = map[string]recognition{
 	"CDW02": {},
 }
 
-// recognitionSequence reads the volume recognition sequence. A disk without one has an empty one, and no
-// attention is paid to its order: what a standard needs is checked when it is opened.
+// recognitionSequence reads the volume recognition sequence. A disk without one has an empty one. Its order does not
+// matter: opening a file system checks the requirements of its standard.
 func recognitionSequence(s *session) (found recognition, err error) {
 	for sector := int64(systemArea); sector < systemArea+maxDescriptors; sector++ {
 		if (sector+1)*sectorSize > s.size {
@@ -58,7 +58,7 @@ const (
 	bootSignature    = 0xAA55 // at 510, little-endian
 )
 
-// masterBootRecord returns the partitions that lie within the disk. A disk without the record has none.
+// masterBootRecord returns the partitions within the disk. A disk without the record has no partitions.
 func masterBootRecord(s *session) ([]disk, error) {
 	if s.size < bootRecordSize {
 		return nil, nil

@@ -9,21 +9,21 @@ import (
 // disk is a disk, or a partition of one.
 type disk struct {
 	reader io.ReaderAt
-	// base is where it begins on what the reader reads, and size how long it is, in bytes.
+	// base is its offset in the reader's data, and size its length, in bytes.
 	base, size int64
 }
 
-// pageSize is how much a session reads where it wants little, and the most that it can view.
+// pageSize is how much a session reads for a small view, and the largest view.
 const pageSize = 4096
 
-// session is the work of one call on a disk: what may still be read, and the memory that is used again for
-// every step on the way. What one step has got from it is good until the next of the same method.
+// session is the work of one call on a disk: the remaining reads, and the memory that every step uses again. A step's
+// result is valid until the next call of the same method.
 type session struct {
 	disk
-	// reads is how often the disk was read, and limit the size in bytes of the largest file that is wanted.
+	// reads is the number of reads so far, and limit the maximum size of the file in bytes.
 	reads int
 	limit int64
-	// page is what was viewed last, with what is around it; pageAt is where, and paged how much.
+	// page is the last view with its neighbourhood; pageAt is its offset, and paged its size.
 	page   [pageSize]byte
 	pageAt int64
 	paged  int
@@ -35,7 +35,7 @@ type session struct {
 
 func newSession(d disk) *session { return &session{disk: d} }
 
-// enter goes on with a partition. What was read counts on.
+// enter continues with a partition. The number of reads stays.
 func (s *session) enter(partition disk) { s.disk, s.paged = partition, 0 }
 
 // readAt fills p from the disk, at an offset in bytes.
@@ -53,14 +53,14 @@ func (s *session) readAt(p []byte, at int64) error {
 	n, err := s.reader.ReadAt(p, s.base+at)
 	switch {
 	case n == len(p):
-		return nil // io.ReaderAt may say io.EOF with the last byte
+		return nil // io.ReaderAt may return io.EOF with the last byte
 	case err == nil || errors.Is(err, io.EOF):
 		return corrupt("the disk ends at %d, not at %d", at+int64(max(n, 0)), s.size)
 	}
 	return fmt.Errorf("read %d bytes at %d: %w", len(p), at, err)
 }
 
-// view returns n bytes of the disk, pageSize at most, until the next view. Neighbours are read together.
+// view returns n bytes of the disk, pageSize at most, valid until the next view. It reads the neighbourhood, too.
 func (s *session) view(at int64, n int) ([]byte, error) {
 	if at < s.pageAt || at > s.pageAt+int64(s.paged-n) {
 		start := at &^ (pageSize - 1)
@@ -80,22 +80,22 @@ func (s *session) view(at int64, n int) ([]byte, error) {
 	return s.page[at-s.pageAt:][:n], nil
 }
 
-// file is where on the disk a file or a directory is.
+// file is the location of a file or directory on the disk.
 type file struct {
 	directory bool
-	// size is in bytes; of a directory on FAT it is that of its clusters.
+	// size is in bytes; for a directory on FAT it is the size of its clusters.
 	size    int64
 	extents []extent
 }
 
-// unrecorded is where an extent is that was never written. It reads as zeros.
+// unrecorded is the offset of an extent that was never written. It reads as zeros.
 const unrecorded = -1
 
 // extent is a piece of a file.
 type extent struct{ at, size int64 }
 
-// addExtent makes an extent one more piece of the file that is being put together, or longer the last
-// piece, if it follows on that.
+// addExtent adds an extent to the file that is being assembled. If it follows directly on the last extent, it extends
+// that.
 func (s *session) addExtent(e extent) error {
 	if n := len(s.extents); n > 0 && e.at != unrecorded {
 		if last := &s.extents[n-1]; last.at != unrecorded && last.at+last.size == e.at {
@@ -110,7 +110,7 @@ func (s *session) addExtent(e extent) error {
 	return nil
 }
 
-// fits checks the size of a file before anything is done for it.
+// fits checks a file's size before any work on it.
 func (s *session) fits(size int64) error {
 	switch {
 	case size > s.limit:
@@ -121,7 +121,7 @@ func (s *session) fits(size int64) error {
 	return nil
 }
 
-// read fills p, which is no longer than the file, with the file's first bytes.
+// read fills p, which is not longer than the file, with the file's first bytes.
 func (s *session) read(f file, p []byte) error {
 	for _, e := range f.extents {
 		if len(p) == 0 {
@@ -141,14 +141,14 @@ func (s *session) read(f file, p []byte) error {
 	return nil
 }
 
-// directory returns the content of a directory, cut at maxDirectory, until the next directory.
+// directory returns a directory's content, cut at maxDirectory, valid until the next directory.
 func (s *session) directory(f file) ([]byte, error) {
 	n := int(min(f.size, maxDirectory))
 	if int64(n) > s.size {
 		return nil, corrupt("a directory of %d bytes is on a disk of %d", n, s.size)
 	}
 	if n > cap(s.content) {
-		// Two sizes, so that a path of directories that grow and grow needs little more than the largest.
+		// Two buffer sizes, so that a path of growing directories needs little more than the largest.
 		room := usualDirectory
 		if n > room {
 			room = maxDirectory

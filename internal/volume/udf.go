@@ -7,14 +7,14 @@ import (
 
 // udf is an UDF file system (ECMA-167 3rd edition; OSTA UDF 1.02 to 2.01).
 type udf struct {
-	// block is the size of a logical block, which UDF has equal to that of a sector, in bytes.
+	// block is the size of a logical block, which in UDF equals that of a sector, in bytes.
 	block int64
-	// partitions are what a partition reference number is an index of.
+	// partitions are indexed by partition reference number.
 	partitions []udfPartition
 	top        udfAddress
 }
 
-// udfPartition is where a partition is on the disk, in bytes.
+// udfPartition is a partition's location on the disk, in bytes.
 type udfPartition struct{ at, size int64 }
 
 // udfAddress is a logical block of a partition (lb_addr, ECMA-167 §4/7.1).
@@ -23,8 +23,8 @@ type udfAddress struct {
 	partition uint16
 }
 
-// udfBlocks are the sizes of blocks, in bytes, in the order in which they are tried. Optical disks have
-// 2,048; mkudffs takes a hard disk's sector size.
+// udfBlocks are the block sizes, in bytes, in the order of trying. Optical disks have 2,048; mkudffs uses a hard disk's
+// sector size.
 var udfBlocks = []int64{2048, 512, 4096, 1024}
 
 // Tag identifiers (ECMA-167 §3/7.2.1 and §4/7.2.1).
@@ -40,12 +40,12 @@ const (
 	tagExtendedFileEntry = 266
 )
 
-// openUDF goes from an anchor over the volume descriptor sequence to the file set.
+// openUDF goes from an anchor through the volume descriptor sequence to the file set.
 func openUDF(s *session) (filesystem, string, error) {
 	var failed error
 	for _, block := range udfBlocks {
 		blocks := s.size / block
-		// Where an anchor may be, of which two are there (ECMA-167 §3/8.4.2.1).
+		// The possible blocks of an anchor, of which two exist (ECMA-167 §3/8.4.2.1).
 		for _, at := range []int64{256, blocks - 1, blocks - 257} {
 			if at < 0 || at >= blocks {
 				continue
@@ -65,8 +65,8 @@ func openUDF(s *session) (filesystem, string, error) {
 	return nil, "", failed
 }
 
-// openAnchor goes from the anchor volume descriptor pointer (ECMA-167 §3/10.2) in a block to a sequence that
-// can be used: the main one, else the reserve.
+// openAnchor goes from the anchor volume descriptor pointer (ECMA-167 §3/10.2) in a block to a usable sequence: the
+// main one, else the reserve.
 func openAnchor(s *session, block, at int64) (filesystem, string, error) {
 	anchor, err := descriptor(s, at*block, int(block), uint32(at), tagAnchor)
 	if err != nil {
@@ -93,13 +93,13 @@ func anchorExtent(b []byte, block int64) extent {
 	}
 }
 
-// udfSequence is what a volume descriptor sequence says.
+// udfSequence is the content of a volume descriptor sequence.
 type udfSequence struct {
-	// partitions are those of the partition descriptors, by the number that they have.
+	// partitions are from the partition descriptors, with their numbers.
 	partitions []numberedPartition
 	// maps are the partition numbers of the logical volume's type 1 maps, or otherMap.
 	maps []int
-	// fileSet is where the file set descriptor is.
+	// fileSet is the address of the file set descriptor.
 	fileSet udfAddress
 	label   string
 	// logical is the volume descriptor sequence number of the logical volume's descriptor, if there is one.
@@ -116,16 +116,16 @@ type numberedPartition struct {
 // otherMap is a partition that is not simply a part of the disk.
 const otherMap = -1
 
-// openSequence reads a volume descriptor sequence (ECMA-167 §3/8.4.2) and the file set that it leads to.
-// A volume descriptor pointer, which goes on in another extent, is not followed: a sequence of UDF is at
-// least 16 blocks long for six descriptors.
+// openSequence reads a volume descriptor sequence (ECMA-167 §3/8.4.2) and its file set. It does not follow a volume
+// descriptor pointer, which continues in another extent: a sequence of UDF is at least 16 blocks long for six
+// descriptors.
 func openSequence(s *session, block int64, e extent) (filesystem, string, error) {
 	var sequence udfSequence
 	for n := range min(e.size/block, maxDescriptors) {
 		at := e.at + n*block
 		b, err := descriptor(s, at, int(block), uint32(at/block))
 		if errors.Is(err, errNoTag) {
-			break // unrecorded blocks end a sequence too
+			break // unrecorded blocks also end a sequence
 		}
 		if err != nil {
 			return nil, "", err
@@ -153,8 +153,8 @@ func openSequence(s *session, block int64, e extent) (filesystem, string, error)
 	return u, sequence.label, nil
 }
 
-// addPartition takes up a partition descriptor (ECMA-167 §3/10.5). Of several with one number the last
-// written prevails (§3/8.4.3).
+// addPartition reads a partition descriptor (ECMA-167 §3/10.5). Of several with one number the last written prevails
+// (§3/8.4.3).
 func (q *udfSequence) addPartition(b []byte, block int64) error {
 	p := numberedPartition{
 		number: int(binary.LittleEndian.Uint16(b[22:])), sequence: binary.LittleEndian.Uint32(b[16:]),
@@ -178,7 +178,7 @@ func (q *udfSequence) addPartition(b []byte, block int64) error {
 	return nil
 }
 
-// setLogicalVolume takes up a logical volume descriptor (ECMA-167 §3/10.6), with its partition maps (§3/10.7).
+// setLogicalVolume reads a logical volume descriptor (ECMA-167 §3/10.6), with its partition maps (§3/10.7).
 func (q *udfSequence) setLogicalVolume(b []byte, block int64) error {
 	number := binary.LittleEndian.Uint32(b[16:])
 	if q.known && number < q.logical {
@@ -210,7 +210,7 @@ func (q *udfSequence) setLogicalVolume(b []byte, block int64) error {
 	return nil
 }
 
-// resolve is the partitions by their reference numbers. One that is not known has no size.
+// resolve returns the partitions by their reference numbers. An unknown one has no size.
 func (q *udfSequence) resolve() []udfPartition {
 	partitions := make([]udfPartition, len(q.maps))
 	for reference, number := range q.maps {
@@ -228,7 +228,7 @@ func longAddress(b []byte) udfAddress {
 	return udfAddress{block: binary.LittleEndian.Uint32(b[4:]), partition: binary.LittleEndian.Uint16(b[8:])}
 }
 
-// offset is where on the disk size bytes at an address are.
+// offset returns the offset on the disk of size bytes at an address.
 func (u *udf) offset(a udfAddress, size int64) (int64, error) {
 	if int(a.partition) >= len(u.partitions) {
 		return 0, corrupt("udf: partition %d does not exist", a.partition)
@@ -241,7 +241,7 @@ func (u *udf) offset(a udfAddress, size int64) (int64, error) {
 	return p.at + at, nil
 }
 
-// descriptor views the descriptor at an address, which has one of the tags.
+// descriptor views the descriptor at an address, which must have one of the tags.
 func (u *udf) descriptor(s *session, a udfAddress, tags ...uint16) ([]byte, error) {
 	at, err := u.offset(a, u.block)
 	if err != nil {

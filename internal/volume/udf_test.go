@@ -14,7 +14,7 @@ import (
 
 const udfBlock = 2048
 
-// udfDisk is azure.iso without ISO 9660, of which descriptors are changed.
+// udfDisk is azure.iso without ISO 9660, with changed descriptors.
 type udfDisk struct {
 	*testing.T
 	data []byte
@@ -29,7 +29,7 @@ func newUDFDisk(t *testing.T) *udfDisk {
 	return d
 }
 
-// tagged are the offsets of the descriptors that fill a block and have a tag.
+// tagged are the offsets of the descriptors with a tag that fill a block.
 func (d *udfDisk) tagged(tag uint16) (offsets []int) {
 	for at := 16 * udfBlock; at < len(d.data); at += udfBlock {
 		if b := d.data[at:]; binary.LittleEndian.Uint16(b) == tag && b[2] == 2 && b[3] == 0 && b[5] == 0 {
@@ -39,7 +39,7 @@ func (d *udfDisk) tagged(tag uint16) (offsets []int) {
 	return offsets
 }
 
-// identifier is the offset of the file identifier of a name.
+// identifier is the offset of a name's file identifier.
 func (d *udfDisk) identifier(name string) int {
 	d.Helper()
 	at := bytes.Index(d.data, append([]byte{8}, name...))
@@ -49,29 +49,29 @@ func (d *udfDisk) identifier(name string) int {
 	return at - 38
 }
 
-// entry is the offset of the file entry of a name.
+// entry is the offset of a name's file entry.
 func (d *udfDisk) entry(name string) int {
 	return int(d.partition+binary.LittleEndian.Uint32(d.data[d.identifier(name)+24:])) * udfBlock
 }
 
-// body is where a file entry's allocation descriptors are.
+// body is the offset of a file entry's allocation descriptors.
 func (d *udfDisk) body(entry int) int {
 	return entry + 176 + int(binary.LittleEndian.Uint32(d.data[entry+168:]))
 }
 
-// spare is a block that may be used for something: one of the large file's. Its number is in the partition.
+// spare is a free block: one of the large file's. Its number is relative to the partition.
 func (d *udfDisk) spare() (block uint32, at int) {
 	content := bytes.Index(d.data, []byte("line 000000"))
 	return uint32(content/udfBlock) - d.partition, content
 }
 
-// seal makes a descriptor's tag right again.
+// seal corrects a descriptor's tag.
 func (d *udfDisk) seal(at int) {
 	b := d.data[at:]
 	length := int(binary.LittleEndian.Uint16(b[10:]))
 	crc := uint16(0)
 	for _, c := range b[16:][:length] {
-		for bit := 7; bit >= 0; bit-- { // bit by bit, as the standard says it
+		for bit := 7; bit >= 0; bit-- { // bit by bit, as in the standard
 			top := crc>>15 ^ uint16(c>>bit&1)
 			crc = crc<<1 ^ top*0x1021
 		}
@@ -132,7 +132,7 @@ func TestUDFAllocation(t *testing.T) {
 		kind byte
 		size int
 		with func(d *udfDisk, block uint32) []byte
-		want string // of an error, nothing
+		want string // part of the error, or ""
 	}{
 		"short":    {0, int(size), func(_ *udfDisk, block uint32) []byte { return short(0, size, block) }, content},
 		"long":     {1, int(size), func(_ *udfDisk, block uint32) []byte { return long(0, size, block, 0) }, content},
@@ -181,7 +181,7 @@ func TestUDFAllocation(t *testing.T) {
 	}
 }
 
-// Changes of other descriptors, and what a file then is.
+// Changes of other descriptors, and the resulting file.
 func TestUDFDescriptors(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(d *udfDisk)
@@ -225,7 +225,7 @@ func TestUDFDescriptors(t *testing.T) {
 	}
 }
 
-// Changes that leave nothing to open, in both sequences.
+// Changes in both sequences after which nothing can be opened.
 func TestUDFVolumes(t *testing.T) {
 	for name, c := range map[string]struct {
 		tag   uint16
@@ -256,7 +256,7 @@ func TestUDFVolumes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A root that is a file is found out when it is used.
+	// A root that is a file is detected when it is used.
 	d := newUDFDisk(t)
 	at := d.tagged(256)[0]
 	file := binary.LittleEndian.Uint32(d.data[d.identifier(udfFile)+24:])
@@ -265,14 +265,14 @@ func TestUDFVolumes(t *testing.T) {
 	expectError(t, open(t, newImage(d.data)), udfFile, volume.ErrCorrupt)
 }
 
-// Of two descriptors of one partition the one with the higher sequence number prevails, wherever it is.
+// Of two descriptors of one partition the one with the higher sequence number prevails, in any order.
 func TestUDFPrevailing(t *testing.T) {
 	for name, c := range map[string]struct {
 		sequence byte
 		want     error
 	}{"an older one": {0, nil}, "a newer one": {200, volume.ErrCorrupt}} {
 		d := newUDFDisk(t)
-		for n, at := range d.tagged(7) { // over the unallocated space descriptor, which nobody reads
+		for n, at := range d.tagged(7) { // over the unallocated space descriptor, which the package does not read
 			partition := d.tagged(5)[n]
 			location := bytes.Clone(d.data[at+12 : at+16])
 			copy(d.data[at:at+udfBlock], d.data[partition:])
@@ -287,7 +287,7 @@ func TestUDFPrevailing(t *testing.T) {
 	}
 }
 
-// A directory that contains itself has a path of any length, up to the limit.
+// A directory that contains itself has paths of any length, up to the limit.
 func TestUDFCircle(t *testing.T) {
 	d := newUDFDisk(t)
 	at := d.identifier("latest")
@@ -298,7 +298,7 @@ func TestUDFCircle(t *testing.T) {
 	expectError(t, v, "openstack"+strings.Repeat("/latest", 15)+"/user_data", fs.ErrInvalid)
 }
 
-// A directory with more entries than are looked at: found among the first, or not known.
+// A directory with more entries than the limit: a name is found among the first, or the result is unknown.
 func TestUDFLargeDirectory(t *testing.T) {
 	d := newUDFDisk(t)
 	identifier := func(name string) []byte {
@@ -323,7 +323,7 @@ func TestUDFLargeDirectory(t *testing.T) {
 	expectError(t, v, "openstack/latest/e", volume.ErrTooLarge)
 }
 
-// Either half of a bridge disk stands in for the other.
+// Either half of a bridge disk replaces the other.
 func TestBridge(t *testing.T) {
 	for name, change := range map[string]func(d *udfDisk){
 		"a damaged file entry":     func(d *udfDisk) { d.data[d.entry(udfFile)+60]++ },
@@ -345,7 +345,7 @@ func TestBridge(t *testing.T) {
 			expectError(t, v, "missing", fs.ErrNotExist)
 		})
 	}
-	// What is damaged in one and not there in the other is damaged.
+	// A file that is damaged in one half and missing in the other is damaged.
 	d := &udfDisk{T: t, data: load(t, "bridge.iso")}
 	d.partition = binary.LittleEndian.Uint32(d.data[d.tagged(5)[0]+188:])
 	d.data[d.entry(udfFile)+60]++

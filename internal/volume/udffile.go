@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// entryLayout is where the fields of a file entry are, in bytes (ECMA-167 §4/14.9 and §4/14.17).
+// entryLayout has the offsets of a file entry's fields, in bytes (ECMA-167 §4/14.9 and §4/14.17).
 type entryLayout struct {
-	// attributes and descriptors are where the lengths are, and body where what they are about begins: first
-	// the extended attributes, then the allocation descriptors.
+	// attributes and descriptors are the offsets of two lengths, and body the offset of their data: first the extended
+	// attributes, then the allocation descriptors.
 	attributes, descriptors, body int
 }
 
@@ -24,19 +24,18 @@ const (
 	udfRegular     = 5
 )
 
-// How a file's allocation descriptors are (ECMA-167 §4/14.6.8, the lowest three bits of the flags).
+// The kinds of a file's allocation descriptors (ECMA-167 §4/14.6.8, the lowest three bits of the flags).
 const (
 	shortDescriptors = 0
 	longDescriptors  = 1
-	embedded         = 3 // they are the file
+	embedded         = 3 // they are the file's content
 )
 
-// strategy is the one ICB strategy that is read: the entry stands alone (ECMA-167 §4/A.5). The others are
-// for disks that can be written once.
+// strategy is the only supported ICB strategy: the entry stands alone (ECMA-167 §4/A.5). The others are for write-once
+// disks.
 const strategy = 4
 
-// file reads a file entry. What is neither a file nor a directory has the type of a special file, and is
-// returned as errSpecial.
+// file reads a file entry. An entry that is neither a file nor a directory is returned as errSpecial.
 func (u *udf) file(s *session, a udfAddress) (file, error) {
 	b, err := u.descriptor(s, a, tagFileEntry, tagExtendedFileEntry)
 	if err != nil {
@@ -82,11 +81,11 @@ func (u *udf) file(s *session, a udfAddress) (file, error) {
 // Types of an extent (ECMA-167 §4/14.14.1.1, the highest two bits of its length).
 const (
 	extentRecorded  = 0
-	extentContinued = 3 // where the next allocation descriptors are
+	extentContinued = 3 // the location of the next allocation descriptors
 )
 
-// allocate puts together the extents of size bytes of a file, from its allocation descriptors: short_ad,
-// which are about the file entry's own partition, or long_ad (ECMA-167 §4/14.14).
+// allocate assembles the extents of size bytes of a file, from its allocation descriptors: short_ad, which refer to the
+// file entry's partition, or long_ad (ECMA-167 §4/14.14).
 func (u *udf) allocate(s *session, size int64, descriptors []byte, long bool, partition uint16) error {
 	width, continuations := 8, 0
 	if long {
@@ -104,7 +103,7 @@ func (u *udf) allocate(s *session, size int64, descriptors []byte, long bool, pa
 		var err error
 		switch kind := b[3] >> 6; {
 		case length == 0:
-			return nil // it ends the descriptors; whether they are enough is seen when the file is read
+			return nil // it ends the descriptors; reading the file shows whether they are sufficient
 		case kind == extentContinued:
 			if continuations++; continuations > maxContinuations {
 				return corrupt("udf: more than %d allocation extents", maxContinuations)

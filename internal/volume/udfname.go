@@ -48,8 +48,8 @@ func (u *udf) find(s *session, content []byte, name string) (file, error) {
 	return file{}, errNoEntry
 }
 
-// appendCompressed appends OSTA compressed Unicode as UTF-8 (OSTA UDF 2.01 §2.1.1): a byte that says how many
-// bits a character has, and the characters. What is not that is no name.
+// appendCompressed appends OSTA compressed Unicode as UTF-8 (OSTA UDF 2.01 §2.1.1): a byte with the number of bits of a
+// character, and the characters. For other data it appends nothing.
 func appendCompressed(dst, src []byte) []byte {
 	if len(src) == 0 {
 		return dst
@@ -65,8 +65,7 @@ func appendCompressed(dst, src []byte) []byte {
 	return dst
 }
 
-// dstring is the text of a field of fixed size, whose last byte says how much of it is used (ECMA-167
-// §1/7.2.12).
+// dstring is the text of a field of fixed size, whose last byte is its used length (ECMA-167 §1/7.2.12).
 func dstring(field []byte) []byte {
 	last := len(field) - 1
 	return appendCompressed(nil, field[:min(int(field[last]), last)])

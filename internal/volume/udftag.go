@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// errNoTag is the error of a block that has no descriptor at all.
+// errNoTag is the error of a block without a descriptor.
 var errNoTag = fmt.Errorf("%w: udf: no descriptor", ErrCorrupt)
 
 // tagSize is the size of a descriptor tag, in bytes.
 const tagSize = 16
 
-// descriptor views the descriptor at an offset of the disk, in size bytes. It must have been written for that
-// location, a block's number in the volume or the partition, and have one of the tags, if any are given.
+// descriptor views the descriptor at an offset of the disk, in size bytes. It must have been written for that location,
+// a block's number in the volume or the partition. If tags are given, it must have one of them.
 func descriptor(s *session, at int64, size int, location uint32, tags ...uint16) ([]byte, error) {
 	b, err := s.view(at, size)
 	if err != nil {
@@ -31,7 +31,7 @@ func descriptor(s *session, at int64, size int, location uint32, tags ...uint16)
 	return b, nil
 }
 
-// checkTag checks the tag at the beginning of a descriptor, and with it the descriptor (ECMA-167 §3/7.2).
+// checkTag checks the tag of a descriptor, and with it the descriptor (ECMA-167 §3/7.2).
 func checkTag(b []byte) error {
 	if len(b) < tagSize {
 		return corrupt("udf: %d bytes left for a descriptor", len(b))
@@ -48,10 +48,10 @@ func checkTag(b []byte) error {
 	case all == 0 || binary.LittleEndian.Uint16(b) == 0:
 		return errNoTag
 	case sum != b[4] || version != 2 && version != 3:
-		// Whatever a block holds that is no descriptor looks like that too.
+		// A block with any other content also looks like that.
 		return fmt.Errorf("%w: or its tag is damaged", errNoTag)
 	}
-	// A checksum over more than there is cannot be checked, and no system wants it to be.
+	// A checksum over more than the available bytes cannot be checked, and no system requires that.
 	if length := int(binary.LittleEndian.Uint16(b[10:])); length <= len(b)-tagSize {
 		if checksum(b[tagSize:][:length]) != binary.LittleEndian.Uint16(b[8:]) {
 			return corrupt("udf: a descriptor with tag %d has a wrong checksum", binary.LittleEndian.Uint16(b))
@@ -60,7 +60,7 @@ func checkTag(b []byte) error {
 	return nil
 }
 
-// remainders are what four bits leave, divided by the polynomial.
+// remainders are the remainders of four bits, divided by the polynomial.
 var remainders = [16]uint16{
 	0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50A5, 0x60C6, 0x70E7,
 	0x8108, 0x9129, 0xA14A, 0xB16B, 0xC18C, 0xD1AD, 0xE1CE, 0xF1EF,

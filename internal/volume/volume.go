@@ -16,19 +16,19 @@ type Volume struct {
 	systems []filesystem
 }
 
-// filesystem is one way to read a disk.
+// filesystem reads a disk by one standard.
 type filesystem interface {
 	// root returns the root directory.
 	root(s *session) (file, error)
-	// find returns what has the name in a directory with the given content, which is cut at maxDirectory.
-	// Its error is fs.ErrNotExist where there is nothing of the name, or nothing that is a file or directory.
+	// find returns the entry with a name in a directory with the given content, which is cut at maxDirectory. If there
+	// is no such name, or it is neither a file nor a directory, its error is fs.ErrNotExist.
 	find(s *session, content []byte, name string) (file, error)
 }
 
-// Open recognises the file system on a disk of size bytes. The error is ErrUnknown where it is none of
-// the known, ErrCorrupt where it is one and cannot be used, or the reader's own.
+// Open recognizes the file system on a disk of size bytes. The error is ErrUnknown for an unknown one, ErrCorrupt for
+// an unusable one, or the reader's.
 //
-// Where the disk itself has none, the first partition of its master boot record that has one is opened.
+// If the disk itself has no file system, Open opens the first partition of its master boot record that has one.
 func Open(r io.ReaderAt, size int64) (*Volume, error) {
 	s := newSession(disk{reader: r, size: max(size, 0)})
 	volume, failed := recognise(s)
@@ -55,7 +55,7 @@ func Open(r io.ReaderAt, size int64) (*Volume, error) {
 	return nil, fmt.Errorf("open volume: %w", failed)
 }
 
-// recognise opens what is on a disk or partition as a whole.
+// recognise opens the file system of a whole disk or partition.
 func recognise(s *session) (*Volume, error) {
 	found, err := recognitionSequence(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func recognise(s *session) (*Volume, error) {
 		if volume.format == "" {
 			volume.format = format
 		}
-		// ISO 9660 comes second on a bridge disk, and its label is the one that other programs show.
+		// ISO 9660 comes second on a bridge disk, and other programs show its label.
 		if label != "" {
 			volume.label = label
 		}
@@ -94,21 +94,20 @@ func recognise(s *session) (*Volume, error) {
 	return volume, nil
 }
 
-// Format is the kind of file system: "udf", "iso9660" or "vfat". A disk that is both of the first two is
-// "udf".
+// Format is the kind of file system: "udf", "iso9660" or "vfat". A bridge disk is "udf".
 func (v *Volume) Format() string { return v.format }
 
-// Label is the volume's label, without padding; empty for none. It is ISO 9660's volume identifier, UDF's
-// logical volume identifier or FAT's volume label, in this order.
+// Label is the volume's label, without padding. It may be empty. It is ISO 9660's volume identifier, UDF's logical
+// volume identifier or FAT's volume label, in this order.
 func (v *Volume) Label() string { return v.label }
 
-// ReadFile reads the file at a slash-separated path ("openstack/latest/user_data"), of at most limit bytes.
-// Names compare exactly; else, on FAT and on ISO 9660 with plain names, without regard to case. The version
-// of an ISO 9660 name (";1") does not count.
+// ReadFile reads the file at a slash-separated path ("openstack/latest/user_data"), of at most limit bytes. Names
+// compare exactly; otherwise, on FAT and on ISO 9660 with plain names, without case. The version of an ISO 9660 name
+// (";1") does not count.
 //
 // The error is an [fs.PathError] around fs.ErrNotExist (no such file; it is a directory or a symbolic link),
-// fs.ErrInvalid (not a path, or one of more than 16 components), ErrTooLarge, ErrCorrupt, or the
-// reader's own. It holds no byte of the disk.
+// fs.ErrInvalid (not a path, or one of more than 16 components), ErrTooLarge, ErrCorrupt, or the reader's. It holds no
+// byte of the disk.
 func (v *Volume) ReadFile(path string, limit int64) ([]byte, error) {
 	if !fs.ValidPath(path) || path == "." || strings.Count(path, "/") >= maxComponents {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
@@ -121,7 +120,7 @@ func (v *Volume) ReadFile(path string, limit int64) ([]byte, error) {
 		if err == nil {
 			return data, nil
 		}
-		// That one half of a bridge disk is broken says more than that the other has no such file.
+		// Damage in one half of a bridge disk is a better error than that the other half has no such file.
 		if failed == nil || errors.Is(failed, fs.ErrNotExist) {
 			failed = err
 		}
@@ -145,7 +144,7 @@ func (s *session) load(system filesystem, path string) ([]byte, error) {
 	return data, nil
 }
 
-// walk goes down a path.
+// walk follows a path.
 func (s *session) walk(system filesystem, path string) (file, error) {
 	f, err := system.root(s)
 	for name := range strings.SplitSeq(path, "/") {

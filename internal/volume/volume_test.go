@@ -12,21 +12,21 @@ import (
 	"github.com/slipway-dev/slipway/internal/volume"
 )
 
-// anyName are the files whose names not every format has.
+// anyName are the files with names that not every format supports.
 var anyName = map[string]string{
 	"größe.txt": "", "größe": "latin\n", "размер": "cyrillic\n", strings.Repeat("0", 60): "long\n",
 }
 
-// images is what is on each disk of testdata.
+// images are the disks of testdata with their content.
 var images = []struct {
 	name, format, label string
-	// size is that of the disk, where the image was cut.
+	// size is the disk's size, if the image was cut.
 	size int64
-	// folds says that names compare without regard to case.
+	// folds reports whether names compare without case.
 	folds bool
-	// extra is what is there besides files.
+	// extra are additional files.
 	extra map[string]string
-	// missing is what is not there.
+	// missing are missing files.
 	missing []string
 }{
 	{name: "bridge.iso", format: "udf", label: "cidata", extra: without(anyName, "größe.txt"), missing: []string{"größe.txt"}},
@@ -83,7 +83,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// Plain ISO 9660 has capital letters, digits and underscores; every other character has become one of these.
+// Plain ISO 9660 has capital letters, digits and underscores; every other character was replaced by one of these.
 func TestPlainNames(t *testing.T) {
 	v := open(t, newImage(load(t, "plain.iso")))
 	if v.Format() != "iso9660" || v.Label() != "CIDATA" {
@@ -100,7 +100,7 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// Disks of other programs that have no files.
+// Disks of other programs without files.
 func TestEmptyVolumes(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"udf201.img": {"udf", "размер"}, "udf102.img": {"udf", "config-2"},
@@ -169,7 +169,7 @@ func TestInvalidPaths(t *testing.T) {
 	expectError(t, v, deep[2:], fs.ErrNotExist)
 }
 
-// The error names the path, and is the device's own where that fails.
+// The error names the path. If the device fails, it is the device's.
 func TestDeviceErrors(t *testing.T) {
 	m := newImage(load(t, "azure.iso"))
 	broken := errors.New("medium error")
@@ -193,13 +193,13 @@ func TestDeviceErrors(t *testing.T) {
 			t.Errorf("after %d reads the path is not told: %v", after, err)
 		}
 	}
-	// A device that is shorter than it says.
+	// A device that is shorter than its stated size.
 	if _, err := volume.Open(&failing{image: m, err: io.EOF}, m.size); !errors.Is(err, volume.ErrCorrupt) {
 		t.Error(err)
 	}
 }
 
-// failing fails after so many reads.
+// failing fails after some reads.
 type failing struct {
 	*image
 	after int
