@@ -1,19 +1,18 @@
-// Package failpoint is the place that every change of the machine passes. With the build tag failpoint each of them
-// can fail, or be the last thing that the process does: so test/crash finds out what a node is like whose agent died
-// at any moment. Without the tag nothing is there: [Pass] and [Around] come to the call itself, and there is no variable
-// that anybody could set.
+// Package failpoint wraps every change of the machine. With the build tag failpoint each change can fail, or be the
+// last action of the process: so test/crash checks a node whose agent died at any moment. Without the tag the wrapper
+// does nothing: [Pass] and [Around] make the call itself, and there is no variable that could be set.
 //
 // It changes nothing itself, and knows no host: internal/rootfs, internal/systemd and internal/host put one of the two
-// around what they do. test/crash and a program that is built for test/session set what decides.
+// around their changes. test/crash and a program that is built for test/session set the decision.
 package failpoint
 
 import "os"
 
-// Kind is what is done to the host.
+// Kind is the kind of a change.
 type Kind string
 
-// The kinds of change. Those of a unit's job, and of a directory's record of actions, have the action's own name. What a
-// new kind of resource does to a host can be a Kind beside the method that does it.
+// The kinds of change. A change of a unit's job, or of a directory's record of actions, has the action's name. A new
+// kind of resource can add a Kind beside the method that makes the change.
 const (
 	Create        Kind = "create"
 	Write         Kind = "write"
@@ -50,24 +49,24 @@ const (
 	Pull          Kind = "pull"
 )
 
-// Change is one change of the host, as whoever makes it describes it. It holds what is at hand anyway, so that
-// nothing is worked out for it where there are no failpoints.
+// Change is one change of the host, as its caller describes it. It holds only values that the caller has anyway, so
+// that it costs nothing without failpoints.
 type Change struct {
 	Kind Kind
-	// File is the open directory that Name is in, or, without a name, what is itself changed.
+	// File is the open directory of Name, or, without a name, the changed file itself.
 	File *os.File
 	Name string
-	// Root is the directory of a tree that Name is a path in, or nil a unit or parameter of.
+	// Root is the directory of the tree for the path Name. If empty, Name is a unit or parameter.
 	Root string
-	// To is another name in the directory, where a link leads, or what a parameter is set to.
+	// To is another name in the directory, a link's target, or a parameter's value.
 	To   string
 	Data []byte
-	// Size is how much room is allocated, in bytes.
+	// Size is the allocated space, in bytes.
 	Size int64
 	Mode uint32
 	UID  int
 	GID  int
 }
 
-// Pass does one change of the host, as the failpoint lets it.
+// Pass makes one change of the host, if the failpoint allows it.
 func Pass(c Change, call func() error) error { return Around(c, call)() }

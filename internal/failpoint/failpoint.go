@@ -11,50 +11,50 @@ import (
 
 // Mutation is one change of the host, as a failpoint sees it.
 type Mutation struct {
-	// Kind is "create", "write", "rename", ... or the name of a unit's or the kernel's action.
+	// Kind is "create", "write", "rename", ... or the name of an action on a unit or the kernel.
 	Kind string
-	// Path is what is changed, as the kernel knows it: absolute, below the root of the tree, and free of
-	// symbolic links but for its last name. A file without a name yet has one that ends in " (deleted)".
-	// Of an action it is the unit, parameter or module.
+	// Path is the kernel's path of the changed file: absolute, below the root of the tree, and free of symbolic links
+	// except its last name. A file without a name yet has a path that ends in " (deleted)". For an action it is the
+	// unit, parameter or module.
 	Path string
-	// Root is the tree's directory, of an action that is recorded in one.
+	// Root is the tree's directory, for an action that is recorded in one.
 	Root string
-	// To is the new path of a rename or link, where a symbolic link leads, or a parameter's value.
+	// To is the new path of a rename or link, a symbolic link's target, or a parameter's value.
 	To string
-	// Data is what is written.
+	// Data is the written data.
 	Data []byte
-	// Size is how much room is allocated.
+	// Size is the allocated space.
 	Size int64
-	// Mode, UID and GID are what is created or set with.
+	// Mode, UID and GID are the values of a creation or change.
 	Mode     uint32
 	UID, GID int
 }
 
 func (m *Mutation) String() string { return m.Kind + " " + m.Path }
 
-// Fate is what becomes of a mutation.
+// Fate is the decision about a mutation.
 type Fate struct {
-	// Err, if any, is returned in the mutation's place, which is not done.
+	// Err, if any, is returned instead of making the mutation.
 	Err error
-	// Short is how many bytes a write that fails writes all the same.
+	// Short is how many bytes a failing write still writes.
 	Short int
 }
 
-// Point is asked about every mutation. One that ends the process does not return.
+// Point decides about every mutation. If it ends the process, it does not return.
 type Point interface {
-	// Before decides what becomes of a mutation.
+	// Before decides about a mutation.
 	Before(m *Mutation) Fate
-	// After is told of one that was done, and how.
+	// After is called with each mutation that was made, and its error.
 	After(m *Mutation, err error)
 }
 
 var point atomic.Pointer[Point]
 
-// InOrder says that changes which may be made at the same time are made one after the other, so that each run has the same
+// InOrder reports that changes which could be parallel are made one after the other, so that each run has the same
 // points in the same order.
 const InOrder = true
 
-// Set makes p decide on every mutation of this process from now on; nil lets all pass.
+// Set makes p decide about every mutation of this process from now on. If p is nil, all pass.
 func Set(p Point) {
 	if p == nil {
 		point.Store(nil)
@@ -63,8 +63,8 @@ func Set(p Point) {
 	point.Store(&p)
 }
 
-// Around returns what does one change of the host, as the failpoint lets it. It may be called more than once, and is
-// asked about each time.
+// Around returns a function that makes one change of the host, if the failpoint allows it. The function may be called
+// more than once; the failpoint decides each time.
 func Around(c Change, call func() error) func() error {
 	return func() error { return pass(c, call) }
 }
@@ -83,7 +83,7 @@ func pass(c Change, call func() error) error {
 	}
 	switch {
 	case c.Kind == Close:
-		call() // close(2) closes whatever it returns
+		call() // close(2) closes the file whatever it returns
 	case c.Kind == Write && fate.Short > 0:
 		c.File.Write(c.Data[:min(fate.Short, len(c.Data))])
 	}
@@ -99,7 +99,7 @@ func (c *Change) resolved() Mutation {
 		}
 		return seen
 	}
-	// The kernel knows where a directory is, whatever links led there.
+	// The kernel knows a directory's path, through any links.
 	at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", c.File.Fd()))
 	if err != nil {
 		at = c.File.Name()

@@ -2,12 +2,12 @@
 
 package failpoint
 
-// In what is delivered nothing comes between a change and its call: nobody reads the change, and there is no variable that
-// anybody could set. A function that is nil would cost nothing that can be measured beside a system call either; but a
-// switch that makes a provisioning fail is not to exist in a program that runs as root. TestNoFailpoints looks for one in it.
+// In the delivered program nothing is between a change and its call: nothing reads the change, and there is no variable
+// that could be set. A nil function would also cost nothing measurable beside a system call; but a program that runs as
+// root must not contain a switch that makes a provisioning fail. TestNoFailpoints checks that it has none.
 
-// Around returns what does one change of the host: the call itself.
+// Around returns the call itself.
 func Around(_ Change, call func() error) func() error { return call }
 
-// InOrder says that changes which may be made at the same time are made one after the other.
+// InOrder reports that changes which could be parallel are made one after the other.
 const InOrder = false
