@@ -10,21 +10,21 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// coded is an error of the agent's own that has an exit code of its own.
+// coded is an error of the agent with a specific exit code.
 type coded interface {
 	error
 	exitCode() int
 }
 
-// ErrTimeout says that the run as a whole took too long.
+// ErrTimeout means that the run as a whole took too long.
 var ErrTimeout = errors.New("provisioning timed out")
 
-// askedError is a run that somebody asked to end. It is a reason of its own, and comes before what it cut short.
+// askedError is a run that a signal asked to end. It is a separate reason, and has priority over what it cut short.
 type askedError struct{ cause error }
 
 func (e askedError) Error() string { return "the run was ended: " + e.cause.Error() }
 
-// CutOff puts before the errors of a run why it ended early, where it did: its time was over, or it was asked to end.
+// CutOff adds before a run's errors why it ended early, if it did: the timeout, or a signal.
 func CutOff(ctx context.Context, timeout time.Duration, err error) error {
 	cause := context.Cause(ctx)
 	switch {
@@ -36,18 +36,18 @@ func CutOff(ctx context.Context, timeout time.Duration, err error) error {
 	return errors.Join(askedError{cause}, err)
 }
 
-// NotFoundError is a contract that is not there, or cannot be read.
+// NotFoundError is a contract that is missing or cannot be read.
 type NotFoundError struct{ Cause error }
 
 func (e NotFoundError) Error() string { return e.Cause.Error() }
 func (e NotFoundError) Unwrap() error { return e.Cause }
 func (NotFoundError) exitCode() int   { return exitcode.ContractNotFound }
 
-// UnusableError is a contract that no node can be made from.
+// UnusableError is a contract that cannot make a node.
 type UnusableError struct {
 	Path  string
 	Fatal []nodeconfig.Problem
-	// ExitCode is the code of what is fatal.
+	// ExitCode is the code of the fatal problem.
 	ExitCode int
 }
 
@@ -62,7 +62,7 @@ func (e *UnusableError) Error() string {
 		e.Path, len(e.Fatal), e.Fatal[0].Where(), e.Fatal[0].Reason)
 }
 
-// Refusal is why nothing is done, and the exit code that says so.
+// Refusal is why the agent does nothing, with its exit code.
 type Refusal struct {
 	Why      string
 	ExitCode int
@@ -71,7 +71,7 @@ type Refusal struct {
 func (r Refusal) Error() string { return "refused: " + r.Why }
 func (r Refusal) exitCode() int { return r.ExitCode }
 
-// Refused is a refusal to do what was asked for.
+// Refused is a refusal of a request.
 func Refused(format string, args ...any) error {
 	return Refusal{fmt.Sprintf(format, args...), exitcode.Invalid}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Code is the exit code of a run that ended with err. Where time ran out while something else
-// had failed for a reason of its own, that reason is the answer.
+// Code is the exit code of a run that ended with err. If time ran out while another failure had a specific reason, that
+// reason decides.
 func Code(err error) int {
 	if _, asked := errors.AsType[askedError](err); asked {
-		return exitcode.Interrupted // what was waited for just then is no answer
+		return exitcode.Interrupted // the operation at that moment is not the reason
 	}
 	for _, single := range Split(err) {
 		var failed *apply.Error
@@ -41,12 +41,12 @@ func Code(err error) int {
 	return exitcode.AgentFailed
 }
 
-// cutShort reports whether something failed only because time ran out.
+// cutShort reports whether an operation failed only because time ran out.
 func cutShort(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, ErrTimeout)
 }
 
-// Text is every error on one line, for a document that has no list of them.
+// Text is every error in one line, for a document without a list of errors.
 func Text(err error) string { return text(err, failures(err, Code(err))) }
 
 func text(err error, all []status.Failure) string {
@@ -65,14 +65,14 @@ func text(err error, all []status.Failure) string {
 	return strings.Join(parts, "; ")
 }
 
-// definite puts what failed for a reason of its own before what was cut short.
+// definite sorts failures with a specific reason before those that were cut short.
 func definite(errs []error) []error {
 	own := slices.DeleteFunc(slices.Clone(errs), cutShort)
 	cut := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !cutShort(err) })
 	return append(own, cut...)
 }
 
-// failures lists every error of a run, the first to happen first.
+// failures lists every error of a run, in the order of occurrence.
 func failures(err error, code int) []status.Failure {
 	var list []status.Failure
 	for _, single := range definite(Split(err)) {
@@ -88,7 +88,7 @@ func failures(err error, code int) []status.Failure {
 		var check *apply.CheckError
 		if errors.As(single, &check) {
 			failure.Cause, failure.Endpoint = string(check.Cause), check.Endpoint
-			if of == nil || of.Err == error(check) { // or else it is not all that there is to say
+			if of == nil || of.Err == error(check) { // otherwise the error has more information
 				failure.Message = check.Err.Error()
 			}
 		}
@@ -98,8 +98,8 @@ func failures(err error, code int) []status.Failure {
 	return list
 }
 
-// causeActions say what to do about a cause, where that is more than the exit code says: AKS has one
-// code for an API server that cannot be reached, cannot be trusted, or refuses the node.
+// causeActions are the advice for a cause, if it is more precise than the exit code's: AKS has one code for an API
+// server that cannot be reached, cannot be trusted, or refuses the node.
 var causeActions = map[string]string{
 	string(resource.CauseConnection): "allow the connection from the node's subnet to the endpoint, and check that the API server runs",
 	string(resource.CauseTLS):        "compare the contract's CA with the cluster's, and check the node's clock and that nothing intercepts TLS",
@@ -124,7 +124,7 @@ var causeActions = map[string]string{
 		"or approve the request of the kubelet, which now waits",
 }
 
-// outboundActions are those where a server that the contract names cannot be reached, which is no API server.
+// outboundActions are the advice if a server that the contract names cannot be reached, and it is not an API server.
 var outboundActions = map[string]string{
 	string(resource.CauseDNS):        "run resolvectl query with the server's name on the node: the network's DNS servers must know it, and the node must reach them",
 	string(resource.CauseCloudDNS):   "check the name in checks.outbound: Azure's DNS server does not know it, or the private DNS zone that has it is not linked to the node's network",
@@ -133,7 +133,7 @@ var outboundActions = map[string]string{
 	string(resource.CauseProxy):      "check proxy.https, its user and password, and that the proxy lets the node reach the server; or name the server in proxy.noProxy",
 }
 
-// action is what to do about a failure.
+// action is the advice for a failure.
 func action(code int, cause string) string {
 	if action, ok := outboundActions[cause]; ok && code == exitcode.OutboundFailed {
 		return action
@@ -145,7 +145,7 @@ func action(code int, cause string) string {
 	return known.Action
 }
 
-// Split returns the errors that were joined.
+// Split returns the joined errors.
 func Split(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Each of several failures has what to do about it, and not what to do about the one before.
+// Each of several failures has its advice, and not that of the one before.
 func TestSeveralFailures(t *testing.T) {
 	t.Parallel()
 	err := errors.Join(
@@ -51,7 +51,7 @@ func TestSeveralFailures(t *testing.T) {
 	}
 }
 
-// What to do about a server of the contract's that cannot be reached is another thing than about its API server.
+// The advice for an unreachable server of the contract differs from that for its API server.
 func TestActionsOfOutbound(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []resource.Cause{resource.CauseDNS, resource.CauseCloudDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseProxy, ""} {
@@ -69,7 +69,7 @@ func TestActionsOfOutbound(t *testing.T) {
 	}
 }
 
-// Why the cluster issues no certificate, or no usable one, decides what to do about it. No cause has the advice of another one.
+// The reason why the cluster issues no usable certificate decides the advice. No cause has another cause's advice.
 func TestActionsOfTheCertificate(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]resource.Cause)
@@ -95,7 +95,7 @@ func TestActionsOfTheCertificate(t *testing.T) {
 	}
 }
 
-// What the node does without is a warning of a success, and one more error of a failure.
+// A failed advisory check is a warning of a success, and an additional error of a failure.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	advised := &apply.Error{Resource: "Check:client", ExitCode: exitcode.AttestedBootstrapFailed,

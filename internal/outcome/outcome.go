@@ -1,7 +1,7 @@
-// Package outcome is what came of a run: what it has done so far, and what it ends with, from the error that it ended
-// with: the exit code, each failure with its cause and what to do about it.
+// Package outcome is a run's outcome: the account of its work, and its result from the final error: the exit code, and
+// each failure with its cause and advice.
 //
-// It does no I/O, has no clock and publishes nothing: it is the same for the same run. The stages of a run and
+// It does no I/O, has no clock and publishes nothing: the same run has the same outcome. The stages of a run and
 // internal/agent call it, and internal/publish publishes its results.
 package outcome
 
@@ -17,12 +17,11 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Account is what a run has done so far. It grows while the run works, and is all that there is of one that ends in
-// the middle.
+// Account is what a run has done so far. It grows while the run works, and is all that remains of a run that dies.
 type Account struct {
-	// Status is what is known by now. Conclude adds what the run ends with.
+	// Status is what is known so far. Conclude adds the result.
 	Status status.Status
-	// Output is what the commands of the plan have printed.
+	// Output is the output of the plan's commands.
 	Output []byte
 }
 
@@ -31,7 +30,7 @@ func Begin(version string, at time.Time) *Account {
 	return &Account{Status: status.Status{AgentVersion: version, StartedAt: at}}
 }
 
-// The agent's own steps. What comes after one of them waits for it.
+// The agent's steps. Each step waits for the one before.
 const (
 	StepFacts            = "gather facts"
 	StepFind             = "find contract"
@@ -54,7 +53,7 @@ func (a *Account) Step(name string, begin, end time.Time) {
 	})
 }
 
-// Applied adds what the engine has done.
+// Applied adds the engine's report.
 func (a *Account) Applied(report *apply.Report) {
 	s := &a.Status
 	s.Unchanged += report.Unchanged
@@ -77,8 +76,7 @@ func (a *Account) Applied(report *apply.Report) {
 	}
 }
 
-// critical is the engine's critical path after the agent's own, which is all that it did before: one thing
-// after the other.
+// critical is the agent's steps, which run one after another, followed by the engine's critical path.
 func (a *Account) critical(engine []string) []string {
 	var way []string
 	for _, step := range a.Status.Steps {
@@ -89,17 +87,17 @@ func (a *Account) critical(engine []string) []string {
 	return append(way, engine...)
 }
 
-// Result is what came of a run.
+// Result is the outcome of a run.
 type Result struct {
 	Account
-	// Text is all that went wrong, on one line; empty for a success.
+	// Text is everything that went wrong, in one line. It is empty for a success.
 	Text string
-	// Err is the error that the run ended with, nil for none.
+	// Err is the error that the run ended with, or nil.
 	Err error
 }
 
-// Conclude is what comes of a run that ends with an error, or with none. The code of a failure is the one by which
-// those who read the result know it.
+// Conclude returns the result of a run that ends with an error or with nil. published converts the code of a failure to
+// the number that readers of the result know.
 func (a *Account) Conclude(err error, at time.Time, published func(code int) int) Result {
 	r := Result{Account: *a, Err: err}
 	s := &r.Status
@@ -109,7 +107,7 @@ func (a *Account) Conclude(err error, at time.Time, published func(code int) int
 	if err != nil {
 		code := Code(err)
 		s.Outcome, s.ExitCode = status.OutcomeFailure, published(code)
-		s.Errors = append(failures(err, code), s.Warnings...) // the node did not do without, after all
+		s.Errors = append(failures(err, code), s.Warnings...) // they may have caused the failure after all
 		s.Warnings = nil
 		s.Error = &s.Errors[0]
 		r.Text = text(err, s.Errors)
@@ -120,14 +118,14 @@ func (a *Account) Conclude(err error, at time.Time, published func(code int) int
 	return r
 }
 
-// Succeeded reports whether the run has.
+// Succeeded reports whether the run succeeded.
 func (r *Result) Succeeded() bool { return r.Status.ExitCode == exitcode.Success }
 
-// Log writes that the run is done, and what came of it.
+// Log writes that the run has ended, and its result.
 func (r *Result) Log(log *slog.Logger) {
 	level := slog.LevelInfo
 	if _, refused := errors.AsType[Refusal](r.Err); refused {
-		level = slog.LevelDebug // whoever asked is told why, and nothing was done
+		level = slog.LevelDebug // the caller gets the reason, and nothing was done
 	}
 	s := &r.Status
 	log.Log(context.Background(), level, "done", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
