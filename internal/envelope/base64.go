@@ -7,11 +7,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// minBase64 is how long text must be to be taken for base64 where nothing says that it is: shorter text
-// holds no contract, and may be a word.
+// minBase64 is the minimum length of text that counts as base64 without being declared: shorter text cannot hold a
+// contract, and may be a word.
 const minBase64 = 16
 
-// alphabets are the signs of base64, in both alphabets of RFC 4648 (sections 4 and 5), and signs64 the same by sign.
+// alphabets are the characters of base64, in both alphabets of RFC 4648 (sections 4 and 5), and signs64 is the same by
+// character.
 const alphabets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 
 var signs64 = func() (known [256]bool) {
@@ -21,14 +22,13 @@ var signs64 = func() (known [256]bool) {
 	return known
 }()
 
-// isBase64 reports whether text is base64 and nothing else: its signs and line ends, then padding.
+// isBase64 reports whether text is base64 and nothing else: its characters and line ends, then padding.
 func isBase64(content []byte) bool {
 	content = bytes.TrimRight(content, whiteSpace+"=")
 	return len(content) >= minBase64 && len(bytes.TrimLeft(content, alphabets+"\r\n")) == 0
 }
 
-// base64 opens what is in base64, where only its content says that it is: in either alphabet, with or without
-// its padding.
+// base64 opens data that is recognized as base64 by its content: in either alphabet, with or without padding.
 func (o *opener) base64(l layer) error {
 	content := bytes.TrimRight(trimmed(l.data), whiteSpace)
 	standard := make([]byte, 0, len(content)+2)
@@ -55,9 +55,9 @@ func (o *opener) base64(l layer) error {
 	return o.open(l.in("base64", data))
 }
 
-// decode64 decodes base64 (RFC 4648, section 4), with white space anywhere: YAML's folding and MIME's lines put
-// it there. Nothing else is passed over, and padding neither added nor taken away: where something else is to
-// decode the same text, it would make of that what it likes.
+// decode64 decodes base64 (RFC 4648, section 4), with white space anywhere, which YAML's folding and MIME's lines
+// insert. It skips nothing else, and neither adds nor removes padding: another decoder of the same text might decode it
+// differently.
 func (o *opener) decode64(l *layer, encoded []byte) ([]byte, error) {
 	signs := make([]byte, 0, len(encoded))
 	padding := 0
@@ -84,7 +84,7 @@ func (o *opener) decode64(l *layer, encoded []byte) ([]byte, error) {
 	}
 	decoded := make([]byte, size)
 	if _, err := base64.RawStdEncoding.Decode(decoded, signs); err != nil {
-		return nil, l.broken("the base64 cannot be decoded") // the error itself says where
+		return nil, l.broken("the base64 cannot be decoded") // the error itself has the location
 	}
 	return decoded, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// BenchmarkOpen opens the examples' custom data, as a cloud's metadata service has it.
+// BenchmarkOpen opens the examples' custom data, as in a cloud's metadata service.
 func BenchmarkOpen(b *testing.B) {
 	for _, e := range examples(b) {
 		data, err := userdata.CustomData(userdata.Contract{Document: e.document, Path: e.path})

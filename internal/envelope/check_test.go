@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/envelope"
 )
 
-// outcome names an error's type, empty for none.
+// outcome is the name of an error's type, or "".
 func outcome(err error) string {
 	if err == nil {
 		return ""
@@ -39,7 +39,7 @@ func checkTyped(t testing.TB, err error) {
 	}
 }
 
-// measured opens data, and reports how much was allocated for it in total, and not at one time.
+// measured opens data, and returns the total of the allocations for it.
 func measured(data []byte) (envelope.Contract, uint64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

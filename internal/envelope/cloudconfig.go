@@ -12,7 +12,7 @@ import (
 
 // cloudConfig opens the files that a cloud-config writes at the places.
 //
-// One in which no place is named is left to cloud-init unread. So is whatever it says beside write_files.
+// If it names no such path, it is left to cloud-init unread. So is everything beside write_files.
 func (o *opener) cloudConfig(l layer) error {
 	content := trimmed(l.data)
 	l = l.in("cloud-config", nil)
@@ -50,8 +50,8 @@ func (o *opener) cloudConfig(l layer) error {
 	return nil
 }
 
-// names reports whether the last name of one of the places is in a cloud-config. The directories before it are
-// not looked for: a path can be spelt in more than one way.
+// names reports whether a cloud-config contains the last name of one of the places. It does not search for the
+// directories: a path can be spelt in more than one way.
 func (o *opener) names(content []byte) bool {
 	return slices.ContainsFunc(o.places, func(place string) bool {
 		return bytes.Contains(content, []byte(path.Base(place)))
@@ -61,14 +61,13 @@ func (o *opener) names(content []byte) bool {
 // fileEntry is an entry of write_files.
 type fileEntry struct {
 	path string
-	// appended and waited say what append and defer say.
+	// appended and waited are the values of append and defer.
 	appended, waited bool
-	// encoding and content are nil where they are not there.
+	// encoding and content are nil if they are missing.
 	encoding, content *yaml.Node
 }
 
-// writeFiles returns the entries of write_files that are for one of the places (cloud-init's documentation,
-// module "Write Files").
+// writeFiles returns the entries of write_files for the places (cloud-init's documentation, module "Write Files").
 func (o *opener) writeFiles(l *layer, top *yaml.Node) ([]fileEntry, error) {
 	if top.Kind != yaml.MappingNode {
 		return nil, nil
@@ -96,7 +95,7 @@ func (o *opener) writeFiles(l *layer, top *yaml.Node) ([]fileEntry, error) {
 	return entries, nil
 }
 
-// fileEntry reads an entry of write_files, and returns nil where it is for none of the places.
+// fileEntry reads an entry of write_files. It returns nil if the entry is for another path.
 func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 	if n.Kind != yaml.MappingNode || n.ShortTag() != "!!map" {
 		return nil, l.broken("an entry of write_files is not a map")
@@ -120,7 +119,7 @@ func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 	case !isNull(owner) && !isText(owner):
 		return nil, l.broken("the owner of a file is not text")
 	case !isNull(values["source"]):
-		return nil, l.broken("the content of a file comes from a URL, which is not fetched") // by a cloud-init that can; others ignore it
+		return nil, l.broken("the content of a file comes from a URL, which is not fetched") // newer versions of cloud-init fetch it; others ignore it
 	}
 	e := &fileEntry{path: absolute(at.Value), encoding: values["encoding"], content: values["content"]}
 	var err error
@@ -130,12 +129,12 @@ func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 	return e, err
 }
 
-// absolute returns a path as cloud-init takes it, whose directory is the root (cc_write_files.py, write_files).
+// absolute returns a path relative to the root, as cloud-init does (cc_write_files.py, write_files).
 func absolute(p string) string { return path.Clean("/" + p) }
 
-// fileAt returns what a file holds after all entries for it, in cloud-init's order: those that are deferred
-// come last, and each takes the place of what was there unless it is appended. One that cannot be decoded is
-// refused even if another takes its place: cloud-init ends there.
+// fileAt returns a file's content after all entries for it, in cloud-init's order: deferred entries come last, and each
+// replaces the content unless it appends. An undecodable entry is refused even if another replaces it: cloud-init stops
+// there.
 func (o *opener) fileAt(l *layer, entries []fileEntry, place string) ([]byte, error) {
 	var file []byte
 	for _, waited := range []bool{false, true} {
@@ -163,8 +162,7 @@ func (o *opener) fileAt(l *layer, entries []fileEntry, place string) ([]byte, er
 // encoding is how the content of an entry is encoded.
 type encoding struct{ base64, gzip bool }
 
-// encodings are those that cloud-init knows (cloudinit/config/cc_write_files.py); it takes any other for
-// plain text.
+// encodings are cloud-init's encodings (cloudinit/config/cc_write_files.py); it treats any other as plain text.
 var encodings = map[string]encoding{
 	"b64":         {base64: true},
 	"base64":      {base64: true},
@@ -176,7 +174,7 @@ var encodings = map[string]encoding{
 	"gzip+base64": {base64: true, gzip: true},
 }
 
-// content decodes an entry's content. What is no text cloud-init fails to write; what is not there is empty.
+// content decodes an entry's content. cloud-init fails to write anything but text; missing content is empty.
 func (o *opener) content(l *layer, e *fileEntry) ([]byte, error) {
 	if !isNull(e.encoding) && !isText(e.encoding) {
 		return nil, l.broken("the encoding of a file is not text")

@@ -11,15 +11,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// inflater decompresses, and is used again for each piece that there is: what it needs for one is more than
-// most pieces are.
+// inflater decompresses, and is reused for each piece: its memory is larger than most pieces.
 type inflater struct {
 	gzip   *gzip.Reader
 	zstd   *zstd.Decoder
 	buffer bytes.Buffer
 }
 
-// decompressed opens what is compressed.
+// decompressed opens compressed data.
 func (o *opener) decompressed(l layer, k kind) error {
 	name, decompress := "gzip", o.inflater.gunzip
 	if k == zstandard {
@@ -34,15 +33,15 @@ func (o *opener) decompressed(l layer, k kind) error {
 	return o.open(inner)
 }
 
-// gunzip opens what is said to be gzip.
+// gunzip opens data that is declared as gzip.
 func (o *opener) gunzip(l *layer, data []byte) ([]byte, error) {
 	return o.inflate(l, data, o.inflater.gunzip)
 }
 
-// errOutput is the error of a decompression that makes more than it may.
+// errOutput is the error of a decompression whose output exceeds the limit.
 var errOutput = errors.New("too much output")
 
-// inflate decompresses under the limits, which depend on how much there is to decompress.
+// inflate decompresses under the limits, which depend on the input's size.
 func (o *opener) inflate(l *layer, data []byte, decompress func(data []byte, limit int) ([]byte, error)) ([]byte, error) {
 	limit := min(document.MaxBytes, max(freeOutput, maxRatio*len(data)))
 	out, err := decompress(data, limit)
@@ -56,7 +55,7 @@ func (o *opener) inflate(l *layer, data []byte, decompress func(data []byte, lim
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, l.broken("the compressed data ends early")
 	case err != nil:
-		return nil, l.broken("the compressed data is damaged") // the error itself may tell of its bytes
+		return nil, l.broken("the compressed data is damaged") // the error itself may show some of its bytes
 	}
 	return out, o.spend(l, len(out))
 }
@@ -74,7 +73,7 @@ func (i *inflater) readAll(r io.Reader, limit int) ([]byte, error) {
 	return bytes.Clone(i.buffer.Bytes()), nil
 }
 
-// gunzip decompresses all members of a gzip file, at most limit bytes, and checks their sums.
+// gunzip decompresses all members of a gzip file, at most limit bytes, and checks their checksums.
 func (i *inflater) gunzip(data []byte, limit int) ([]byte, error) {
 	if i.gzip == nil {
 		i.gzip = new(gzip.Reader)
@@ -85,11 +84,11 @@ func (i *inflater) gunzip(data []byte, limit int) ([]byte, error) {
 	return i.readAll(i.gzip, limit)
 }
 
-// errWindow is the error of a frame that asks for too large a window.
+// errWindow is the error of a frame that requires too large a window.
 var errWindow = zstd.ErrWindowSizeExceeded
 
-// unzstd decompresses all frames of a zstd file, at most limit bytes. The output is its own window, so no
-// more than limit bytes are allocated, whatever the frames say of themselves.
+// unzstd decompresses all frames of a zstd file, at most limit bytes. The output is also the window, so at most limit
+// bytes are allocated, whatever the frames state.
 func (i *inflater) unzstd(data []byte, limit int) ([]byte, error) {
 	if i.zstd == nil {
 		var err error

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Contract is a contract that was found in user data. It is treated as secret: however it is formatted,
-// logged or marshalled, only its place, its size and its wrapping show.
+// Contract is a contract from user data. It is treated as secret: however it is formatted, logged or marshalled, only
+// its path, its size and its wrapping are shown.
 type Contract struct {
 	// Data is the document, JSON or YAML, as it is in the user data.
 	Data []byte
-	// Path is the place that the user data wants it at, one of those given to Open; empty where the user
-	// data says none.
+	// Path is the path that the user data requests for it, one of those given to Open. It is empty if the user data has
+	// none.
 	Path string
-	// Wrapping is what it was in, outermost first: "base64", "gzip", "zstd", "mime", "cloud-config",
-	// "boothook" (or another script), "ignition". What a wrapping says of its own content is not counted: a MIME part's
-	// transfer encoding, a cloud-config's encoding, an Ignition file's compression.
+	// Wrapping is what it was wrapped in, outermost first: "base64", "gzip", "zstd", "mime", "cloud-config", "boothook"
+	// (or another script), "ignition". Encodings that belong to a wrapping do not count: a MIME part's transfer
+	// encoding, a cloud-config's encoding, an Ignition file's compression.
 	Wrapping []string
 }
 
-// String names the contract without telling what it says.
+// String describes the contract without its content.
 func (c Contract) String() string {
 	name := "contract"
 	if c.Path != "" {

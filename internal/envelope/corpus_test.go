@@ -11,25 +11,25 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// minCorpus is how many malformed user data there are at least.
+// minCorpus is the minimum number of malformed user data.
 const minCorpus = 300
 
-// spoilt is user data that is made of good one. It ends in an error, or has lost nothing of the contract.
+// spoilt is user data that is derived from good user data. It gives an error, or the unchanged contract.
 type spoilt struct {
 	name     string
 	data     []byte
 	original []byte
 }
 
-// good is user data of a contract.
+// good is user data with a contract.
 type good struct {
 	name     string
 	data     []byte
 	contract []byte
 }
 
-// goods are the contract in all forms that userdata renders, and compressed. What holds the contract in each of
-// them is a code that shows damage by its signs or its sum.
+// goods are the contract in all forms that userdata renders, and compressed. In each of them the contract's encoding
+// makes damage detectable, by its characters or its checksum.
 func goods(t *testing.T) []good {
 	t.Helper()
 	c := userdata.Contract{Document: []byte(contractText), Path: userdata.NativeYAMLPath}
@@ -55,10 +55,10 @@ func goods(t *testing.T) []good {
 	return list
 }
 
-// structure are the bytes at which user data is cut and spoilt: those that mean something to a wrapping.
+// structure are the bytes at which user data is cut and spoilt: those with a meaning in a wrapping.
 const structure = "\n:=-#'\"{}[],/<|;"
 
-// positions are those after a structural byte, and some others in binary data; at most limit, spread evenly.
+// positions are the offsets after structural bytes, and some others in binary data; at most limit, spread evenly.
 func positions(data []byte, limit int) []int {
 	var all []int
 	for i, c := range data {
@@ -73,7 +73,7 @@ func positions(data []byte, limit int) []int {
 	return some
 }
 
-// strays are what is put among good user data: no sign of base64, of a header, or of YAML.
+// strays are bytes that are inserted in good user data: not characters of base64, of a header, or of YAML.
 var strays = []struct{ name, bytes string }{
 	{"NUL", "\x00"}, {"a byte that is not UTF-8", "\xff"}, {"a byte order mark", "\xef\xbb\xbf"}, {"an exclamation mark", "!"}, {"padding", "="}, {"an escape", "\x1b"},
 }
@@ -95,7 +95,7 @@ func spoiltGoods(t *testing.T) []spoilt {
 	return list
 }
 
-// fragments are what is broken in itself, wherever it stands.
+// fragments are invalid data, in any context.
 var fragments = []struct {
 	name string
 	data []byte
@@ -119,7 +119,7 @@ var fragments = []struct {
 	{"Ignition cut", ignitionOf(`{"source":"data:,` + canary + `"}`)[:60]},
 }
 
-// boundaries are MIME archives whose boundaries are broken; the contract is in each.
+// boundaries are MIME archives with broken boundaries; each contains the contract.
 var boundaries = []struct{ name, contentType, body string }{
 	{"none said", "multipart/mixed", "--b\n\n%s\n--b--\n"},
 	{"empty", "multipart/mixed; boundary=\"\"", "--\n\n%s\n----\n"},
@@ -143,7 +143,7 @@ var boundaries = []struct{ name, contentType, body string }{
 	{"the same in the multipart in it", "multipart/mixed; boundary=b", "--b\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n%s\n--b--\n--b--\n"},
 }
 
-// brokenCorpus is what is broken whatever it is in.
+// brokenCorpus is invalid data in any wrapping.
 func brokenCorpus() []malformed {
 	var list []malformed
 	r := rand.New(rand.NewPCG(5, 6))
@@ -161,7 +161,7 @@ func brokenCorpus() []malformed {
 	return list
 }
 
-// ambiguousCorpus has two contracts in each two wrappings.
+// ambiguousCorpus has two contracts in each pair of wrappings.
 func ambiguousCorpus() []malformed {
 	var list []malformed
 	r := rand.New(rand.NewPCG(7, 8))
@@ -176,8 +176,8 @@ func ambiguousCorpus() []malformed {
 	return list
 }
 
-// TestCorpus: malformed user data ends in an error of the right type, which shows none of it; never in a contract
-// that is not the original; and in bounds.
+// TestCorpus: malformed user data gives an error of the right type, which shows none of it, never a contract that
+// differs from the original; and stays within limits.
 func TestCorpus(t *testing.T) {
 	refused := 0
 	check := func(name string, data, original []byte, want string) {
@@ -187,7 +187,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: allocated %d KiB", name, allocated>>10)
 		case err == nil && (want != "" || !bytes.Equal(got.Data, original)):
 			t.Errorf("%s: got %v, want an error", name, got)
-		case err == nil: // only what is beside the contract was spoilt
+		case err == nil: // only data beside the contract was spoilt
 		case outcome(err) == "untyped" || want != "" && outcome(err) != want:
 			t.Errorf("%s: got %q error %v, want %q", name, outcome(err), err, want)
 		case strings.Contains(err.Error(), canary):
@@ -197,7 +197,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	for _, c := range append(brokenCorpus(), append(ambiguousCorpus(), cases...)...) {
-		if c.want != "none" { // there, nothing is malformed
+		if c.want != "none" { // in that case nothing is malformed
 			check(c.name, c.data, nil, c.want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestGoods: what the corpus is made of is in order.
+// TestGoods: the corpus is derived from valid data.
 func TestGoods(t *testing.T) {
 	for _, g := range goods(t) {
 		if got, err := envelope.Open(g.data, places); err != nil || !bytes.Equal(got.Data, g.contract) {

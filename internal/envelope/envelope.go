@@ -1,12 +1,12 @@
-// Package envelope finds the contract in a machine's user data, whatever it is wrapped in: base64, gzip,
-// zstd, a MIME archive, a cloud-config, a boothook, an Ignition config, or several of these in each other.
+// Package envelope finds the contract in a machine's user data, in any wrapping: base64, gzip, zstd, a MIME archive, a
+// cloud-config, a boothook, an Ignition config, or several of these in each other.
 //
-// It takes bytes and returns bytes. It runs nothing, renders no template, fetches nothing, and does not
-// decode the contract: of a document it finds only that it could be one. What is not about a contract is
-// left to cloud-init or Ignition, whose user data it is. All that comes in is untrusted and secret: each
-// step has a limit, and no error holds a byte of it.
+// It takes bytes and returns bytes. It runs nothing, renders no template, fetches nothing, and does not decode the
+// contract: it only recognizes that a document could be one. Everything else in the user data is left to cloud-init or
+// Ignition. All input is untrusted and secret: each step has a limit, and no error holds a byte of it.
 //
-// The sources of a contract on a node call it, and userdata, which lets nothing beside a contract be taken for one.
+// The sources of a contract on a node call it, and so does userdata, which prevents that a part beside the contract is
+// taken for one.
 package envelope
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Open returns the contract that user data carries. places are the paths at which user data may write one;
-// what it writes elsewhere is not looked at.
+// Open returns the contract in user data. places are the paths at which user data may write one; files at other paths
+// are ignored.
 //
-// The error of user data that is in order and has no contract is [ErrNone], as a [*NoneError]. Others are a
-// [*LimitError], a [*BrokenError], or an [*AmbiguousError] where it has several contracts that differ.
+// If valid user data has no contract, the error is [ErrNone], as a [*NoneError]. Other errors are a [*LimitError], a
+// [*BrokenError], or an [*AmbiguousError] for several different contracts.
 func Open(userData []byte, places []string) (Contract, error) {
 	top := layer{data: userData}
 	if len(userData) > maxInput {
@@ -34,28 +34,28 @@ func Open(userData []byte, places []string) (Contract, error) {
 	return o.result()
 }
 
-// opener is what is known while user data is opened.
+// opener is the state of opening user data.
 type opener struct {
 	places []string
-	// found are the documents that could be the contract, and seen is what else there was.
+	// found are the documents that could be the contract, and seen is what else was there.
 	found []layer
 	seen  []string
-	// produced counts the bytes that were made by decoding, parsed those of which a tree was made, with its
-	// signs, and parts those of all MIME archives.
+	// produced counts the decoded bytes, parsed the bytes that were parsed as a tree, signs their structural
+	// characters, and parts the parts of all MIME archives.
 	produced, parsed, signs, parts int
 
 	inflater inflater
 }
 
-// layer is some data and what is around it.
+// layer is some data and its wrappings.
 type layer struct {
 	data []byte
-	// wrapping is what the data was in, outermost first; trail is the same for a person, with the numbers
-	// of MIME parts.
+	// wrapping is what the data was in, outermost first; trail is the same for a person, with the numbers of MIME
+	// parts.
 	wrapping, trail []string
-	// path is the place at which the data is written, empty where nothing said one.
+	// path is the path at which the data is written, or "".
 	path string
-	// declared is what the data was said to be by what is around it, unknown where that said nothing.
+	// declared is the kind that the wrapping declares, or unknown.
 	declared kind
 }
 
@@ -67,7 +67,7 @@ func (l *layer) where() string {
 	return "user data, " + strings.Join(l.trail, ", ")
 }
 
-// in returns data as what was found in a wrapping at l.
+// in returns data from a wrapping at l.
 func (l layer) in(wrapping string, data []byte) layer {
 	l.wrapping = append(slices.Clip(l.wrapping), wrapping)
 	l.trail = append(slices.Clip(l.trail), wrapping)
@@ -75,13 +75,13 @@ func (l layer) in(wrapping string, data []byte) layer {
 	return l
 }
 
-// at returns l as what is written at a place, which makes it a contract.
+// at returns l as a file at a path, which makes it a contract.
 func (l layer) at(path string, data []byte) layer {
 	l.path, l.declared, l.data = path, contractText, data
 	return l
 }
 
-// nested refuses a layer that is in too many others.
+// nested refuses a layer with too many wrappings.
 func (l *layer) nested() error {
 	if len(l.wrapping) > maxNesting {
 		return l.beyond("nested wrappings", maxNesting)
@@ -89,7 +89,7 @@ func (l *layer) nested() error {
 	return nil
 }
 
-// open looks for contracts in a layer, and adds those to o.found.
+// open looks for contracts in a layer, and adds them to o.found.
 func (o *opener) open(l layer) error {
 	if err := l.nested(); err != nil {
 		return err
@@ -119,14 +119,14 @@ func (o *opener) open(l layer) error {
 	return nil
 }
 
-// see notes something that has no contract, once.
+// see records something without a contract, once.
 func (o *opener) see(what string) {
 	if !slices.Contains(o.seen, what) {
 		o.seen = append(o.seen, what)
 	}
 }
 
-// spend counts bytes that were made of a layer.
+// spend counts the bytes that a layer was decoded to.
 func (o *opener) spend(l *layer, n int) error {
 	if o.produced += n; o.produced > maxProduced {
 		return l.beyond("bytes once everything is decoded", maxProduced)
@@ -134,8 +134,8 @@ func (o *opener) spend(l *layer, n int) error {
 	return nil
 }
 
-// result returns the one contract that was found. Several are one where they are the same to the byte; then
-// the first that has a place stands for all.
+// result returns the single contract that was found. Several are one if they are byte for byte equal; then the first
+// one with a path represents all.
 func (o *opener) result() (Contract, error) {
 	if len(o.found) == 0 {
 		return Contract{}, &NoneError{Seen: o.seen}

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// ErrNone says that user data is in order, as far as it was looked at, and holds no contract.
+// ErrNone means that user data is valid, as far as it was read, and holds no contract.
 var ErrNone = errors.New("user data holds no contract")
 
-// NoneError is ErrNone with what there was instead.
+// NoneError is ErrNone with the other content.
 type NoneError struct {
-	// Seen are the kinds of what there was, in order, each once.
+	// Seen are the kinds of the content, in order, each once.
 	Seen []string
 }
 
-// Error lists what there was.
+// Error lists the content.
 func (e *NoneError) Error() string {
 	if len(e.Seen) == 0 {
 		return ErrNone.Error()
@@ -26,11 +26,11 @@ func (e *NoneError) Error() string {
 // Unwrap returns ErrNone.
 func (e *NoneError) Unwrap() error { return ErrNone }
 
-// LimitError says that user data, or what it becomes when it is opened, passes a limit.
+// LimitError means that user data, or its decoded form, exceeds a limit.
 type LimitError struct {
 	// Where names the layer: its wrappings, outermost first, with the numbers of MIME parts.
 	Where string
-	// What is counted, and Limit is how much of it is allowed.
+	// What is counted, and Limit is the maximum.
 	What  string
 	Limit int
 }
@@ -40,20 +40,20 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s: more than %d %s", e.Where, e.Limit, e.What)
 }
 
-// BrokenError says that a wrapping cannot be read to its end.
+// BrokenError means that a wrapping cannot be read completely.
 type BrokenError struct {
 	// Where names the layer: its wrappings, outermost first, with the numbers of MIME parts.
 	Where string
-	// Reason says what is wrong, in no word of the data's.
+	// Reason describes the problem, without any of the data.
 	Reason string
 }
 
-// Error says where and why.
+// Error has the location and the reason.
 func (e *BrokenError) Error() string { return e.Where + ": " + e.Reason }
 
-// AmbiguousError says that user data holds several contracts that differ.
+// AmbiguousError means that user data holds several different contracts.
 type AmbiguousError struct {
-	// Parts name where they are.
+	// Parts are their locations.
 	Parts []string
 }
 
@@ -62,7 +62,7 @@ func (e *AmbiguousError) Error() string {
 	return "user data holds contracts that differ: " + strings.Join(e.Parts, "; ")
 }
 
-// beyond is the error of a layer that passes a limit.
+// beyond is the error of a layer that exceeds a limit.
 func (l *layer) beyond(what string, limit int) error {
 	return &LimitError{Where: l.where(), What: what, Limit: limit}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// checkOpen checks what holds of all user data: one of the four errors, or a contract that has a place of
-// those given or none, and that is no wrapping any more; and memory in bounds.
+// checkOpen checks the properties of all user data: one of the four errors, or a contract with one of the places or
+// none, which is not a wrapping any more; and limited memory.
 func checkOpen(t *testing.T, data []byte) {
 	t.Helper()
 	got, allocated, err := measured(data)
-	if allocated > maxAllocated+1<<20 { // what the fuzzer itself allocates meanwhile
+	if allocated > maxAllocated+1<<20 { // the fuzzer itself also allocates
 		t.Fatalf("allocated %d KiB", allocated>>10)
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(checkOpen)
 }
 
-// FuzzMIME: a part that is a contract is found whatever stands beside it, if the boundary is in neither.
+// FuzzMIME: a part with a contract is found beside any other part, if neither has the boundary.
 func FuzzMIME(f *testing.F) {
 	f.Add("X: y", "image/png", []byte("--b \n--b-- \n"))
 	f.Add("Content-Transfer-Encoding: base64\n folded", "multipart/mixed; boundary=bc", []byte("\n--bc--\r\n"))
@@ -70,7 +70,7 @@ func FuzzMIME(f *testing.F) {
 	})
 }
 
-// FuzzCloudConfig: any YAML that names a place is read in bounds; and a rendered cloud-config says the same
+// FuzzCloudConfig: any YAML that names a place is read within limits. A rendered cloud-config has the same contract
 // with comments after it.
 func FuzzCloudConfig(f *testing.F) {
 	for _, c := range append(cases[:len(cases):len(cases)], malformed{data: with("content: 'a: b'\n  append: on\n  encoding: gz+b64")}) {
@@ -94,7 +94,7 @@ func FuzzCloudConfig(f *testing.F) {
 	})
 }
 
-// FuzzDecompress: what was compressed comes back; and damaged data makes no more than it may.
+// FuzzDecompress: compressed data is restored; damaged data gives no more output than the limit.
 func FuzzDecompress(f *testing.F) {
 	for _, wrap := range []func([]byte) []byte{gzipped, zstandard} {
 		f.Add(wrap([]byte(yamlContract)), uint16(0), byte(0))

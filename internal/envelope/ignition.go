@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// ignition opens the files that an Ignition config writes at the places (specification 3.x, "storage.files").
-// Files that it fetches, and configs that it merges, are Ignition's to get.
+// ignition opens the files that an Ignition config writes at the places (specification 3.x, "storage.files"). It does
+// not fetch files or merged configs: Ignition does.
 func (o *opener) ignition(l layer, content []byte) error {
 	l = l.in("ignition", nil)
 	if err := o.admit(&l, content); err != nil {
@@ -21,7 +21,7 @@ func (o *opener) ignition(l layer, content []byte) error {
 		return l.beyond("levels of nested values", document.MaxDepth)
 	}
 	if err != nil {
-		return l.broken("the config has a field twice, or is not UTF-8") // it is valid JSON; the error itself may name the field
+		return l.broken("the config has a field twice, or is not UTF-8") // it is valid JSON, and the error itself may name the field
 	}
 	storage, _ := tree.Get("storage")
 	files, found := storage.Get("files")
@@ -44,7 +44,7 @@ func (o *opener) ignition(l layer, content []byte) error {
 	return nil
 }
 
-// What is seen of an Ignition config that has no contract.
+// What is reported of an Ignition config without a contract.
 const (
 	seenIgnition = "an Ignition config that writes no contract"
 	seenFetched  = "an Ignition file that is fetched"
@@ -96,7 +96,7 @@ func (o *opener) dataURL(l *layer, source string) ([]byte, error) {
 	}
 	decoded, err := url.PathUnescape(encoded)
 	if err != nil {
-		return nil, l.broken("a data URL has a percent sign without two hexadecimal digits after it") // the error itself shows some of it
+		return nil, l.broken("a data URL has a percent sign without two hexadecimal digits after it") // the error itself shows some of the URL
 	}
 	if strings.HasSuffix(mediaType, ";base64") {
 		return o.decode64(l, []byte(decoded))

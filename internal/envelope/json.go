@@ -6,21 +6,21 @@ import (
 	"errors"
 )
 
-// presence is set where a field is there, whatever its value.
+// presence is set if a field exists, with any value.
 type presence bool
 
-// UnmarshalJSON notes the field; its value is not decoded.
+// UnmarshalJSON sets it; the value is not decoded.
 func (p *presence) UnmarshalJSON([]byte) error {
 	*p = true
 	return nil
 }
 
-// json opens an object in JSON: an Ignition config, or a contract. That it is complete is checked, for half
-// a document could pass for another kind.
+// json opens a JSON object: an Ignition config, or a contract. It checks that the object is complete, because half a
+// document could pass for another kind.
 func (o *opener) json(l layer) error {
 	content := trimmed(l.data)
 	var top struct {
-		// Ignition is there in every Ignition config (specification 2.0 and later, "ignition").
+		// Ignition is a field of every Ignition config (specification 2.0 and later, "ignition").
 		Ignition presence `json:"ignition"`
 	}
 	if err := json.Unmarshal(content, &top); err != nil {
@@ -33,7 +33,7 @@ func (o *opener) json(l layer) error {
 	return nil
 }
 
-// notJSON says where content ceases to be JSON, without what is there.
+// notJSON reports the position at which content is not JSON any more, without the content.
 func notJSON(l *layer, content []byte, err error) error {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what some data is.
+// kind is the kind of some data.
 type kind uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	binary
 )
 
-// kindNames name what has no contract, for a person.
+// kindNames name kinds without a contract, for a person.
 var kindNames = [...]string{
 	empty:          "nothing at all",
 	cloudConfig:    "a cloud-config that writes no contract",
@@ -54,7 +54,7 @@ var magics = []beginning{
 	{"\x28\xb5\x2f\xfd", zstandard},
 }
 
-// beginnings are the first characters of text, in any case, the longer ones first where one begins another.
+// beginnings are the first characters of text, in any case. If one begins with another, the longer one comes first.
 // Source: cloud-init's documentation, "User data formats" and "Instance-data templates".
 var beginnings = []beginning{
 	{"{", jsonText},
@@ -69,8 +69,8 @@ var beginnings = []beginning{
 	{"#!", script},
 }
 
-// documentFields are the fields of which a YAML contract has one at its top: the first two are the native
-// dialect's, the last is AKS's. A document in JSON needs none, because nothing else begins as it does.
+// documentFields are top-level fields, of which a YAML contract has at least one: the first two are the native
+// dialect's, the last is AKS's. A JSON document needs none of them, because nothing else begins like it.
 var documentFields = []string{"apiVersion", "kind", "version"}
 
 // byteOrderMark is UTF-8's, which some editors write.
@@ -78,13 +78,13 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 const whiteSpace = " \t\r\n"
 
-// trimmed returns text without what may be before it. What is after it may be part of a file's content.
+// trimmed returns text without optional characters before it. Those after it may be part of a file's content.
 func trimmed(data []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(byteOrderMark)), whiteSpace)
 }
 
-// kind reports what a layer is: what its content says, and where that says nothing, what it is declared to be.
-// A declaration does not stand against a content that can be nothing else.
+// kind returns a layer's kind: by its content, or else by its declaration. A declaration does not override an
+// unambiguous content.
 func (l *layer) kind() kind {
 	k := kindOf(l.data)
 	switch l.declared {
@@ -100,7 +100,7 @@ func (l *layer) kind() kind {
 	return k
 }
 
-// kindOf reports what data is by its content.
+// kindOf returns the kind of data by its content.
 func kindOf(data []byte) kind {
 	for _, m := range magics {
 		if bytes.HasPrefix(data, []byte(m.prefix)) {
@@ -129,8 +129,8 @@ func kindOf(data []byte) kind {
 	return text
 }
 
-// isDocument reports whether text could be a contract in YAML: what is not indented in it has the form of a map's
-// entries, and a contract's field is among them. A text that only speaks of such a field has other lines too.
+// isDocument reports whether text could be a YAML contract: its unindented lines have the form of a map's entries, and
+// a contract's field is among them. A text that only mentions such a field also has other lines.
 func isDocument(content []byte) bool {
 	found := false
 	for line := range bytes.Lines(content) {
@@ -147,6 +147,6 @@ func isDocument(content []byte) bool {
 	return found
 }
 
-// besideFields are the signs by which lines of a map in YAML begin that have no field: they are indented, or
-// comments, or end a list or a map in braces.
+// besideFields are the first characters of lines without a field in a YAML map: they are indented, or comments, or end
+// a list or a map in braces.
 const besideFields = " \t#]}"

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/envelope"
 )
 
-// bounds are the limits: what make makes of the limit is a contract, and of one more is refused.
+// bounds are the limits: for the limit, make creates a contract; for one more, an error.
 var bounds = []struct {
 	name  string
 	limit int
@@ -68,7 +68,7 @@ func sized(n int) []byte {
 	return []byte((head + strings.Repeat(string(noise(24<<10)), n/(24<<10)+1))[:n])
 }
 
-// TestLimits: what is at a limit is read, and what is one beyond it is refused.
+// TestLimits: input at a limit is read, and input one beyond it is refused.
 func TestLimits(t *testing.T) {
 	for _, b := range bounds {
 		if _, err := envelope.Open(b.make(b.limit), places); err != nil {

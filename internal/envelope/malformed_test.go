@@ -14,19 +14,19 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// canary is in each malformed input, as it is or encoded, and may be in no error.
+// canary is in each malformed input, plain or encoded, and must not be in any error.
 const canary = "canary0secret"
 
 // contractText is a contract with the canary.
 const contractText = "apiVersion: slipway.dev/v1\nkind: NodeConfig\ntoken: " + canary + "\n"
 
-// maxAllocated is how much one Open may allocate, all told.
+// maxAllocated limits the total allocations of one Open.
 const maxAllocated = 16 << 20
 
 type malformed struct {
 	name string
 	data []byte
-	// want is the type of the error, and says is in its text.
+	// want is the type of the error, and says is a part of its text.
 	want, says string
 }
 
@@ -35,12 +35,12 @@ func std64[T string | []byte](data T) string { return base64.StdEncoding.EncodeT
 // fill repeats text up to a size.
 func fill(text string, size int) string { return strings.Repeat(text, size/len(text)) }
 
-// with returns a cloud-config whose only file is at a place.
+// with returns a cloud-config with one file, at a place.
 func with(entry string) []byte {
 	return []byte("#cloud-config\nwrite_files:\n- path: /etc/slipway/config.yaml\n  " + entry)
 }
 
-// bare returns a cloud-config of any YAML, which names a place so that it is looked into.
+// bare returns a cloud-config of any YAML, which names a place so that it is parsed.
 func bare(text string) []byte { return []byte("#cloud-config\n# config.yaml\n" + text) }
 
 // archiveOf is a MIME archive of parts with LF.
@@ -64,7 +64,7 @@ func nested(n int, data []byte, wrap func([]byte) []byte) []byte {
 }
 
 var cases = []malformed{
-	// There is no contract, and nothing is wrong.
+	// There is no contract, and no error.
 	{"nothing", nil, "none", "nothing at all"},
 	{"white space", []byte(" \n\t"), "none", "nothing at all"},
 	{"byte order mark alone", []byte("\xef\xbb\xbf"), "none", "nothing at all"},
@@ -175,7 +175,7 @@ var cases = []malformed{
 	{"Ignition, a path twice", []byte(`{"ignition":{},"storage":{"files":[{"path":"/etc/slipway/config.yaml","contents":{"source":"data:,x:%20` + canary + `"}},` +
 		`{"path":"/etc/slipway/config.yaml","contents":{"source":"data:,x:%20y"}}]}}`), "ambiguous", "differ"},
 
-	// A limit is passed.
+	// A limit is exceeded.
 	{"large", []byte(contractText + fill("#"+canary+"\n", document.MaxBytes)), "limit", "user data: more than 1048576 bytes"},
 	{"very large", []byte(fill("A", 2<<20)), "limit", "user data: more than 14"},
 	{"large in base64", []byte(std64(contractText + fill("#"+canary+"\n", document.MaxBytes))), "limit", "more than 1048576 bytes in base64"},
@@ -237,7 +237,7 @@ func mimeAgain(data []byte) []byte {
 	return archiveOf(part{"text/plain", "base64", []byte(std64(data))})
 }
 
-// multipartAgain is a multipart in a multipart, n times, each with a boundary of its own.
+// multipartAgain is n nested multiparts, each with another boundary.
 func multipartAgain(n int) []byte {
 	var head, tail string
 	for i := range n {
@@ -253,12 +253,12 @@ func aliasBomb() string {
 		strings.Repeat("- {path: /etc/slipway/config.yaml, append: true, content: *x}\n", 1000)
 }
 
-// longText begins a cloud-config with gzip of nearly 1 MiB, in base64.
+// longText is the beginning of a cloud-config with gzip of nearly 1 MiB, in base64.
 func longText() string {
 	return "x: &x " + std64(gzipped([]byte(strings.Repeat(string(noise(16<<10)), 60)))) + "\nwrite_files:\n"
 }
 
-// parameters is a media type with as many as it may have.
+// parameters is a media type with the maximum number of parameters.
 func parameters() string {
 	all := "text/plain"
 	for i := range 200 {
@@ -275,7 +275,7 @@ func everyPlace(entry string) string {
 	return all
 }
 
-// TestMalformed: what is wrong is told by the type of the error and in words, none of which are the data's.
+// TestMalformed: a problem has the right type of error, and a text without any of the data.
 func TestMalformed(t *testing.T) {
 	for _, c := range cases {
 		_, err := envelope.Open(c.data, places)
@@ -292,7 +292,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// heavy are inputs that are in order, or not, and cost as much as can be.
+// heavy are valid and invalid inputs with the highest costs.
 func heavy() []malformed {
 	contract := contractText + "x: " + string(noise(900<<10)) + "\n"
 	json := `{"version":"v1",` + fill(`"a":0,`, 900<<10) + `"b":0}`
@@ -343,7 +343,7 @@ func heavy() []malformed {
 	)
 }
 
-// TestMemory: no input makes Open allocate more than it should, all told and not at once.
+// TestMemory: no input makes the total of Open's allocations exceed the limit.
 func TestMemory(t *testing.T) {
 	detector.Skip(t)
 	for _, c := range heavy() {

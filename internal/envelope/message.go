@@ -2,14 +2,14 @@ package envelope
 
 import "bytes"
 
-// header is what is used of the header of a MIME message, or of one of its parts.
+// header is the used part of the header of a MIME message, or of one of its parts.
 type header struct {
-	// contentType and encoding are the fields' values as they stand, empty where they are missing. Of a
-	// field that is given twice the first counts, as it does to cloud-init.
+	// contentType and encoding are the fields' values, unchanged. They are empty if missing. If a field is given twice,
+	// the first counts, as in cloud-init.
 	contentType, encoding, disposition []byte
-	// mime says that there was a field by which a message is known.
+	// mime reports that there was a field that identifies a MIME message.
 	mime bool
-	// body is what follows the header.
+	// body is the data after the header.
 	body []byte
 	end  headerEnd
 }
@@ -18,14 +18,13 @@ type header struct {
 type headerEnd uint8
 
 const (
-	endBlank    headerEnd = iota // in a blank line, as it should
-	endNoHeader                  // in a line that is none of a header's, which is the body's first
-	endEarly                     // with the data
+	endBlank    headerEnd = iota // with a blank line, as it should
+	endNoHeader                  // with a line that is not a header's: the first of the body
+	endEarly                     // with the end of the data
 	endTooLong                   // not within maxHeader
 )
 
-// isMessage reports whether text is a MIME message: fields of a header to its end, and one of those by which
-// it is known among them.
+// isMessage reports whether text is a MIME message: a complete header with one of the identifying fields.
 func isMessage(content []byte) bool {
 	h := readHeader(afterEnvelope(content))
 	return h.mime && h.end != endNoHeader
@@ -39,11 +38,10 @@ func afterEnvelope(content []byte) []byte {
 	return content
 }
 
-// readHeader reads the header at the beginning of data (RFC 5322, section 2.2), whose lines end in LF or
-// CRLF.
+// readHeader reads the header at the beginning of data (RFC 5322, section 2.2). Lines end in LF or CRLF.
 func readHeader(data []byte) header {
 	h := header{end: endEarly}
-	var fold *[]byte // the value that a line which begins with white space goes on with
+	var fold *[]byte // the value that a line with leading white space continues
 	at := 0
 	for line := range bytes.Lines(data) {
 		h.body = data[at:]
@@ -73,7 +71,7 @@ func readHeader(data []byte) header {
 	return h
 }
 
-// field takes a field, and returns where its value is kept, nil where it is not.
+// field reads a field, and returns where its value is kept, or nil.
 func (h *header) field(name, value []byte) *[]byte {
 	var kept *[]byte
 	switch {
@@ -89,20 +87,20 @@ func (h *header) field(name, value []byte) *[]byte {
 	if kept == nil || len(*kept) > 0 {
 		return nil
 	}
-	*kept = bytes.Clone(value) // a line that goes on with it is appended
+	*kept = bytes.Clone(value) // a continuation line is appended to it
 	return kept
 }
 
-// isFieldName reports whether a line of a header may begin with name: visible ASCII (RFC 5322, section 2.2).
+// isFieldName reports whether name is a valid field name: visible ASCII (RFC 5322, section 2.2).
 func isFieldName(name []byte) bool {
 	return len(name) > 0 && !bytes.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// splitParts returns the parts of a multipart body (RFC 2046, section 5.1.1), at most limit, and how it
-// ended: closed is false where the last boundary is missing, more is true where there are more parts.
+// splitParts returns the parts of a multipart body (RFC 2046, section 5.1.1), at most limit. closed is false if the
+// last boundary is missing, more is true if there are more parts.
 func splitParts(body []byte, boundary string, limit int) (parts [][]byte, closed, more bool) {
 	delimiter := []byte("--" + boundary)
-	begin, at := -1, 0 // begin is where a part begins, -1 before the first
+	begin, at := -1, 0 // begin is the offset of a part, -1 before the first
 	for line := range bytes.Lines(body) {
 		start := at
 		at += len(line)
@@ -129,7 +127,7 @@ func splitParts(body []byte, boundary string, limit int) (parts [][]byte, closed
 	return parts, false, false
 }
 
-// withoutLineEnd cuts the line end off that belongs to the boundary after it.
+// withoutLineEnd removes the line end that belongs to the next boundary.
 func withoutLineEnd(part []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(part, []byte("\n")), []byte("\r"))
 }

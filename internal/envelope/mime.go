@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// mediaTypes are the types of MIME parts that are looked into, and what they declare; unknown for those
-// whose content says what they are. All others are left to cloud-init. Source, but for the contract's own
-// types: cloud-init, cloudinit/handlers/__init__.py and cloudinit/user_data.py.
+// mediaTypes are the types of MIME parts that are opened, with the kinds that they declare; unknown means that the
+// content decides. All others are left to cloud-init. Source, except for the contract's types: cloud-init,
+// cloudinit/handlers/__init__.py and cloudinit/user_data.py.
 var mediaTypes = map[string]kind{
 	"text/cloud-config":   cloudConfig,
 	"text/cloud-boothook": script,
@@ -35,13 +35,13 @@ var mediaTypes = map[string]kind{
 	"application/zstd":              unknown,
 }
 
-// defaultMediaType is that of a part which names none (RFC 2045, section 5.2).
+// defaultMediaType is the type of a part without one (RFC 2045, section 5.2).
 const defaultMediaType = "text/plain"
 
-// otherPart is what is seen of a part of another type. The type itself is the user data's, and not shown.
+// otherPart is what is reported of a part of another type. The type itself is user data, and not shown.
 const otherPart = "a MIME part of another type"
 
-// message calls leaf for each part of a MIME message that is not of several parts itself.
+// message calls leaf for each part of a MIME message that is not a multipart.
 func (o *opener) message(l layer, leaf func(l layer, mediaType string, h header) error) error {
 	h := readHeader(afterEnvelope(trimmed(l.data)))
 	l = l.in("mime", nil)
@@ -51,7 +51,7 @@ func (o *opener) message(l layer, leaf func(l layer, mediaType string, h header)
 	return o.entity(l, h, leaf)
 }
 
-// entity is message, for a message or a part of one whose header has been read.
+// entity is message for a message, or a part of one, whose header has been read.
 func (o *opener) entity(l layer, h header, leaf func(l layer, mediaType string, h header) error) error {
 	name, members, err := o.split(&l, h)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *opener) entity(l layer, h header, leaf func(l layer, mediaType string, 
 	return nil
 }
 
-// split returns the media type of a message, or of a part of one, and its parts if it is of several.
+// split returns the media type of a message, or of a part of one, and its parts if it is a multipart.
 func (o *opener) split(l *layer, h header) (name string, members [][]byte, err error) {
 	if err := l.nested(); err != nil {
 		return "", nil, err
@@ -99,7 +99,7 @@ func (o *opener) split(l *layer, h header) (name string, members [][]byte, err e
 	return name, members, nil
 }
 
-// member is a part of a multipart body. One that is multipart again is one wrapping more.
+// member is a part of a multipart body. If it is a multipart again, it is another wrapping.
 func (l layer) member(number int, part []byte) (layer, header) {
 	l.trail = append(slices.Clip(l.trail[:len(l.trail)-1]), fmt.Sprintf("mime part %d", number))
 	h := readHeader(part)
@@ -109,13 +109,13 @@ func (l layer) member(number int, part []byte) (layer, header) {
 	return l, h
 }
 
-// isMultipart reports whether a media type is one of several parts.
+// isMultipart reports whether a media type is a multipart.
 func isMultipart(mediaType string) bool {
 	const prefix = "multipart/"
 	return len(mediaType) >= len(prefix) && strings.EqualFold(mediaType[:len(prefix)], prefix)
 }
 
-// part opens what is no multipart.
+// part opens a part that is not a multipart.
 func (o *opener) part(l layer, name string, h header) error {
 	declared, known := mediaTypes[name]
 	if !known {
@@ -140,14 +140,14 @@ func (o *opener) transferred(l *layer, h header) ([]byte, error) {
 	case "quoted-printable":
 		data, err := o.inflater.readAll(quotedprintable.NewReader(bytes.NewReader(h.body)), len(h.body))
 		if err != nil {
-			return nil, l.broken("the quoted-printable text cannot be decoded") // the error itself shows some of it
+			return nil, l.broken("the quoted-printable text cannot be decoded") // the error itself shows some of the text
 		}
 		return data, o.spend(l, len(data))
 	}
 	return nil, l.broken("the transfer encoding is unknown")
 }
 
-// mediaType reads a Content-Type. Of one whose parameters cannot be read there is the name alone.
+// mediaType parses a Content-Type. If its parameters are invalid, it returns only the name.
 func mediaType(value []byte) (name string, params map[string]string) {
 	if len(value) == 0 {
 		return defaultMediaType, nil

@@ -4,9 +4,9 @@ import (
 	"mime"
 )
 
-// Part is a part of a MIME document, decoded.
+// Part is a decoded part of a MIME document.
 type Part struct {
-	// Type is its media type, in small letters, and Name its file name; empty where it has none.
+	// Type is its media type, in small letters, and Name its file name. Both may be empty.
 	Type, Name string
 	Content    []byte
 }
@@ -14,7 +14,7 @@ type Part struct {
 // IsMIME reports whether user data is a MIME document.
 func IsMIME(userData []byte) bool { return isMessage(trimmed(userData)) }
 
-// TakeApart returns the parts of a MIME document, in their order. A part that is of several parts is taken apart itself. The errors are a
+// TakeApart returns the parts of a MIME document, in order. A multipart within it is taken apart, too. The errors are a
 // [*LimitError] or a [*BrokenError].
 func TakeApart(userData []byte) ([]Part, error) {
 	l := layer{data: userData}

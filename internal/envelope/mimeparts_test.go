@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/envelope"
 )
 
-// composed is a MIME document of parts, as Go's own library writes it; every second part is in base64.
+// composed is a MIME document of parts, written by Go's library; every second part is in base64.
 func composed(t testing.TB, parts []envelope.Part) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -44,7 +44,7 @@ func composed(t testing.TB, parts []envelope.Part) []byte {
 	return b.Bytes()
 }
 
-// TestTakeApart: the parts of a document come back as they were, also those of a document within it.
+// TestTakeApart: the parts of a document are restored, also those of a nested document.
 func TestTakeApart(t *testing.T) {
 	inner := []envelope.Part{{Type: "text/plain", Content: []byte("inner\n")}}
 	parts := []envelope.Part{
@@ -77,7 +77,7 @@ func TestTakeApart(t *testing.T) {
 	}
 }
 
-// FuzzTakeApart: whatever comes in, there are parts within the limits or a typed error; and what Go's library has written is read back.
+// FuzzTakeApart: any input gives parts within the limits or a typed error. Documents of Go's library are read back.
 func FuzzTakeApart(f *testing.F) {
 	f.Add([]byte("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n"))
 	f.Add([]byte("#!/bin/sh\n"))

@@ -21,7 +21,7 @@ const (
 var opened = []struct {
 	name string
 	data []byte
-	// want is the contract, path where it belongs, and wrapping what it was in.
+	// want is the contract, path its path, and wrapping its wrappings.
 	want, path, wrapping string
 }{
 	{"YAML after comments", []byte("# mine\n---\n" + yamlContract), "# mine\n---\n" + yamlContract, "", ""},
@@ -90,7 +90,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenElsewhere: a file that is written at none of the places is no contract.
+// TestOpenElsewhere: a file at another path is not a contract.
 func TestOpenElsewhere(t *testing.T) {
 	for _, e := range examples(t) {
 		data, err := userdata.CustomData(userdata.Contract{Document: e.document, Path: e.path})
@@ -105,7 +105,7 @@ func TestOpenElsewhere(t *testing.T) {
 	}
 }
 
-// TestOpenKeepsNothing: the contract is a copy, so that whoever holds the user data may overwrite it.
+// TestOpenKeepsNothing: the contract is a copy, so that the caller may overwrite the user data.
 func TestOpenKeepsNothing(t *testing.T) {
 	data := []byte(yamlContract)
 	got, err := envelope.Open(data, places)
@@ -115,7 +115,7 @@ func TestOpenKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestContractIsRedacted: no way of formatting a contract shows what it says.
+// TestContractIsRedacted: no format of a contract shows its content.
 func TestContractIsRedacted(t *testing.T) {
 	c, err := envelope.Open(with("content: 'token: "+canary+"'"), places)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// randomContract makes a contract of random fields, in one of the forms that contracts have.
+// randomContract is a contract of random fields, in one of the forms of contracts.
 func randomContract(r *rand.Rand) []byte {
 	var b strings.Builder
 	values := make([]string, 2+r.IntN(40))
@@ -42,8 +42,8 @@ func randomContract(r *rand.Rand) []byte {
 	return []byte(b.String())
 }
 
-// TestOpenUndoesWrappings: whatever contract is wrapped in whatever stack of wrappings comes out as it went
-// in, at the place that the innermost of them wrote it at.
+// TestOpenUndoesWrappings: any contract in any stack of wrappings is returned unchanged, with the path that the
+// innermost wrapping with a path wrote it at.
 func TestOpenUndoesWrappings(t *testing.T) {
 	detector.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -70,7 +70,7 @@ func TestOpenUndoesWrappings(t *testing.T) {
 	}
 }
 
-// TestOpenUndoesRendering: everything that userdata renders is opened again.
+// TestOpenUndoesRendering: everything that userdata renders can be opened.
 func TestOpenUndoesRendering(t *testing.T) {
 	text := func(render func(userdata.Contract) (string, error)) func(userdata.Contract) ([]byte, error) {
 		return func(c userdata.Contract) ([]byte, error) {
@@ -106,7 +106,7 @@ func TestOpenUndoesRendering(t *testing.T) {
 	}
 }
 
-// TestTruncated: custom data that is cut anywhere is refused, or has lost nothing of the contract.
+// TestTruncated: custom data that is cut anywhere is refused, or still has the whole contract.
 func TestTruncated(t *testing.T) {
 	detector.Skip(t)
 	for _, e := range examples(t) {

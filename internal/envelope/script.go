@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// heredoc is how a boothook writes a file: a line of a path between two texts, lines of base64, and a line
-// that ends them. Nothing else of a script is understood, and nothing is run.
+// heredoc is how a boothook writes a file: a line with a path between two texts, lines of base64, and a line that ends
+// them. The rest of a script is ignored, and nothing is run.
 type heredoc struct {
 	before, after, end string
 	gzip               bool
 }
 
-// heredocs are those that are known. Sources: this module's userdata (boothook.go); AKS's
-// nodeconfigutils.CustomData, and its boothooks with a compressed contract.
+// heredocs are the known forms. Sources: this module's userdata (boothook.go); AKS's nodeconfigutils.CustomData, and
+// its boothooks with a compressed contract.
 var heredocs = []heredoc{
 	{before: "put '", after: "' <<'SLIPWAY_END'", end: "SLIPWAY_END"},
 	{before: "cat <<'EOF' | base64 -d >", end: "EOF"},
 	{before: "cat <<'EOF' | base64 -d | gzip -d >", end: "EOF", gzip: true},
 }
 
-// path returns where a line begins to write, if it is a here-document's first.
+// path returns the path of a here-document, if the line is its first.
 func (h *heredoc) path(line []byte) (string, bool) {
 	rest, found := bytes.CutPrefix(line, []byte(h.before))
 	if !found {
@@ -30,14 +30,14 @@ func (h *heredoc) path(line []byte) (string, bool) {
 	return string(bytes.TrimSpace(path)), found
 }
 
-// written is a here-document of a script.
+// written is a here-document in a script.
 type written struct {
 	*heredoc
 	path string
 	body []byte
 }
 
-// script opens the files that a boothook writes at the places. Of several at one place the last counts.
+// script opens the files that a boothook writes at the places. Of several at one path the last counts.
 func (o *opener) script(l layer) error {
 	files, ended := o.heredocs(l.data)
 	l = l.in("boothook", nil)
@@ -71,8 +71,8 @@ func (o *opener) script(l layer) error {
 	return nil
 }
 
-// heredocs finds the here-documents for the places; those for other files are passed over, with what is in
-// them. ended is false where one does not end.
+// heredocs finds the here-documents for the places, and skips those for other files with their content. ended is false
+// if one does not end.
 func (o *opener) heredocs(data []byte) (files []written, ended bool) {
 	var (
 		open  *heredoc

@@ -19,16 +19,16 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// places are those that a node looks at.
+// places are the paths that a node reads.
 var places = []string{userdata.AKSPath, userdata.NativeYAMLPath, userdata.NativePath}
 
-// example is a contract of the examples, with the place that it belongs to.
+// example is an example contract, with its path.
 type example struct {
 	name, path string
 	document   []byte
 }
 
-// examples are all contracts of the examples.
+// examples are all example contracts.
 func examples(t testing.TB) []example {
 	t.Helper()
 	var list []example
@@ -51,8 +51,8 @@ func examples(t testing.TB) []example {
 	return list
 }
 
-// wrapper is one way to wrap data. It may choose among spellings, by r, and returns the place it wrote the
-// data at, if it is a wrapping that has places.
+// wrapper is one way to wrap data. It may choose among spellings, by r. If the wrapping has paths, it returns the path
+// that it wrote the data at.
 type wrapper struct {
 	name string
 	wrap func(r *rand.Rand, data []byte) (wrapped []byte, place string)
@@ -68,7 +68,7 @@ var wrappers = []wrapper{
 	{"ignition", ignition},
 }
 
-// pick returns one of a list.
+// pick returns one element of a list.
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 // base64Text is data in any spelling of base64.
@@ -130,7 +130,7 @@ func mimeOf(boundary, end string, parts ...part) []byte {
 	return b.Bytes()
 }
 
-// mimeArchive is data among parts that have nothing to do with it.
+// mimeArchive is data among unrelated parts.
 func mimeArchive(r *rand.Rand, data []byte) []byte {
 	p := part{pick(r, "application/octet-stream", "text/plain", "text/plain; charset=utf-8", "application/x-gzip", ""), "", data}
 	switch r.IntN(3) {
@@ -157,8 +157,7 @@ func mimeArchive(r *rand.Rand, data []byte) []byte {
 	return append([]byte(pick(r, "", "From nobody Thu Jan  1 00:00:00 1970\n")), archive...)
 }
 
-// cloudConfig writes data at a place, after an empty entry as this module's renderer does, in any of the
-// encodings.
+// cloudConfig writes data at a path, after an empty entry as this module's renderer does, in any of the encodings.
 func cloudConfig(r *rand.Rand, data []byte) ([]byte, string) {
 	place := pick(r, places...)
 	lines := func(b []byte) string {
@@ -180,7 +179,7 @@ func cloudConfig(r *rand.Rand, data []byte) ([]byte, string) {
 		pick(r, "", "\n  defer: true", "\n  append: true") + "\n"), place
 }
 
-// boothook writes data at a place, in a script of any known form.
+// boothook writes data at a path, in a script of any known form.
 func boothook(r *rand.Rand, data []byte) ([]byte, string) {
 	place := pick(r, places...)
 	const other = "put '/etc/other' <<'SLIPWAY_END'\nput '/etc/slipway/config.json' <<'SLIPWAY_END'\nSLIPWAY_END\n"
@@ -199,7 +198,7 @@ func boothook(r *rand.Rand, data []byte) ([]byte, string) {
 	return []byte(text), place
 }
 
-// ignition writes data at a place, in any spelling of a data URL.
+// ignition writes data at a path, in any spelling of a data URL.
 func ignition(r *rand.Rand, data []byte) ([]byte, string) {
 	place := pick(r, places...)
 	compression := ""
@@ -223,7 +222,7 @@ func ignition(r *rand.Rand, data []byte) ([]byte, string) {
 	return config, place
 }
 
-// percentEncoded escapes each byte that is no letter, so that a plus stands for itself.
+// percentEncoded escapes each byte that is not a letter, so that a plus keeps its meaning.
 func percentEncoded(data []byte) string {
 	var b strings.Builder
 	for _, c := range data {

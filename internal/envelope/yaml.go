@@ -11,20 +11,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlTags are the tags that cloud-init's loader constructs (PyYAML, SafeConstructor; cloudinit/safeyaml.py).
-// A document that has another is none to cloud-init.
+// yamlTags are the tags that cloud-init's loader supports (PyYAML, SafeConstructor; cloudinit/safeyaml.py). cloud-init
+// rejects a document with another tag.
 var yamlTags = []string{
 	"!!null", "!!bool", "!!int", "!!float", "!!binary", "!!timestamp", "!!omap", "!!pairs", "!!set", "!!str", "!!seq", "!!map",
 	"!!python/unicode", "!",
 }
 
-// parseYAML returns the tree of a text that is one document in YAML, and has no tag that cloud-init does not
-// know. The text has been admitted, so the tree is bounded.
+// parseYAML returns the tree of a text that is one YAML document without unsupported tags. The text has been admitted,
+// so the tree is limited.
 func parseYAML(l *layer, content []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var document, next yaml.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
-		return nil, l.broken("the cloud-config cannot be read as YAML") // the error itself may show some of it
+		return nil, l.broken("the cloud-config cannot be read as YAML") // the error itself may show some of the text
 	}
 	if err := decoder.Decode(&next); !errors.Is(err, io.EOF) {
 		return nil, l.broken("the cloud-config has something after its first YAML document")
@@ -35,8 +35,8 @@ func parseYAML(l *layer, content []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// checkNodes refuses what makes a document none to cloud-init that is one to this module's reader: other tags,
-// and an anchor that is given twice.
+// checkNodes refuses a document that cloud-init rejects and this module's reader accepts: other tags, and a duplicate
+// anchor.
 func checkNodes(l *layer, top *yaml.Node) error {
 	anchors := make(map[string]bool)
 	for left := []*yaml.Node{top}; len(left) > 0; {
@@ -55,8 +55,8 @@ func checkNodes(l *layer, top *yaml.Node) error {
 	return nil
 }
 
-// field returns the value of a map's field, nil where it has none. A field that is given twice is refused, and
-// so is a merge key that may bring one: which value was meant is not to be guessed.
+// field returns the value of a map's field, or nil. A duplicate field is refused, and so is a merge key that may add
+// one: it would be ambiguous.
 func field(l *layer, m *yaml.Node, name string) (*yaml.Node, error) {
 	var value *yaml.Node
 	merges := false
@@ -77,7 +77,7 @@ func field(l *layer, m *yaml.Node, name string) (*yaml.Node, error) {
 	return value, nil
 }
 
-// resolved follows an alias to what it stands for. An anchor is never on an alias itself.
+// resolved follows an alias to its value. An alias itself never has an anchor.
 func resolved(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -85,7 +85,7 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// isText reports whether a value is text to cloud-init, which reads YAML 1.1, as well as to this module's reader.
+// isText reports whether a value is text for cloud-init, which reads YAML 1.1, as well as for this module's reader.
 func isText(n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		return false
@@ -94,24 +94,24 @@ func isText(n *yaml.Node) bool {
 	return quoted || !isWord(n.Value) && !isNumber(n.Value)
 }
 
-// isNull reports whether a value is not there, or is null.
+// isNull reports whether a value is missing or null.
 func isNull(n *yaml.Node) bool { return n == nil || n.ShortTag() == "!!null" }
 
-// words are those of YAML 1.1 that are no text where they are not quoted, in lower case (yaml.org/type: bool,
-// null, value, merge). They are not words in every case; none of them is a path or a contract in any.
+// words are the words that YAML 1.1 does not treat as text without quotes, in lower case (yaml.org/type: bool, null,
+// value, merge). Not every spelling is such a word; none of them is a path or a contract in any spelling.
 var words = []string{"yes", "no", "true", "false", "on", "off", "null", "~", "=", "<<"}
 
 func isWord(text string) bool { return slices.Contains(words, lowered(text)) }
 
-// isNumber reports whether text could be a number or a time of YAML 1.1 (yaml.org/type: int, float, timestamp):
-// it begins as one, and has only their signs. No contract in base64 is that poor.
+// isNumber reports whether text could be a number or a time of YAML 1.1 (yaml.org/type: int, float, timestamp): it
+// begins like one, and has only their characters. A contract in base64 has more.
 func isNumber(text string) bool {
 	return text != "" && strings.IndexByte("+-.0123456789", text[0]) >= 0 &&
 		strings.Trim(text, "0123456789+-_.: \tabcdefABCDEFxoinINtTzZ") == ""
 }
 
-// flag returns a boolean of an entry, false where it has none. Of what is neither cloud-init says false
-// (cloudinit/util.py, translate_bool); it is refused, as it was hardly meant so.
+// flag returns a boolean of an entry, or false if it is missing. cloud-init treats any other value as false
+// (cloudinit/util.py, translate_bool); it is refused here, because it is probably a mistake.
 func flag(l *layer, n *yaml.Node, name string) (bool, error) {
 	if n == nil {
 		return false, nil
@@ -127,9 +127,9 @@ func flag(l *layer, n *yaml.Node, name string) (bool, error) {
 	return false, l.broken("%s is neither true nor false", name)
 }
 
-// lowered returns a word without white space around it and in lower case, as cloud-init compares it: by Python's
-// strip(), which cuts off four signs more than Go. Letters beyond ASCII stay as they are: what Go and Python make
-// of them differs, and no word has any.
+// lowered returns a word in lower case and without white space around it, as cloud-init compares it: by Python's
+// strip(), which removes four characters more than Go's. Letters beyond ASCII stay unchanged: Go and Python treat them
+// differently, and no word has any.
 func lowered(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
