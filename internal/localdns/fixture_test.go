@@ -30,30 +30,30 @@ const (
 	placed      = "/run/systemd/network/10-netplan-eth0.network.d/70-localdns.conf"
 )
 
-// machine is one with a resolver, systemd-networkd, a packet filter and a cache, in a bubble of time of its own.
+// machine has a resolver, systemd-networkd, a packet filter and a cache, in a synctest bubble.
 type machine struct {
 	*testing.T
 	mu    sync.Mutex
 	files map[string]string
 	// servers are the DNS servers that the machine gets from its network.
 	servers []string
-	// offered are those that DHCP has named last. It says nothing to a machine without a route.
+	// offered are the servers in the last DHCP lease. A machine without a route has no lease.
 	offered  []string
 	unrouted bool
-	// rules are those of the packet filter, devices its interfaces.
+	// rules are the packet filter's rules, devices its interfaces.
 	rules, devices []string
-	// events are what has changed, in order; told what systemd was told.
+	// events are the changes, in order; told are the messages to systemd.
 	events, told []string
 	begin        time.Time
 
-	// readyAfter is how long the cache takes to be ready; never for never. sick says that it does not answer, and
-	// settles how long the resolver takes to have what it was given.
+	// readyAfter is how long the cache takes to be ready; the constant never means that it never is. sick means that it
+	// does not answer, and settles is how long the resolver takes to use new servers.
 	readyAfter time.Duration
 	sick       bool
 	settles    time.Duration
-	// failing are the beginnings of commands that fail.
+	// failing are the prefixes of commands that fail.
 	failing []string
-	// records are the addresses of names, by name and type; for one that is not there, nobody answers.
+	// records are the addresses of names, by name and type. For a missing one, no server answers.
 	records map[string][]string
 	asked   []string
 
@@ -69,7 +69,7 @@ type process struct {
 	*machine
 	started time.Time
 	running bool
-	stays   bool // it does not end when it is asked to
+	stays   bool // it ignores the request to end
 	done    chan error
 }
 
@@ -92,7 +92,7 @@ func onMachine(t *testing.T, test func(m *machine)) {
 	})
 }
 
-// run runs the supervisor for a time, then asks it to end, and returns what it returns.
+// run runs the supervisor for a time, then asks it to end, and returns its result.
 func (m *machine) run(d time.Duration, during ...func()) error {
 	m.Helper()
 	ctx, cancel := context.WithCancel(m.Context())
@@ -133,7 +133,7 @@ func (m *machine) count(beginning string) (n int) {
 	return n
 }
 
-// resolve is what systemd-networkd and systemd-resolved do.
+// resolve does the work of systemd-networkd and systemd-resolved.
 func (m *machine) resolve() {
 	var text strings.Builder
 	servers := m.servers
@@ -154,14 +154,14 @@ func (m *machine) isReady() bool {
 	return p != nil && p.running && m.readyAfter != never && time.Since(p.started) >= m.readyAfter
 }
 
-// switched reports whether the resolver asks the cache.
+// switched reports whether the resolver uses the cache.
 func (m *machine) isSwitched() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Contains(m.files[inForce], dnscache.HostListener)
 }
 
-// clean wants nothing to be left of a supervisor.
+// clean requires that a supervisor has left nothing behind.
 func (m *machine) clean() {
 	m.Helper()
 	m.wait(10 * time.Second)
@@ -363,7 +363,7 @@ func (p *process) signal(s os.Signal) error {
 	return nil
 }
 
-// ends ends the cache. One that the supervisor ends is one that nobody asks any more.
+// ends ends the cache. If the supervisor ends it, no resolver uses it any more.
 func (p *process) ends(err error) {
 	if strings.Contains(p.files[inForce], dnscache.HostListener) {
 		p.Error("the cache ends, and the resolver still asks it")
@@ -372,7 +372,7 @@ func (p *process) ends(err error) {
 	p.done <- err
 }
 
-// crash ends the cache as nobody has asked for.
+// crash ends the cache unexpectedly.
 func (m *machine) crash() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -380,7 +380,7 @@ func (m *machine) crash() {
 	m.process.done <- errors.New("exit status 1")
 }
 
-// questionOf is what a message asks for.
+// questionOf is the question in a message.
 func questionOf(message []byte) (name string, kind dnsmessage.Type) {
 	var asked dnsmessage.Message
 	if err := asked.Unpack(message); err != nil || len(asked.Questions) != 1 {

@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	// lookupRounds is how often a name is asked for that nobody answers (AKS: aks-localdns-hosts-setup).
+	// lookupRounds is how often a name is looked up if no server answers (AKS: aks-localdns-hosts-setup).
 	lookupRounds = 3
-	// lookupsAtOnce is how many names are asked for at the same time.
+	// lookupsAtOnce is how many names are looked up in parallel.
 	lookupsAtOnce = 8
 	maxHosts      = 1 << 20
-	// hostsRetry is how soon names are looked up again where one did not resolve, and each time twice as long after that, up
-	// to Refresh: while systemd-networkd takes the cache into use, the machine has no address for a second.
+	// hostsRetry is the pause before the next lookup if a name did not resolve. It doubles each time, up to Refresh:
+	// while systemd-networkd switches to the cache, the machine has no address for a second.
 	hostsRetry = 5 * time.Second
 )
 
-// addresses are those of a name, by type.
+// addresses are a name's addresses, by type.
 type addresses map[dnsmessage.Type][]string
 
-// types are the types of addresses, in the order in which the file has them.
+// types are the types of addresses, in the order of the file.
 var types = []dnsmessage.Type{dnsmessage.TypeA, dnsmessage.TypeAAAA}
 
-// keepHosts looks the names up, now and every Refresh, until ctx is done; sooner where one did not resolve.
+// keepHosts looks the names up, now and every Refresh, until ctx is done, and sooner if one did not resolve.
 func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
 	if len(s.Names) == 0 {
 		return
@@ -57,8 +57,8 @@ func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
 	}
 }
 
-// refreshHosts looks the names up once, and replaces the file if anything has changed. A name that nobody knows, or that
-// nobody answers for, keeps what the file has for it; then all is false.
+// refreshHosts looks the names up once, and replaces the file if anything has changed. If a name does not exist, or no
+// server answers, its addresses in the file stay, and all is false.
 func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) (all bool, err error) {
 	have, err := s.Machine.ReadFile(dnscache.HostsFile, maxHosts)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) (al
 	return all, s.Machine.WriteFileAtomic(&resource.File{Path: dnscache.HostsFile, Mode: 0o644, Content: text.Bytes()})
 }
 
-// parseHosts are the addresses that a file has, by name (hosts(5)).
+// parseHosts returns a file's addresses, by name (hosts(5)).
 func parseHosts(text []byte) map[string]addresses {
 	all := make(map[string]addresses)
 	for line := range bytes.Lines(text) {
@@ -110,8 +110,8 @@ func parseHosts(text []byte) map[string]addresses {
 	return all
 }
 
-// lookUp looks a name up, and reports whether it resolves; one that does not has its old addresses. Of a type that it has no
-// addresses of, it has none, if it has some of the other.
+// lookUp looks a name up, and reports whether it resolves. If not, it returns the old addresses. If the name has
+// addresses of one type only, the result has none of the other.
 func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name string, old addresses) (found addresses, known bool) {
 	found = make(addresses)
 	for _, kind := range types {
@@ -121,7 +121,7 @@ func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name stri
 		} else if len(got) > 0 {
 			known = true
 		}
-		// The order of an answer changes each time; the cache has one of its own.
+		// An answer's order changes each time, so the addresses are sorted; the cache sets the order of its answers.
 		slices.Sort(got)
 		found[kind] = slices.Compact(got)
 	}

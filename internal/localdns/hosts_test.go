@@ -28,7 +28,7 @@ func (m *machine) record(name string, kind string, addresses ...string) {
 	m.records[name+" "+kind] = addresses
 }
 
-// The names are looked up at the machine's own servers, again and again. One that nobody answers for keeps what it has.
+// The names are looked up at the machine's servers, repeatedly. A name without an answer keeps its addresses.
 func TestHosts(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.super.Names, m.super.Refresh = []string{"b.example", "a.example", "dead.example"}, 15*time.Minute
@@ -46,7 +46,7 @@ func TestHosts(t *testing.T) {
 				t.Errorf("the file is written %d times, and nothing has changed", writes)
 			}
 			m.record("b.example", "1", "192.0.2.4")
-			m.record("a.example", "1") // it has IPv6 alone by now
+			m.record("a.example", "1") // it has only IPv6 by now
 			m.wait(16 * time.Minute)
 			want = []string{"192.0.2.4 b.example", "2001:db8::1 a.example", "192.0.2.9 dead.example"}
 			if got := m.hosts(); !slices.Equal(got, want) {
@@ -65,16 +65,16 @@ func TestHosts(t *testing.T) {
 				t.Errorf("the cache itself is asked: %s", question)
 			}
 		}
-		// Three rounds at both servers, in each of the lookups of an hour and a quarter: each twice as long after the one before
-		// it as that after its own, and at last every fifteen minutes.
+		// Three rounds at both servers, in each lookup of an hour and a quarter: the pause before a lookup doubles each
+		// time, up to fifteen minutes.
 		if lookups := asked / (3 * 2); asked%(3*2) != 0 || lookups < 11 || lookups > 13 {
-			t.Errorf("a name that nobody answers for is asked %d times", asked)
+			t.Errorf("a name without an answer is looked up %d times", asked)
 		}
 	})
 }
 
-// The machine may have no network in the moment in which the resolver changes: the names are not left without addresses until
-// the next time.
+// The machine may have no network at the moment when the resolver changes: the names are looked up again before the
+// next regular time.
 func TestHostsAgain(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.super.Names, m.super.Refresh = []string{"a.example"}, 15*time.Minute
@@ -93,7 +93,7 @@ func TestHostsAgain(t *testing.T) {
 	})
 }
 
-// A type that nobody answers for keeps what it has, too.
+// If no server answers for a type, the addresses of that type stay, too.
 func TestHostsOfOneType(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.super.Names, m.super.Refresh = []string{"a.example"}, time.Minute
@@ -109,7 +109,7 @@ func TestHostsOfOneType(t *testing.T) {
 	})
 }
 
-// The file is there before the cache starts, so that the cache does not warn of it; one that is there stays.
+// The file exists before the cache starts, so that the cache does not warn about it; an existing file stays.
 func TestHostsExist(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.super.Names, m.super.Refresh, m.readyAfter = []string{"a.example"}, time.Minute, never
@@ -131,7 +131,7 @@ func TestHostsExist(t *testing.T) {
 	})
 }
 
-// Without names nobody looks any up, and there is no file.
+// Without names there are no lookups and no file.
 func TestNoHosts(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		if err := m.run(time.Hour); err != nil {

@@ -8,37 +8,38 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Machine is the machine as the supervisor needs it.
+// Machine is the part of the machine that the supervisor uses.
 type Machine interface {
 	// ReadFile reads a regular file of at most limit bytes.
 	ReadFile(path string, limit int64) ([]byte, error)
-	// WriteFileAtomic replaces a file, and makes the directories above it.
+	// WriteFileAtomic replaces a file, and creates the directories above it.
 	WriteFileAtomic(file *resource.File) error
-	// Remove removes a file; it is no error that there is none.
+	// Remove removes a file. If it is missing, that is not an error.
 	Remove(path string) error
-	// Exists reports whether there is anything at a path.
+	// Exists reports whether a path exists.
 	Exists(path string) bool
-	// Run runs a command to its end, and returns what it printed.
+	// Run runs a command to its end, and returns its output.
 	Run(ctx context.Context, command *resource.Command) ([]byte, error)
-	// Start starts a program that goes on. signal sends it a signal, and is an error where it has ended. ended has one value when
-	// it has: how.
+	// Start starts a program that keeps running. signal sends it a signal, and returns an error after its end. ended
+	// gets one value at its end: the result.
 	Start(argv []string) (signal func(os.Signal) error, ended <-chan error, err error)
-	// NetworkFile is the path of the file by which systemd-networkd has configured the interface with the default route.
+	// NetworkFile is the path of the file with which systemd-networkd has configured the interface with the default
+	// route.
 	NetworkFile() (string, error)
-	// OfferedServers are the DNS servers that DHCP has named last on that interface, whoever is asked.
+	// OfferedServers are the DNS servers in the last DHCP lease of that interface. The resolver may use others.
 	OfferedServers() ([]netip.Addr, error)
-	// MakeDummy makes an interface that leads nowhere, brings it up, and gives it addresses. One that is there stays.
+	// MakeDummy creates a dummy interface, brings it up, and gives it addresses. An existing one stays.
 	MakeDummy(name string, addresses []netip.Addr) error
-	// RemoveInterface removes an interface; it is no error that there is none.
+	// RemoveInterface removes an interface. If it is missing, that is not an error.
 	RemoveInterface(name string) error
-	// Fetch returns what is at a URL, without a proxy, where the status is 200.
+	// Fetch returns the body of a URL, without a proxy, if the status is 200.
 	Fetch(ctx context.Context, url string) (string, error)
-	// Exchange sends a DNS message to the server at HOST:PORT by UDP, with an ID of its own in its first two bytes, and returns the
-	// message with that ID that comes back.
+	// Exchange sends a DNS message by UDP to the server at HOST:PORT, with a new ID in its first two bytes, and returns
+	// the server's message with that ID.
 	Exchange(ctx context.Context, server string, message []byte) ([]byte, error)
 }
 
-// Notifier is who started the supervisor, and wants to know how it is.
+// Notifier is the supervisor's parent, which gets its state.
 type Notifier interface {
 	Ready()
 	Status(text string)

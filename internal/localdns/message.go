@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// answerBytes is what an answer may have that comes by UDP, so that it is in no fragment (RFC 6891, 6.2.5; DNS flag
-	// day 2020).
+	// answerBytes is the maximum size of an answer by UDP that is not fragmented (RFC 6891, 6.2.5; DNS flag day 2020).
 	answerBytes = 1232
-	// maxAddresses bounds how many addresses of a name are kept.
+	// maxAddresses limits how many addresses of a name are kept.
 	maxAddresses = 32
 )
 
-// question is the question for the addresses of a name; false if the text is no name.
+// question is the question for a name's addresses. It returns false if the text is not a name.
 func question(name string, kind dnsmessage.Type) (dnsmessage.Question, bool) {
 	full, err := dnsmessage.NewName(strings.TrimSuffix(name, ".") + ".")
 	return dnsmessage.Question{Name: full, Type: kind, Class: dnsmessage.ClassINET}, err == nil && full.Length > 1
 }
 
-// query is a question for the addresses of a name. The caller sets its ID, the first two bytes. nil is for a text that is no name.
+// query is a query for a name's addresses. The caller sets its ID, the first two bytes. It is nil if the text is not a
+// name.
 func query(name string, kind dnsmessage.Type) []byte {
 	asked, ok := question(name, kind)
 	if !ok {
@@ -39,19 +39,19 @@ func query(name string, kind dnsmessage.Type) []byte {
 	}
 	packed, err := message.Pack()
 	if err != nil {
-		return nil // a label that is empty, or too long
+		return nil // a label is empty or too long
 	}
 	return packed
 }
 
-// answer is what there is to know of an answer.
+// answer is the used part of an answer.
 type answer struct {
 	code      dnsmessage.RCode
 	addresses []string
 }
 
-// parseAnswer reads the answer to the question for a name. Its addresses are of the type that was asked for: of the name, or of the
-// name that this one stands for.
+// parseAnswer parses the answer to the query for a name. Its addresses are of the requested type: of the name, or of
+// its canonical name.
 func parseAnswer(name string, kind dnsmessage.Type, message []byte) (answer, error) {
 	var p dnsmessage.Parser
 	header, err := p.Start(message)
@@ -61,7 +61,7 @@ func parseAnswer(name string, kind dnsmessage.Type, message []byte) (answer, err
 	if !header.Response {
 		return answer{}, errors.New("the answer is a question")
 	}
-	// The question comes back as it was, but perhaps in other case.
+	// The question is returned unchanged, but perhaps in other case.
 	asked, _ := question(name, kind)
 	questions, err := p.AllQuestions()
 	if err != nil || len(questions) != 1 || questions[0].Type != kind || questions[0].Class != asked.Class ||
@@ -72,7 +72,7 @@ func parseAnswer(name string, kind dnsmessage.Type, message []byte) (answer, err
 	for {
 		address, err := nextAddress(&p, kind)
 		switch {
-		case errors.Is(err, dnsmessage.ErrSectionDone), err != nil && header.Truncated: // what is there of one that was cut is good
+		case errors.Is(err, dnsmessage.ErrSectionDone), err != nil && header.Truncated: // the records before the truncation are valid
 			return got, nil
 		case err != nil:
 			return answer{}, fmt.Errorf("the answer cannot be read: %w", err)
@@ -82,7 +82,7 @@ func parseAnswer(name string, kind dnsmessage.Type, message []byte) (answer, err
 	}
 }
 
-// nextAddress reads a record, and returns its address if it is one of the type that is wanted.
+// nextAddress reads a record, and returns its address if it is of the requested type.
 func nextAddress(p *dnsmessage.Parser, kind dnsmessage.Type) (address netip.Addr, err error) {
 	h, err := p.AnswerHeader()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 )
 
-// A question is what a resolver would send (RFC 1035, 4.1): checked against the bytes of one.
+// A query is what a resolver would send (RFC 1035, 4.1): compared with the bytes of one.
 func TestQuery(t *testing.T) {
 	want := "\x00\x00\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01" + "\x01a\x07example\x00" + "\x00\x1c\x00\x01" +
 		"\x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00"
@@ -27,7 +27,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// An answer of an upstream server, with a name that stands for another, and what does not belong to it.
+// An upstream server's answer, with a name that is an alias, and unrelated records.
 func TestParseAnswer(t *testing.T) {
 	head := func(flags, answers string) string {
 		return "\x12\x34" + flags + "\x00\x01\x00" + answers + "\x00\x00\x00\x00" + "\x01a\x07EXAMPLE\x00\x00\x01\x00\x01"
@@ -68,7 +68,7 @@ func TestParseAnswer(t *testing.T) {
 	}
 }
 
-// FuzzParseAnswer: whatever a server sends, it is read within its bounds, and every address is of the type asked for.
+// FuzzParseAnswer: whatever a server sends, it is read within limits, and every address has the requested type.
 func FuzzParseAnswer(f *testing.F) {
 	for _, kind := range types {
 		asked := query(dnscache.HealthName, kind)
@@ -88,14 +88,14 @@ func FuzzParseAnswer(f *testing.F) {
 	})
 }
 
-// FuzzNameservers: whatever the resolver's file holds, the cache is told of addresses alone, and never of itself.
+// FuzzNameservers: whatever the resolver's file holds, the cache gets only addresses, and never its address.
 func FuzzNameservers(f *testing.F) {
 	f.Add("# x\nnameserver 10.0.0.1\nnameserver 169.254.10.10\noptions edns0\nnameserver fe80::1%eth0\nnameserver 2001:db8::1 x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		servers := nameservers([]byte(text))
 		for word := range strings.FieldsSeq(joined(servers)) {
 			if _, err := netip.ParseAddr(word); err != nil || strings.ContainsAny(word, "{}%\"$#") {
-				t.Errorf("%q is told to the cache", word)
+				t.Errorf("the cache gets %q", word)
 			}
 		}
 		if len(servers) > maxServers || slices.Contains(servers, hostAddress) || slices.Contains(servers, podsAddress) {

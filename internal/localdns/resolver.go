@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// inForce names the DNS servers that the machine asks (systemd-resolved.service(8)).
+	// inForce has the DNS servers that the machine uses (systemd-resolved.service(8)).
 	inForce = concern.ResolvedList
-	// remembered are the servers that were in force before the cache, and switched the path of the drop-in that makes the
-	// cache the server: what is needed to find the way back.
+	// remembered are the servers from before the cache, and switched is the path of the drop-in that makes the cache
+	// the server: both are needed to switch back.
 	remembered = dnscache.RunDir + "/upstream-dns"
 	switched   = dnscache.RunDir + "/resolver"
 	// dropIn is the name of that drop-in (AKS: localdns.sh).
@@ -28,11 +28,11 @@ const (
 
 	maxResolver = 64 << 10
 	maxCorefile = 1 << 20
-	// maxServers is how many of them CoreDNS asks at most (CoreDNS: plugin forward).
+	// maxServers is how many servers CoreDNS uses at most (CoreDNS: plugin forward).
 	maxServers = 15
 
-	// upstreamPatience is how long a machine that boots may take to have a DNS server, and settlePatience how long the
-	// resolver may take to have what it was given.
+	// upstreamPatience is how long a booting machine may take to have a DNS server, and settlePatience how long the
+	// resolver may take to use new servers.
 	upstreamPatience = time.Minute
 	settlePatience   = 5 * time.Second
 	lookInterval     = 250 * time.Millisecond
@@ -41,18 +41,18 @@ const (
 	reloadPatience = resource.Duration(45 * time.Second)
 )
 
-// dropInText makes the cache the only DNS server of a network, also of one whose own files name others: an empty assignment
-// takes those of before away (systemd.network(5), DNS=).
+// dropInText makes the cache the only DNS server of a network, even if the network's files name others: an empty
+// assignment removes the earlier ones (systemd.network(5), DNS=).
 const dropInText = "# Written by slipway-node local-dns, which removes it when it ends.\n" +
 	"[Network]\nDNS=\nDNS=" + dnscache.HostListener + "\n\n[DHCP]\nUseDNS=false\n"
 
-// switchResolver has the machine's resolver ask the cache, and nobody else. Where that is written is noted before, so that
-// the way back is known whatever happens.
+// switchResolver makes the cache the only server of the machine's resolver. It first records the drop-in's path, so
+// that the resolver can be switched back whatever happens.
 func (s *Supervisor) switchResolver(ctx context.Context, network string) error {
 	place := "/run/systemd/network/" + path.Base(network) + ".d/" + dropIn
 	for _, file := range []*resource.File{
 		{Path: switched, Mode: 0o600, Content: []byte(place + "\n")},
-		{Path: place, Mode: 0o644, Content: []byte(dropInText)}, // systemd-networkd is no superuser
+		{Path: place, Mode: 0o644, Content: []byte(dropInText)}, // systemd-networkd does not run as the superuser
 	} {
 		if err := s.Machine.WriteFileAtomic(file); err != nil {
 			return err
@@ -69,8 +69,8 @@ func (s *Supervisor) switchResolver(ctx context.Context, network string) error {
 	return err
 }
 
-// restoreResolver has the machine's resolver ask whom it asked before, and waits until it does. If the cache is not in
-// force, it does nothing.
+// restoreResolver switches the machine's resolver back to its earlier servers, and waits until it uses them. If the
+// cache is not in use, it does nothing.
 func (s *Supervisor) restoreResolver(ctx context.Context) error {
 	note, err := s.Machine.ReadFile(switched, maxResolver)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,14 +88,14 @@ func (s *Supervisor) restoreResolver(ctx context.Context) error {
 		return err
 	}
 	if err := s.settle(ctx, false); err != nil {
-		// The drop-in is gone, and nothing else can be done here. The note stays, so the next to come tries again.
+		// The drop-in is gone, and nothing else can be done here. The record stays, so the next run tries again.
 		s.Log.Warn("the resolver still asks the DNS cache", "path", inForce, "error", err)
 		return nil
 	}
 	return s.Machine.Remove(switched)
 }
 
-// settle waits until the cache is, or is not, among the servers that the resolver asks.
+// settle waits until the cache is, or is not, among the resolver's servers.
 func (s *Supervisor) settle(ctx context.Context, isCache bool) error {
 	return pollFor(ctx, settlePatience, func() (bool, error) {
 		text, err := s.Machine.ReadFile(inForce, maxResolver)
@@ -106,7 +106,7 @@ func (s *Supervisor) settle(ctx context.Context, isCache bool) error {
 	})
 }
 
-// reload has systemd-networkd read its networks again.
+// reload makes systemd-networkd read its networks again.
 func (s *Supervisor) reload(ctx context.Context) error {
 	return s.run(ctx, "read the networks again", reloadPatience, []string{"networkctl", "reload"})
 }
@@ -121,7 +121,7 @@ func (s *Supervisor) run(ctx context.Context, label string, patience resource.Du
 
 var errPatience = errors.New("takes too long")
 
-// pollFor looks until it has seen enough, for as long as its patience lasts.
+// pollFor looks until it has seen enough, or until its patience ends.
 func pollFor(ctx context.Context, patience time.Duration, look func() (enough bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()

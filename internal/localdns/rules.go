@@ -5,15 +5,15 @@ import (
 	"errors"
 )
 
-// ruleComment marks the rules (AKS: localdns.sh). By it AKS knows them as its own, where it looks for rules of others
-// before it allows eBPF host routing.
+// ruleComment marks the rules (AKS: localdns.sh). AKS recognizes its rules by it, when it looks for other rules before
+// it allows eBPF host routing.
 const ruleComment = "localdns: skip conntrack"
 
-// maxDuplicates is how often a rule is removed that is there more than once.
+// maxDuplicates is how often a duplicate rule is removed.
 const maxDuplicates = 8
 
-// rules are those by which the kernel does not follow connections to the cache: a query and its answer would take an entry
-// of its table each.
+// rules make the kernel not track connections to the cache: otherwise a query and its answer would take an entry of its
+// table each.
 func rules() (all [][]string) {
 	for _, chain := range []string{"OUTPUT", "PREROUTING"} {
 		for _, listener := range listeners {
@@ -28,7 +28,7 @@ func rules() (all [][]string) {
 	return all
 }
 
-// rule does something with a rule: -C asks whether it is there.
+// rule changes or checks a rule: -C checks whether it exists.
 func (s *Supervisor) rule(ctx context.Context, do string, rule []string) error {
 	return s.run(ctx, "packet filter rule of the DNS cache", commandPatience, append([]string{"iptables", "-w", "-t", "raw", do}, rule...))
 }

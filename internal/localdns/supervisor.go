@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	// device is the interface that has the cache's addresses.
+	// device is the interface with the cache's addresses.
 	device = "localdns"
-	// corefile is the one in use: the planner's, with the machine's own DNS servers.
+	// corefile is the one in use: the planner's, with the machine's DNS servers.
 	corefile = dnscache.RunDir + "/corefile"
 
-	// readyTries is how often the cache is asked whether it is ready, once a second (AKS: localdns.sh).
+	// readyTries is how often to check whether the cache is ready, once a second (AKS: localdns.sh).
 	readyTries    = 60
 	readyInterval = time.Second
 	askPatience   = 3 * time.Second
-	// beat is how often the cache is asked how it is. It is restarted after failuresInRow, or failuresInAll within
-	// failureSpan (AKS: localdns.sh).
+	// beat is how often the cache is checked. It is restarted after failuresInRow, or failuresInAll within failureSpan
+	// (AKS: localdns.sh).
 	beat          = 12 * time.Second
 	failuresInRow = 5
 	failuresInAll = 10
 	failureSpan   = 10 * time.Minute
-	// endPatience is how long the cache may take to end, and stopPatience how long all of the way back may take.
+	// endPatience limits the time for the cache to end, and stopPatience the time for undoing everything.
 	endPatience  = 5 * time.Second
 	stopPatience = 30 * time.Second
 )
@@ -44,12 +44,12 @@ var (
 	listeners   = []netip.Addr{hostAddress, podsAddress}
 )
 
-// readyURL is where the cache says that it is ready (CoreDNS: plugin ready).
+// readyURL is where the cache reports that it is ready (CoreDNS: plugin ready).
 const readyURL = "http://" + dnscache.HostListener + ":8181/ready"
 
-// Settings are what a supervisor is told.
+// Settings are a supervisor's settings.
 type Settings struct {
-	// Program is CoreDNS, Corefile its configuration as the planner has written it.
+	// Program is CoreDNS, Corefile the configuration that the planner has written.
 	Program, Corefile string
 	// Names are kept in the file of hosts, and looked up every Refresh.
 	Names   []string
@@ -64,14 +64,14 @@ type Supervisor struct {
 	Log      *slog.Logger
 }
 
-// cache is CoreDNS, once it is started: see [Machine.Start].
+// cache is the running CoreDNS: see [Machine.Start].
 type cache struct {
 	signal func(os.Signal) error
 	ended  <-chan error
 }
 
-// Run runs the cache until ctx is done, which is no error, or the cache has ended or is not well. On return the machine's
-// resolver is as it was.
+// Run runs the cache until ctx is done, which is no error, or the cache has ended or is unhealthy. On return the
+// machine's resolver is as it was before.
 func (s *Supervisor) Run(ctx context.Context) error {
 	process, err := s.supervise(ctx)
 	if ctx.Err() != nil {
@@ -82,7 +82,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 
 // supervise starts the cache, and watches it. It returns the process, if there is one.
 func (s *Supervisor) supervise(ctx context.Context) (process *cache, err error) {
-	// An earlier supervisor may have been killed, and then nobody has put the resolver back.
+	// An earlier supervisor may have been killed before it could switch the resolver back.
 	if err := s.restoreResolver(ctx); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Supervisor) supervise(ctx context.Context) (process *cache, err error) 
 	return process, s.watch(ctx, process, n)
 }
 
-// use says which servers the cache asks by now, and looks names up there until the function that it returns is called.
+// use reports the cache's present servers, and looks names up there until the returned function is called.
 func (s *Supervisor) use(ctx context.Context, servers []netip.Addr) (stop func()) {
 	s.Log.Info("the DNS cache asks these servers", "upstream", joined(servers))
 	s.Notifier.Status("The DNS cache answers, and asks " + joined(servers))
@@ -128,12 +128,12 @@ func (s *Supervisor) use(ctx context.Context, servers []netip.Addr) (stop func()
 	}
 }
 
-// Stop undoes all that a supervisor does to the machine, but for the cache itself, which ends with its unit.
+// Stop undoes all that a supervisor does to the machine, except the cache itself, which ends with its unit.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	return errors.Join(s.restoreResolver(ctx), s.removeRules(ctx), s.removeInterface())
 }
 
-// prepare writes what the cache reads.
+// prepare writes the cache's files.
 func (s *Supervisor) prepare(servers []netip.Addr) error {
 	text, err := s.Machine.ReadFile(s.Corefile, maxCorefile)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Supervisor) prepare(servers []netip.Addr) error {
 	return s.Machine.WriteFileAtomic(&resource.File{Path: dnscache.HostsFile, Mode: 0o644})
 }
 
-// listen makes the interface of the cache, and has the kernel not follow the connections to it.
+// listen creates the cache's interface, and makes the kernel not track connections to it.
 func (s *Supervisor) listen(ctx context.Context) error {
 	if err := s.Machine.MakeDummy(device, listeners); err != nil {
 		return fmt.Errorf("make the interface of the DNS cache: %w", err)
@@ -179,7 +179,7 @@ func (s *Supervisor) awaitReady(ctx context.Context, process *cache) error {
 	return fmt.Errorf("the DNS cache is not ready after %d tries: %w", readyTries, last)
 }
 
-// ready asks the cache whether it is ready.
+// ready checks whether the cache is ready.
 func (s *Supervisor) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -198,9 +198,9 @@ func ended(err error) error {
 	return fmt.Errorf("the DNS cache has ended: %w", err)
 }
 
-// watch asks the cache how it is, and the network for its DNS servers, until ctx is done, the cache has ended, or has failed too
-// often. systemd hears each time that the supervisor is at work: when a cache that fails is restarted is decided here, and a
-// minute without an answer would be the time that systemd waits itself.
+// watch checks the cache, and the network for its DNS servers, until ctx is done, the cache has ended, or has failed
+// too often. It notifies systemd each time, because this package decides when a failing cache is restarted, and
+// systemd's own limit is a minute.
 func (s *Supervisor) watch(ctx context.Context, process *cache, n network) error {
 	stop := s.use(ctx, n.servers)
 	defer func() { stop() }()
@@ -247,7 +247,7 @@ func (s *Supervisor) watch(ctx context.Context, process *cache, n network) error
 	}
 }
 
-// well asks the cache whether it is ready, and for a name at each of its addresses, all at the same time.
+// well checks whether the cache is ready, and queries a name at each of its addresses, all in parallel.
 func (s *Supervisor) well(ctx context.Context) error {
 	errs := make([]error, len(listeners)+1)
 	var asked sync.WaitGroup
@@ -265,7 +265,7 @@ func (s *Supervisor) well(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ask asks a server for the addresses of a name.
+// ask queries a server for the addresses of a name.
 func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, kind dnsmessage.Type) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -284,7 +284,7 @@ func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, ki
 	return got, nil
 }
 
-// end ends the cache, if it was started, after the resolver asks it no more.
+// end ends the cache, if it was started, after the resolver does not use it any more.
 func (s *Supervisor) end(process *cache) error {
 	s.Notifier.Stopping()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
@@ -296,7 +296,7 @@ func (s *Supervisor) end(process *cache) error {
 	return errors.Join(append(errs, s.removeInterface())...)
 }
 
-// endProcess asks the cache to end, and ends it if it does not.
+// endProcess asks the cache to end, and kills it if it does not.
 func (s *Supervisor) endProcess(process *cache) {
 	if err := process.signal(os.Interrupt); err != nil {
 		return // it has ended

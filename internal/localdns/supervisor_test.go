@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The resolver is switched when the cache is ready, and put back before the cache ends.
+// The resolver is switched when the cache is ready, and switched back before the cache ends.
 func TestOrder(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.readyAfter = 20 * time.Second
@@ -38,21 +38,21 @@ func TestOrder(t *testing.T) {
 		}
 		m.clean()
 		if m.told[0] != "ready" || m.told[len(m.told)-1] != "stopping" || !slices.Contains(m.told, "The DNS cache answers, and asks 10.1.0.4 10.1.0.5") {
-			t.Errorf("systemd was told %q", m.told)
+			t.Errorf("systemd got %q", m.told)
 		}
 	})
 }
 
-// What the machine has is told to the cache, the kernel and the resolver as it is meant.
+// The machine's values reach the cache, the kernel and the resolver unchanged.
 func TestWhatIsWritten(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		err := m.run(time.Minute, func() {
 			want := ".:53 {\n    forward . 10.1.0.4 10.1.0.5 {\n    }\n}\na:53 {\n    forward . 10.0.0.10 {\n    }\n}\n"
 			if got := m.files["/run/localdns/corefile"]; got != want {
-				t.Errorf("the cache is told\n%s", got)
+				t.Errorf("the cache gets\n%s", got)
 			}
 			if got := m.files[placed]; !strings.HasSuffix(got, "\n[Network]\nDNS=\nDNS=169.254.10.10\n\n[DHCP]\nUseDNS=false\n") {
-				t.Errorf("the network is told\n%s", got)
+				t.Errorf("the network gets\n%s", got)
 			}
 			if len(m.rules) != 8 || m.rules[7] != "PREROUTING -d 169.254.10.11/32 -p udp -m udp --dport 53 -m comment --comment localdns: skip conntrack -j NOTRACK" {
 				t.Errorf("the rules are\n%s", strings.Join(m.rules, "\n"))
@@ -64,7 +64,7 @@ func TestWhatIsWritten(t *testing.T) {
 	})
 }
 
-// Without a cache that is ready, the resolver is as it was all the time.
+// If the cache never becomes ready, the resolver stays unchanged.
 func TestNeverReady(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(m *machine)
@@ -100,7 +100,7 @@ func TestNeverReady(t *testing.T) {
 	}
 }
 
-// A cache that ends, or is not well any more, is given up, and the resolver put back.
+// If the cache ends or becomes unhealthy, the supervisor gives up and switches the resolver back.
 func TestCrashAfterReady(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		time.AfterFunc(time.Hour, m.crash)
@@ -111,10 +111,10 @@ func TestCrashAfterReady(t *testing.T) {
 	})
 }
 
-// Five failures in a row are too many, and ten in ten minutes; others are not.
+// Five failures in a row are too many, and ten in ten minutes; fewer are not.
 func TestWatchdog(t *testing.T) {
 	for name, c := range map[string]struct {
-		// sick is for how many rounds the cache does not answer, of how many.
+		// sick is for how many rounds out of a number the cache does not answer.
 		sick, of int
 		want     string
 	}{
@@ -152,7 +152,7 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// systemd hears of the supervisor more often than it waits, also of one whose cache does not answer.
+// The supervisor notifies systemd more often than systemd requires, even if the cache does not answer.
 func TestAlive(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		if err := m.run(time.Hour); err != nil {
@@ -170,8 +170,8 @@ func TestAlive(t *testing.T) {
 	})
 }
 
-// A supervisor that was killed has left everything: "--stop" puts the resolver back, and so does the next one, before it
-// does anything else.
+// A killed supervisor has left everything behind: "--stop" switches the resolver back, and so does the next supervisor,
+// before it does anything else.
 func TestAfterKill(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		var files map[string]string
@@ -205,7 +205,7 @@ func TestAfterKill(t *testing.T) {
 	})
 }
 
-// The second start finds the DNS servers that are in force by then, and does not take the cache for one.
+// The second start finds the DNS servers of that time, and does not take the cache for one.
 func TestUpstreamChanges(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		if err := m.run(time.Minute); err != nil {
@@ -219,13 +219,13 @@ func TestUpstreamChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.files[corefile]; !strings.Contains(got, "forward . 10.1.0.9 {") {
-			t.Errorf("the cache is told\n%s", got)
+			t.Errorf("the cache gets\n%s", got)
 		}
 	})
 }
 
-// While it runs, the cache asks the servers that the network has named last in place of those that it has named before. Nothing
-// is restarted, and the resolver goes on asking the cache.
+// While it runs, the cache uses the network's new servers instead of the earlier ones. Nothing is restarted, and the
+// resolver keeps using the cache.
 func TestUpstreamFollowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after, want string
@@ -254,7 +254,7 @@ func TestUpstreamFollowed(t *testing.T) {
 					told, kept, asked := m.files[corefile], m.files[remembered], slices.Clone(m.asked)
 					m.mu.Unlock()
 					if got, want := told, ".:53 {\n    forward . "+c.want+" {\n"; !strings.HasPrefix(got, want) {
-						t.Errorf("the cache is told\n%s", got)
+						t.Errorf("the cache gets\n%s", got)
 					}
 					if got, want := kept, "nameserver "+strings.ReplaceAll(c.want, " ", "\nnameserver ")+"\n"; got != want {
 						t.Errorf("remembered are\n%s", got)
@@ -279,7 +279,7 @@ func TestUpstreamFollowed(t *testing.T) {
 	}
 }
 
-// A machine that is without a route for a moment has no other servers, and those that it has after that are found.
+// A machine without a route for a moment keeps its servers, and its later servers are found.
 func TestUpstreamWithoutRoute(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.offered = m.servers
@@ -289,14 +289,14 @@ func TestUpstreamWithoutRoute(t *testing.T) {
 			m.mu.Unlock()
 			m.wait(2 * beat)
 			if got := m.files[corefile]; !strings.Contains(got, "forward . 10.1.0.4 10.1.0.5 {") {
-				t.Errorf("the cache is told\n%s", got)
+				t.Errorf("the cache gets\n%s", got)
 			}
 			m.mu.Lock()
 			m.unrouted = false
 			m.mu.Unlock()
 			m.wait(2 * beat)
 			if got := m.files[corefile]; !strings.Contains(got, "forward . 10.2.0.4 {") {
-				t.Errorf("the cache is told\n%s", got)
+				t.Errorf("the cache gets\n%s", got)
 			}
 		})
 		if err != nil {
@@ -305,7 +305,7 @@ func TestUpstreamWithoutRoute(t *testing.T) {
 	})
 }
 
-// Where only the cache is in force, the servers of before it are known from the run before.
+// If the resolver uses only the cache, the earlier servers are known from the run before.
 func TestUpstreamRemembered(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		if err := m.run(time.Minute); err != nil {
@@ -314,7 +314,7 @@ func TestUpstreamRemembered(t *testing.T) {
 		m.files[inForce] = "nameserver 169.254.10.10\n"
 		if err := m.run(time.Minute, func() {
 			if got := m.files[corefile]; !strings.Contains(got, "forward . 10.1.0.4 10.1.0.5 {") {
-				t.Errorf("the cache is told\n%s", got)
+				t.Errorf("the cache gets\n%s", got)
 			}
 		}); err != nil {
 			t.Error(err)
@@ -322,7 +322,7 @@ func TestUpstreamRemembered(t *testing.T) {
 	})
 }
 
-// A machine that boots gets its DNS servers later.
+// A booting machine gets its DNS servers later.
 func TestUpstreamLate(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		delete(m.files, inForce)
@@ -341,7 +341,7 @@ func TestUpstreamLate(t *testing.T) {
 	})
 }
 
-// What is there already is not made twice, and what is not there is no error.
+// Existing rules and interfaces are not created twice, and removing missing ones is no error.
 func TestIdempotent(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		ctx := m.Context()
@@ -363,7 +363,7 @@ func TestIdempotent(t *testing.T) {
 	})
 }
 
-// A resolver that cannot be switched is no reason to leave one half.
+// If the resolver cannot be switched, nothing of the switch stays behind.
 func TestReloadFails(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		m.failing = []string{"networkctl"}
@@ -371,7 +371,7 @@ func TestReloadFails(t *testing.T) {
 			t.Error(err)
 		}
 		if m.files[placed] != "" || m.files[switched] == "" {
-			t.Error("the drop-in is there, or nobody knows of it")
+			t.Error("the drop-in exists, or is not recorded")
 		}
 		m.failing = nil
 		if err := m.super.Stop(m.Context()); err != nil {
@@ -381,7 +381,7 @@ func TestReloadFails(t *testing.T) {
 	})
 }
 
-// A cache that does not end is killed, after the resolver was put back.
+// A cache that does not end is killed, after the resolver was switched back.
 func TestCacheThatStays(t *testing.T) {
 	onMachine(t, func(m *machine) {
 		if err := m.run(time.Minute, func() { m.process.stays = true }); err != nil {
@@ -394,7 +394,7 @@ func TestCacheThatStays(t *testing.T) {
 	})
 }
 
-// Who is asked to end does so at any moment.
+// A supervisor that is asked to end does so at any moment.
 func TestStopAnyTime(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, 30 * time.Second} {
 		onMachine(t, func(m *machine) {

@@ -15,11 +15,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// network is what the machine's network has said of DNS.
+// network is the DNS configuration of the machine's network.
 type network struct {
-	// file is the one by which systemd-networkd has configured it.
+	// file is the file with which systemd-networkd has configured it.
 	file string
-	// offered are the DNS servers that DHCP has named, and servers those that the cache asks.
+	// offered are the DNS servers in the DHCP lease, and servers those that the cache uses.
 	offered, servers []netip.Addr
 }
 
@@ -28,18 +28,20 @@ func (s *Supervisor) findNetwork(ctx context.Context) (n network, err error) {
 	if n.file, err = s.Machine.NetworkFile(); err != nil {
 		return n, fmt.Errorf("find the network whose DNS server is to be the cache: %w", err)
 	}
-	// Before the servers in force: what changes in between is found later. Who does not say has none.
+	// This precedes reading the servers in use, so that a change in between is found later. Without an answer there are
+	// none.
 	n.offered, _ = s.Machine.OfferedServers()
 	n.servers, err = s.upstream(ctx)
 	return n, err
 }
 
-// follow has the cache ask the DNS servers that DHCP names by now in place of those that it has named before, and reports whether
-// they are others: a network can get new ones while the machine runs, and with the cache in force the resolver does not see them.
+// follow makes the cache use the present DNS servers of the DHCP lease instead of the earlier ones, and reports whether
+// they differ: a network can change them while the machine runs, and with the cache in use the resolver does not see
+// that.
 func (s *Supervisor) follow(n *network, process *cache) (changed bool, err error) {
 	offered, err := s.Machine.OfferedServers()
 	if err != nil || len(offered) == 0 || slices.Equal(offered, n.offered) {
-		return false, nil // without a route there is no network for the moment
+		return false, nil // without a route the network is down for the moment
 	}
 	servers := replaced(n.servers, n.offered, offered)
 	if changed = !slices.Equal(servers, n.servers); changed {
@@ -49,7 +51,7 @@ func (s *Supervisor) follow(n *network, process *cache) (changed bool, err error
 		if err := s.prepare(servers); err != nil {
 			return false, err
 		}
-		// It goes on answering, with the old settings where it does not take the new ones (CoreDNS manual, Reload).
+		// It keeps answering. If it rejects the new settings, it keeps the old ones (CoreDNS manual, Reload).
 		if err := process.signal(syscall.SIGUSR1); err != nil {
 			return false, fmt.Errorf("have the DNS cache read its settings again: %w", err)
 		}
@@ -58,8 +60,8 @@ func (s *Supervisor) follow(n *network, process *cache) (changed bool, err error
 	return changed, nil
 }
 
-// replaced are servers with those of one list in place of those of another. If none of the old ones is asked, the machine does not
-// ask those of its network, and nothing changes; nor if none of the new ones can be asked.
+// replaced replaces the servers of one list by those of another. If none of the old ones is in use, the machine does
+// not use its network's servers, and nothing changes. Nor does it if none of the new ones can be used.
 func replaced(servers, old, with []netip.Addr) []netip.Addr {
 	var all []netip.Addr
 	for _, server := range servers {
@@ -75,7 +77,7 @@ func replaced(servers, old, with []netip.Addr) []netip.Addr {
 	return all
 }
 
-// resolverText names servers as resolv.conf(5) does.
+// resolverText formats servers for resolv.conf(5).
 func resolverText(servers []netip.Addr) []byte {
 	var text bytes.Buffer
 	for _, server := range servers {
@@ -84,8 +86,8 @@ func resolverText(servers []netip.Addr) []byte {
 	return text.Bytes()
 }
 
-// nameservers are the DNS servers that a file names (resolv.conf(5)), each once, and without the cache itself. One that
-// can be reached by a link alone is left out: CoreDNS does not know the link.
+// nameservers are the DNS servers in a file (resolv.conf(5)), each once, and without the cache itself. A link-local one
+// is left out: CoreDNS does not know the link.
 func nameservers(text []byte) (servers []netip.Addr) {
 	for line := range bytes.Lines(text) {
 		words := strings.Fields(string(line))
@@ -101,7 +103,7 @@ func nameservers(text []byte) (servers []netip.Addr) {
 	return servers[:min(len(servers), maxServers)]
 }
 
-// upstream finds the machine's DNS servers: those in force, or, where only the cache is, those that were before it.
+// upstream finds the machine's DNS servers: those in use, or, if that is only the cache, the earlier ones.
 func (s *Supervisor) upstream(ctx context.Context) ([]netip.Addr, error) {
 	known, err := s.recall()
 	if err != nil {
@@ -131,12 +133,12 @@ func (s *Supervisor) upstream(ctx context.Context) ([]netip.Addr, error) {
 	return nil, err
 }
 
-// remember keeps the servers in force, for a supervisor that finds the cache alone in force.
+// remember records the servers in use, for a later supervisor that finds only the cache in use.
 func (s *Supervisor) remember(servers []netip.Addr) error {
 	return s.Machine.WriteFileAtomic(&resource.File{Path: remembered, Mode: 0o600, Content: resolverText(servers)})
 }
 
-// recall are the servers that were in force before the cache.
+// recall returns the servers that were in use before the cache.
 func (s *Supervisor) recall() ([]netip.Addr, error) {
 	text, err := s.Machine.ReadFile(remembered, maxResolver)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +147,7 @@ func (s *Supervisor) recall() ([]netip.Addr, error) {
 	return nameservers(text), err
 }
 
-// withServers is a Corefile that asks the machine's own DNS servers where the planner's asks Azure's: on Azure, those of
+// withServers replaces Azure's DNS server in the planner's Corefile by the machine's DNS servers: on Azure, those of
 // the virtual network (AKS: localdns.sh).
 func withServers(text []byte, servers []netip.Addr) []byte {
 	const azure = "forward . " + dnscache.AzureDNS + " {"
