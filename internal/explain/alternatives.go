@@ -8,11 +8,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// marker is in every name and value that is made up here, so that what comes of it can be told from
-// what is the document's.
+// marker is in every generated name and value, so that their effects can be distinguished from the document's.
 const marker = "explain"
 
-// plausible are strings of the forms that fields want.
+// plausible are strings in the formats that fields accept.
 var plausible = []string{
 	marker,
 	"1.20.0",
@@ -41,11 +40,11 @@ var plausible = []string{
 	"-----BEGIN PRIVATE KEY-----\nZXhwbGFpbg==\n-----END PRIVATE KEY-----\n",
 }
 
-// madeUpNames are names of a map's fields, of the forms that maps want.
+// madeUpNames are names of a map's fields, in the formats that maps accept.
 var madeUpNames = []string{marker, "net.explain", "NOFILE"}
 
-// alternatives returns other values that a field could have: text, a number, a boolean, or, where
-// the field has none, a list or map with one thing in it. certificate is one that passes for one.
+// alternatives returns other values that a field could have: text, a number, a boolean, or, for a field without a
+// value, a list or map with one element. certificate is a valid certificate.
 func (c *catalog) alternatives(s *shape, n *document.Node, certificate string) []document.Node {
 	s = c.follow(s)
 	var all []document.Node
@@ -76,7 +75,7 @@ func (c *catalog) alternatives(s *shape, n *document.Node, certificate string) [
 	return all
 }
 
-// enumerated are the names of an enumeration.
+// enumerated are the values of an enumeration.
 func enumerated(s *shape) []document.Node {
 	var all []document.Node
 	for _, value := range s.Enum {
@@ -99,7 +98,7 @@ func (c *catalog) filled(s *shape, certificate string) document.Node {
 	return n
 }
 
-// likewise are values of the kind that a value has, where any kind will do.
+// likewise are values of the same type as a value, for a field that accepts any.
 func likewise(n *document.Node) []document.Node {
 	switch {
 	case n == nil:
@@ -126,7 +125,7 @@ func numbers(n *document.Node) []document.Node {
 	return all
 }
 
-// texts are strings: the value with something to it, and strings of every form.
+// texts are strings: the value with a suffix, and strings in every format.
 func texts(n *document.Node, certificate string) []document.Node {
 	var all []document.Node
 	if n != nil && n.Text != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// whoReads says who applies a field, which becomes the given fields of the NodeConfig. What is applied is what is read.
+// whoReads sets who applies a field, which becomes the given fields of the NodeConfig. A field that is read is applied.
 func (e *experiment) whoReads(x *Explanation, at *position, becomes []string) {
 	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok {
 		x.Applied = r.Applied
@@ -32,7 +32,7 @@ func (e *experiment) whoReads(x *Explanation, at *position, becomes []string) {
 	}
 }
 
-// notApplied returns the fields of the NodeConfig, at a path and below it, that nobody reads.
+// notApplied returns the fields of the NodeConfig, at a path and below it, that no concern reads.
 func (c *catalog) notApplied(s *shape, path string) []string {
 	s = c.follow(s)
 	var all []string
@@ -51,7 +51,7 @@ func (c *catalog) notApplied(s *shape, path string) []string {
 	return all
 }
 
-// Readers names in words the concerns that read a field; it is empty where none does.
+// Readers names the concerns that read a field, in words. It is empty if there are no such concerns.
 func (x *Explanation) Readers() string {
 	switch {
 	case len(x.ReadBy) == 0:

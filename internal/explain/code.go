@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 )
 
-// IsCode reports whether a name is that of an exit code, or a number, and not a field's.
+// IsCode reports whether a name is an exit code's, or a number, and not a field's.
 func IsCode(name string) bool {
 	return strings.HasPrefix(name, "ERR_") || name == "SUCCESS" || name != "" && strings.Trim(name, "0123456789") == ""
 }

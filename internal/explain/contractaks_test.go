@@ -25,7 +25,8 @@ one of them (240, if it has none of its own).
 This page is generated (` + "`make golden`" + `) from the planner, with the contracts of [examples](../examples).
 `
 
-// contractOfAKS is docs/contract-aks.md, with a table for each message; that of the contract's own fields is first.
+// contractOfAKS is docs/contract-aks.md, with a table for each message. The table of the contract's top-level fields is
+// first.
 func contractOfAKS(rows []fieldRow) []byte {
 	tables := make(map[string]string)
 	for _, row := range rows {
@@ -47,7 +48,7 @@ func contractOfAKS(rows []fieldRow) []byte {
 	return []byte(out.String())
 }
 
-// onNode are the cells of what a field comes to.
+// onNode are the table cells with a field's effects.
 func onNode(row fieldRow) string {
 	if row.state != applied {
 		return row.state + ": " + cmp.Or(row.where, "no concern reads it") + " | | |"
@@ -87,7 +88,7 @@ func onNode(row fieldRow) string {
 	return strings.Join([]string{text, joined(phases), joined(changes), joined(codes)}, " | ")
 }
 
-// shown are the resources that a row names: those that the example has come first.
+// shown are the resources that a row names. Those in the example's plan come first.
 func shown(all []Dependent) []Dependent {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Dependent) int {

@@ -1,10 +1,10 @@
-// Package explain says what a field of a contract does, what an exit code means, and what a tag of a machine's changes: what a field is for, which values it
-// takes, what it is without one, which fields of the NodeConfig it becomes, and which files, units, kernel parameters and
-// checks of the node depend on it.
+// Package explain explains a field of a contract, an exit code, and a machine's tag: a field's purpose, the values that
+// it accepts, its default, the fields of the NodeConfig that it becomes, and the files, units, kernel parameters and
+// checks of the node that depend on it.
 //
-// It finds out what depends on a field by planning the contract with other values of it, and has from internal/plan who
-// reads it: nothing about a field is written down here. It shows no secret, writes nothing and does no I/O. cmd/slipway (explain) calls it, and the test here that
-// writes docs/fields.md.
+// It finds the dependents of a field by planning the contract with other values of it, and its readers from
+// internal/plan: it has no descriptions of fields. It shows no secret, writes nothing and does no I/O. cmd/slipway
+// (explain) calls it, and the test here that writes docs/fields.md.
 package explain
 
 import (
@@ -30,38 +30,38 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// Explanation is what there is to say of a field. It is the JSON form too.
+// Explanation is the explanation of a field, also in JSON.
 type Explanation struct {
 	Field string `json:"field"`
-	// File names the contract; it is empty where none is given, and then there is no value.
+	// File names the contract. It is empty without a contract, and then there is no value.
 	File        string `json:"file,omitempty"`
 	Dialect     string `json:"dialect"`
 	Description string `json:"description,omitempty"`
-	// Takes says in words what a value may be.
+	// Takes describes the accepted values.
 	Takes string `json:"takes,omitempty"`
-	// From is the field of the contract that this one of the NodeConfig comes from.
+	// From is the contract's field from which this field of the NodeConfig comes.
 	From   string `json:"from,omitempty"`
 	Set    bool   `json:"set"`
 	Secret bool   `json:"secret,omitempty"`
-	// Value and Default are null where there is none.
+	// Value and Default are null if there is no value or default.
 	Value     json.RawMessage `json:"value"`
 	Default   json.RawMessage `json:"default"`
 	Becomes   []Becomes       `json:"becomes"`
 	Resources []Dependent     `json:"resources"`
-	// Applied says that this version applies the field: a concern of the planner reads what it becomes, or something
-	// else on the node does. Problems say where this contract is an exception.
+	// Applied reports whether this version applies the field: a concern of the planner reads what it becomes, or
+	// another part of the node does. Problems explain exceptions of this contract.
 	Applied bool `json:"applied"`
 	// ReadBy are the names of those concerns.
 	ReadBy []string `json:"readBy"`
-	// NotApplied are the fields within an applied field of the NodeConfig that are not; "*" stands for any name.
+	// NotApplied are the fields within an applied field of the NodeConfig that are not applied; "*" means any name.
 	NotApplied []string `json:"notApplied,omitempty"`
-	// Tags are the machine's tags that change what the field does.
+	// Tags are the machine's tags that change the field's effect.
 	Tags []facts.Tag `json:"tags,omitempty"`
 	// Computed are the kubelet's settings that the planner derives from the field, each with its derivation.
 	Computed []capacity.Step `json:"computed,omitempty"`
-	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
+	// Why describes the effect of a field that changes nothing in the plan, or why it has none.
 	Why string `json:"why,omitempty"`
-	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
+	// Planned is false if the contract has too many errors to be planned, so that its resources are unknown.
 	Planned  bool                 `json:"planned"`
 	Problems []nodeconfig.Problem `json:"problems"`
 }
@@ -75,20 +75,20 @@ type Becomes struct {
 // Dependent is a resource that depends on a field.
 type Dependent struct {
 	ID resource.ID `json:"id"`
-	// Phase is when it is brought about.
+	// Phase is when it is applied.
 	Phase resource.Phase `json:"phase"`
-	// Restarts and Reloads are the units that do so when it changes.
+	// Restarts and Reloads are the units that restart or reload when it changes.
 	Restarts []string `json:"restarts,omitempty"`
 	Reloads  []string `json:"reloads,omitempty"`
-	// ExitCode is that of a provisioning that fails at it; 0 where it has none of its own.
+	// ExitCode is the exit code of a provisioning that fails at it. 0 means that it has no specific one.
 	ExitCode int `json:"exitCode,omitempty"`
-	// Planned is false for one that another value would bring.
+	// Planned is false for a resource that only another value would add.
 	Planned bool `json:"planned"`
 }
 
-// Field explains a field of a contract that is readable: in the contract's own terms, or else in the NodeConfig's. path is
-// written as people do, with or without "$." in front. known are the facts of the machine that the contract is planned
-// for. The caller names the file. The error is a [NotFoundError].
+// Field explains a field of a readable contract: by the contract's names, or else by the NodeConfig's. path is written
+// as people do, with or without a leading "$.". known are the facts of the machine for the plan. The caller sets the
+// file. The error is a [NotFoundError].
 func Field(c *compile.Contract, path string, known facts.Facts) (*Explanation, error) {
 	own := newExperiment(c.Dialect, c.Profile(), parseTree(c.Canonical()), known)
 	at, err := own.find(path)
@@ -112,8 +112,8 @@ func Field(c *compile.Contract, path string, known facts.Facts) (*Explanation, e
 	return nil, unknownField(err, path, catalogs)
 }
 
-// FieldOfAny explains a field without a contract: what is true of it in any, in the first of the dialects that
-// has it. What depends on it is found with the dialect's example. The error is a [NotFoundError].
+// FieldOfAny explains a field without a contract: what is true in any contract, in the first of the dialects that has
+// it. It finds the dependents with the dialect's example. The error is a [NotFoundError].
 func FieldOfAny(dialects []string, path string, known facts.Facts) (*Explanation, error) {
 	var unknown error
 	var catalogs []*catalog
@@ -137,15 +137,15 @@ func FieldOfAny(dialects []string, path string, known facts.Facts) (*Explanation
 	return nil, unknownField(unknown, path, catalogs)
 }
 
-// read reads a contract of a dialect, for a family of nodes; empty for its own.
+// read reads a contract of a dialect, for a node family. Empty means the dialect's family.
 func read(data []byte, dialect, profile string) *compile.Contract {
 	return compile.ReadAs([]compile.Document{{Data: data}}, compile.Reading{Dialect: dialect, Profile: profile})
 }
 
-// Listed is a field as a list of fields has it.
+// Listed is a field in a list of fields.
 type Listed struct{ Path, Description string }
 
-// Fields returns all fields of a dialect, with those below them.
+// Fields returns all fields of a dialect, including nested ones.
 func Fields(dialect string) []Listed {
 	var all []Listed
 	c := loadCatalog(dialect)
@@ -157,10 +157,10 @@ func Fields(dialect string) []Listed {
 	return all
 }
 
-// NotFoundError says that there is no field or exit code of a name.
+// NotFoundError means that there is no field or exit code with this name.
 type NotFoundError struct {
 	Err error
-	// Hint says what may have been meant, or what to do; it may be empty.
+	// Hint is a suggestion of what was meant, or what to do. It may be empty.
 	Hint string
 }
 
@@ -170,7 +170,7 @@ func (e *NotFoundError) Error() string { return e.Err.Error() }
 // Unwrap returns the error that e is about.
 func (e *NotFoundError) Unwrap() error { return e.Err }
 
-// notFound is the error of a name that is none of the known ones. The hint is for one that is near none of them either.
+// notFound is the error of an unknown name. The hint is for a name that is similar to no known one.
 func notFound(err error, name string, known []string, hint string) error {
 	if near := document.Alike(name, known); len(near) > 0 {
 		hint = "did you mean " + cli.List(near, "or") + "?"
@@ -178,7 +178,7 @@ func notFound(err error, name string, known []string, hint string) error {
 	return &NotFoundError{err, hint}
 }
 
-// unknownField is the error of a path that leads nowhere, with what may have been meant.
+// unknownField is the error of a path without a field, with suggestions.
 func unknownField(err error, path string, catalogs []*catalog) error {
 	var wrong *kubeletError
 	if errors.As(err, &wrong) {
@@ -192,11 +192,11 @@ func unknownField(err error, path string, catalogs []*catalog) error {
 	return notFound(err, path, slices.Compact(known), "slipway schema prints all fields")
 }
 
-// kubeletError says that the kubelet has no such setting.
+// kubeletError means that the kubelet has no such setting.
 type kubeletError struct{ unknownError }
 
-// find follows a path to a field. A setting of the kubelet's that no kubelet has is none, unless the document has it:
-// it may be one of a version that is newer than this program.
+// find follows a path to a field. A setting that no kubelet has is an error, unless the document has it: it may be a
+// setting of a version that is newer than this program.
 func (e *experiment) find(path string) (*position, error) {
 	at, err := e.catalog.find(path, e.tree)
 	if err != nil {
@@ -208,7 +208,8 @@ func (e *experiment) find(path string) (*position, error) {
 	return at, nil
 }
 
-// kubeletSetting is what the kubelet makes of the setting at a place; nothing where there is none of its settings.
+// kubeletSetting is the kubelet's description of the setting at a position. It is empty if that is not one of its
+// settings.
 func (e *experiment) kubeletSetting(at *position) kubeletapi.Setting {
 	if names, ok := e.catalog.kubeletField(at); ok {
 		return kubeletapi.DescribeField(names)
@@ -272,14 +273,14 @@ func (e *experiment) explain(at *position) *Explanation {
 		x.Problems = append(x.Problems, e.about(at, slices.DeleteFunc(found.remarks, wrong))...)
 	}
 	if e.dialect != dialect.Native && len(x.Resources) == 0 && slices.ContainsFunc(x.Problems, notApplied) {
-		// A dialect's nodes are of one family, and the concern reads the setting for another.
+		// A dialect's nodes belong to one family, and the concern reads the setting for another.
 		x.ReadBy, x.Applied = []string{}, false
 	}
 	return x
 }
 
-// byDefault is the value that a field has where the document does not set it; for a field of another
-// dialect, that of the one field of the NodeConfig which it becomes.
+// byDefault is a field's value if the document does not set it. For a field of another dialect, it is that of the only
+// field of the NodeConfig which it becomes.
 func (e *experiment) byDefault(at *position, x *Explanation, shown func(*document.Node, string) json.RawMessage) json.RawMessage {
 	path := x.Field
 	if e.dialect != dialect.Native {
@@ -295,13 +296,12 @@ func (e *experiment) byDefault(at *position, x *Explanation, shown func(*documen
 	value := shown(config, path)
 	list, isMap := bytes.HasPrefix(value, []byte("[")), bytes.HasPrefix(value, []byte("{"))
 	if s := at.shape; e.dialect != dialect.Native && (list && s.Items == nil || isMap && !s.isMap() && !s.isStruct()) {
-		return nil // the field becomes something in a list or map, and this is the rest of that
+		return nil // the field becomes an element of a list or map, and this is the rest of that element
 	}
 	return value
 }
 
-// about returns those of the problems that are about a field, about something in it, or about all of
-// what it is in.
+// about returns the problems of a field, of its nested fields, or of the whole field that contains it.
 func (e *experiment) about(at *position, problems []nodeconfig.Problem) []nodeconfig.Problem {
 	var found []nodeconfig.Problem
 	for _, p := range problems {
@@ -321,12 +321,12 @@ func (e *experiment) about(at *position, problems []nodeconfig.Problem) []nodeco
 	return found
 }
 
-// notApplied reports whether a problem is not with a value, but with there being one.
+// notApplied reports whether a problem is not a value's, but that the field is set at all.
 func notApplied(p nodeconfig.Problem) bool {
 	return p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.NoEffect
 }
 
-// outermost drops the paths that are below another one; paths are sorted.
+// outermost removes the paths below another one; paths are sorted.
 func outermost(paths []string) []string {
 	var kept []string
 	for _, path := range paths {

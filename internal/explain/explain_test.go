@@ -35,8 +35,7 @@ func explained(t *testing.T, document, field string) *Explanation {
 	return x
 }
 
-// TestExplainFindsWhatDepends holds that changing values finds what a reader of the planner would
-// say.
+// TestExplainFindsWhatDepends holds that changing values finds what a reader of the planner's code would find.
 func TestExplainFindsWhatDepends(t *testing.T) {
 	tests := []struct {
 		example, field string
@@ -78,7 +77,7 @@ func TestExplainFindsWhatDepends(t *testing.T) {
 	}
 }
 
-// TestExplainPlansWhatIsInvalid holds that no value that a field is given makes the planner fail.
+// TestExplainPlansWhatIsInvalid holds that no value of a field makes the planner crash.
 func TestExplainPlansWhatIsInvalid(t *testing.T) {
 	detector.Skip(t)
 	for _, document := range []string{

@@ -10,20 +10,20 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// position is a field of a document: where it is, whether it is set there or not, and what it may be.
+// position is a field of a document: its path, whether it is set or not, and its shape.
 type position struct {
-	// steps lead to it in the document's own spelling, first in the schema's.
+	// steps are its path in the document's spelling, first in the schema's.
 	steps, first []step
 	shape        *shape
 }
 
-// unknownError says that a path leads nowhere.
+// unknownError means that a path has no field.
 type unknownError struct{ at, reason string }
 
 func (e *unknownError) Error() string { return e.at + ": " + e.reason }
 
-// find follows a path as a person writes it: with or without "$.", and with the names of a map's
-// fields in quotes and brackets or as they are, even where they have dots.
+// find follows a path as a person writes it: with or without "$.", and with the names of a map's fields in quotes and
+// brackets or without, even if they contain dots.
 func (c *catalog) find(path string, tree *document.Node) (*position, error) {
 	p, n, rest := &position{shape: c.root}, tree, strings.TrimPrefix(strings.TrimSpace(path), "$")
 	for rest = strings.TrimPrefix(rest, "."); rest != ""; rest = strings.TrimPrefix(rest, ".") {
@@ -46,7 +46,7 @@ func (c *catalog) find(path string, tree *document.Node) (*position, error) {
 	return p, nil
 }
 
-// inside is what is inside a place where the schema has data that passes through: the kubelet's own settings are known.
+// inside describes the content of a field whose data the schema passes through: the kubelet's settings are known.
 func (c *catalog) inside(p *position) kubeletapi.Inside {
 	if names, ok := c.kubeletField(p); ok {
 		return kubeletapi.InsideField(names)
@@ -54,7 +54,7 @@ func (c *catalog) inside(p *position) kubeletapi.Inside {
 	return kubeletapi.Other
 }
 
-// kubeletField returns the names that lead to a place from the kubelet's configuration, where it is in that.
+// kubeletField returns the names from the kubelet's configuration to a position, if it is inside that.
 func (c *catalog) kubeletField(p *position) (names []string, ok bool) {
 	if c.dialect != dialect.Native || len(p.first) < 3 || pathOf(p.first[:2]) != "$.kubelet.config" {
 		return nil, false
@@ -65,7 +65,7 @@ func (c *catalog) kubeletField(p *position) (names []string, ok bool) {
 	return names, true
 }
 
-// enter goes on to a value below. One that no schema describes has the description of what it is in.
+// enter moves to a nested value. A value without a schema has the description of its parent.
 func (p *position) enter(spelled, first step, s *shape) {
 	if s.Description == "" && p.shape.Description != "" && len(p.steps) > 0 {
 		described := *s
@@ -103,8 +103,8 @@ func (p *position) entry(c *catalog, n *document.Node, rest string) (string, err
 	}
 	below = secretToo(below, p.shape)
 	if rest[0] != '[' {
-		// Names may have dots. Where nothing can be below one, all that is left is a name; elsewhere
-		// it is one that is there.
+		// Names may contain dots. If nothing can be nested in one, the whole rest is a name; otherwise it is an
+		// existing one.
 		single := p.shape.isMap() && !below.isStruct() && !below.isMap() && below.Items == nil
 		if single || c.inside(p) == kubeletapi.Values {
 			p.enter(field(rest), field(rest), below)
@@ -136,14 +136,14 @@ func (p *position) item(c *catalog, n *document.Node, rest string) (string, erro
 	if n != nil {
 		length = len(n.Items)
 	}
-	if i > length { // the next one can be explained as a field that is not set can
+	if i > length { // the next item can be explained, like a field that is not set
 		return "", &unknownError{pathOf(append(p.first, item(i))), fmt.Sprintf("does not exist: the list has %d", length)}
 	}
 	p.enter(item(i), item(i), secretToo(below, p.shape))
 	return after, nil
 }
 
-// secretToo keeps a secret's parts secret.
+// secretToo marks a secret's parts as secret.
 func secretToo(s, above *shape) *shape {
 	if !above.WriteOnly || s.WriteOnly {
 		return s
@@ -153,7 +153,7 @@ func secretToo(s, above *shape) *shape {
 	return &hidden
 }
 
-// longestName returns the longest name of a field of n that begins rest.
+// longestName returns the longest name of a field of n that is a prefix of rest.
 func longestName(n *document.Node, rest string) (name, after string, ok bool) {
 	if n == nil {
 		return "", "", false
@@ -167,7 +167,7 @@ func longestName(n *document.Node, rest string) (name, after string, ok bool) {
 	return name, after, ok
 }
 
-// cutName takes a name off the beginning of a path: name, ["name"] or ['name'].
+// cutName cuts a name off the beginning of a path: name, ["name"] or ['name'].
 func cutName(rest string) (name, after string, err error) {
 	if rest[0] != '[' {
 		end := strings.IndexAny(rest, ".[")

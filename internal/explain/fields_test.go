@@ -22,7 +22,8 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// together are what a field acts together with: it is laid over the example, by the beginning of the path.
+// together are the settings that a field needs to have an effect, merged over the example, by the beginning of the
+// path.
 var together = []struct{ path, document string }{
 	{"$.join.exec", `{"join": {"method": "Exec", "bootstrapToken": null, "exec": {"command": "/opt/plugin", "apiVersion": "client.authentication.k8s.io/v1"}}}`},
 	{"$.join.clientCertificate", clientCertificate},
@@ -80,15 +81,14 @@ var together = []struct{ path, document string }{
 	{"$.local_dns_profile.m", `{"local_dns_profile": {"enable_local_dns": true}}`},
 }
 
-// clientCertificate are a certificate and a key, which count together only.
+// clientCertificate are a certificate and a key, which have an effect only together.
 const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate": {
 	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
 	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
 
-// TestFieldsDocument writes docs/fields.md: every field of the contracts, and what becomes of it; docs/contract-aks.md: what
-// each of AKS's does on the node; and their number in README.md. A field is applied
-// if a concern reads what it becomes. Where none does, the contract's author is warned, or the field stands in
-// dialect.Unplanned.
+// TestFieldsDocument writes docs/fields.md: every field of the contracts, and its effect; docs/contract-aks.md: the
+// effect of each AKS field on the node; and their number in README.md. A field is applied if a concern reads what it
+// becomes. If no concern does, the contract's author gets a warning, or the field is in dialect.Unplanned.
 func TestFieldsDocument(t *testing.T) {
 	detector.Skip(t)
 	var out strings.Builder
@@ -120,10 +120,10 @@ func TestFieldsDocument(t *testing.T) {
 	contracts.GoldenText(t, "../../docs/fields.md", []byte(out.String()))
 }
 
-// counted is the sentence of README.md that says how much of AKS's contract is applied.
+// counted is the sentence of README.md with the number of applied fields of AKS's contract.
 var counted = regexp.MustCompile(`Of the \d+ fields of AKS's contract, \d+ are applied and\n  \d+ have no effect(; each of the \d+ others is a warning where it is set)?\.`)
 
-// countInReadme writes the numbers of that sentence: of the fields that have values of their own, each once.
+// countInReadme writes the numbers of that sentence: it counts fields with values, each once.
 func countInReadme(t *testing.T, rows []fieldRow) {
 	t.Helper()
 	states := make(map[string]string)
@@ -153,7 +153,8 @@ func countInReadme(t *testing.T, rows []fieldRow) {
 	contracts.GoldenText(t, "../../README.md", counted.ReplaceAll(readme, []byte(sentence+".")))
 }
 
-// stateOfLeaves finds the state of each field that is no message. The fields of messages in a map have the state of the map.
+// stateOfLeaves finds the state of each field that is not a message. The fields of messages in a map have the map's
+// state.
 func stateOfLeaves(m protoreflect.MessageDescriptor, path, state string, states map[string]string, leaves map[protoreflect.FullName]string) {
 	for i := range m.Fields().Len() {
 		field := m.Fields().Get(i)
@@ -247,7 +248,7 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|"), of: x}
 		row.state, row.where = stateOf(t, e, x, used)
 		if row.state == "" {
-			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in dialect.Unplanned", path)
+			t.Errorf("%s changes nothing in the plan and gives no warning: apply it, warn about it, or add a reason to dialect.Unplanned", path)
 		}
 		rows = append(rows, row)
 	}
@@ -259,18 +260,18 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 	return rows
 }
 
-// fromImage are fields that change a plan, or what is said of it, only on some images: what they say there.
+// fromImage are fields that change a plan, or its warnings, only on some images, with their effect there.
 var fromImage = map[string]string{
 	"$.metadata.version":                    "a warning, where the installed kubelet is of another minor version",
 	"$.network_config.vnet_cni_plugins_url": "which package of the image the files in `/opt/cni/bin` come from; nothing is downloaded",
 }
 
-// stateOf says what becomes of a field, and where it ends or why it does not.
+// stateOf returns a field's state, and its effects or the reason for having none.
 func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) (state, where string) {
 	t.Helper()
 	for _, p := range x.Problems {
 		if p.Kind == nodeconfig.NoEffect {
-			return noEffect, strings.TrimPrefix(p.Reason, "has no effect; ") // the column before says so
+			return noEffect, strings.TrimPrefix(p.Reason, "has no effect; ") // the column before already has that
 		}
 	}
 	switch {
@@ -281,7 +282,7 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 		where = x.Why
 	case e.dialect != dialect.Native && x.Applied:
 		where = fromImage[x.Field]
-	case e.dialect == dialect.Native && x.Applied: // that a concern reads it is tested with the concern
+	case e.dialect == dialect.Native && x.Applied: // the concern's tests check that it reads the field
 		where = "read by " + x.Readers()
 	}
 	switch {
@@ -289,7 +290,7 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 		t.Errorf("%s is read, and no other value of it changes the plan: say in together what it acts with", x.Field)
 		return applied, ""
 	case !x.Applied && len(x.Resources) > 0:
-		t.Errorf("%s changes the plan, and nobody reads it", x.Field)
+		t.Errorf("%s changes the plan, but no concern reads it", x.Field)
 		return notYet, ""
 	case x.Applied && len(x.NotApplied) > 0:
 		return applied, where + "; not yet: " + cli.List(quoted(x.NotApplied), "and")
@@ -305,7 +306,7 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 	return "", ""
 }
 
-// quoted writes paths as the table has them.
+// quoted formats paths for the table.
 func quoted(paths []string) []string {
 	var names []string
 	for _, path := range paths {
@@ -314,10 +315,10 @@ func quoted(paths []string) []string {
 	return names
 }
 
-// mostNamed bounds how many resources a row names.
+// mostNamed limits the resources in a row.
 const mostNamed = 3
 
-// ends names what depends on a field: what is planned, or else what another value would bring.
+// ends names a field's dependents: the planned ones, or else those that another value would add.
 func ends(all []Dependent) string {
 	planned := slices.DeleteFunc(slices.Clone(all), func(d Dependent) bool { return !d.Planned })
 	if len(planned) == 0 {

@@ -13,24 +13,24 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// experiment finds out what a field decides, by giving it other values: decoder and planner are pure
-// functions, so what differs then is what the field is responsible for. Nothing about fields is
-// written down twice, and a field that the planner learns to apply is explained at once.
+// experiment finds a field's effects by giving it other values: decoder and planner are pure functions, so the field
+// causes every difference. No description of fields exists twice, and a field that the planner learns to apply is
+// explained at once.
 type experiment struct {
 	catalog *catalog
 	dialect string
-	// profile is the family of nodes; empty for the document's own.
+	// profile is the node family. Empty means the document's.
 	profile string
 	facts   facts.Facts
 	tree    *document.Node
 	base    outcome
 }
 
-// outcome is what becomes of a document.
+// outcome is the result of decoding and planning a document.
 type outcome struct {
 	config    *nodeconfig.NodeConfig
 	written   string         // config, canonically
-	canonical *document.Node // that as a tree
+	canonical *document.Node // the same as a tree
 	resources map[resource.ID]resource.Resource
 	problems  []nodeconfig.Problem
 }
@@ -45,26 +45,26 @@ func newExperiment(dialect, profile string, tree *document.Node, f facts.Facts) 
 func (e *experiment) run(tree *document.Node) outcome {
 	c := read(tree.AppendJSON(nil), e.dialect, e.profile)
 	o := outcome{config: c.Config, written: string(nodeconfig.Encode(c.Config)), problems: c.Problems}
-	if e.base.config != nil && o.written == e.base.written { // so is the plan, then
+	if e.base.config != nil && o.written == e.base.written { // then the plan is the same, too
 		o.canonical, o.resources = e.base.canonical, e.base.resources
 		return o
 	}
 	var err error
 	if o.canonical, err = document.Parse([]byte(o.written)); err != nil {
-		o.canonical = &document.Node{Kind: document.Map} // nothing is said
+		o.canonical = &document.Node{Kind: document.Map} // an empty document
 	}
 	planned, problems := c.Plan(e.facts)
 	o.resources, o.problems = planned.ByID(), problems
 	return o
 }
 
-// influence is what a field decides.
+// influence are a field's effects.
 type influence struct {
 	// fields are the fields of the NodeConfig that it becomes, by path.
 	fields map[string]bool
-	// resources are those that depend on it.
+	// resources are the dependent resources.
 	resources map[resource.ID]resource.Resource
-	// remarks are what is said of other values than the document's.
+	// remarks are the problems of other values than the document's.
 	remarks []nodeconfig.Problem
 }
 
@@ -80,11 +80,11 @@ func (i *influence) add(other influence) {
 	i.remarks = append(i.remarks, other.remarks...)
 }
 
-// widest bounds how many fields of a map, or items of a list, are tried.
+// widest limits how many fields of a map, or items of a list, are tried.
 const widest = 64
 
-// influence finds out what the field at the end of steps decides. What a map or list decides is what
-// the things in it decide, those that are set if any is.
+// influence finds the effects of the field at the end of steps. The effects of a map or list are those of its elements,
+// of the set ones if there are any.
 func (e *experiment) influence(steps []step, s *shape) influence {
 	s, n := e.catalog.follow(s), lookUp(e.tree, steps)
 	total := newInfluence()
@@ -120,11 +120,11 @@ func (e *experiment) influence(steps []step, s *shape) influence {
 	return total
 }
 
-// enough good values of a field that takes any show what it decides.
+// enough is how many valid values are tried for a field that accepts any.
 const enough = 8
 
-// leaf tries other values of one field. Those with which the document is as good as before count;
-// where there is none, those that spoil it; and where other values change nothing, none at all.
+// leaf tries other values of one field. Values with which the document stays as valid as before count first; if no
+// such value exists, invalid values count; and if other values change nothing, removing the field counts.
 func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 	good, poor, taken := newInfluence(), newInfluence(), 0
 	try := func(value *document.Node) {
@@ -159,13 +159,13 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 	return poor
 }
 
-// compare reports how the outcome of another value differs from that of the document as it is. Of the
-// resources that only the other value brings, those count that are news. A field whose name was made up with the
-// value does not count; if there is no other, what holds it does.
+// compare returns how the outcome of another value differs from that of the document. Resources that only the other
+// value adds count if news is true for them. A field whose name was generated with the value does not count; if there
+// is no other, its parent does.
 func (e *experiment) compare(o outcome, news func(resource.ID) bool, value *document.Node) influence {
 	found := newInfluence()
 	changes := document.Diff("$", e.base.canonical, o.canonical)
-	if e.dialect == dialect.AKS { // which keeps values for AKS's scripts there, and those are not this node
+	if e.dialect == dialect.AKS { // it keeps values for AKS's scripts there, which are not this node's
 		changes = slices.DeleteFunc(changes, func(d document.Change) bool { return document.Within(d.Path, "$.components.scriptVariables") })
 	}
 	for _, d := range changes {
@@ -200,8 +200,8 @@ func (e *experiment) compare(o outcome, news func(resource.ID) bool, value *docu
 	return found
 }
 
-// namedAfter reports whether a resource has its name from a value that was made up: a module called
-// "explain" is no news.
+// namedAfter reports whether a resource's name comes from a generated value: a module called "explain" is no new
+// effect.
 func namedAfter(id resource.ID, value *document.Node) bool {
 	switch {
 	case strings.Contains(string(id), marker):
@@ -215,7 +215,7 @@ func namedAfter(id resource.ID, value *document.Node) bool {
 		slices.ContainsFunc(value.Fields, func(f document.Field) bool { return namedAfter(id, &f.Value) })
 }
 
-// isMadeUp reports whether the name of a field was made up with a value: it is the value, or a name in it.
+// isMadeUp reports whether a field's name was generated with a value: it is the value, or a name in it.
 func isMadeUp(name string, value *document.Node) bool {
 	switch {
 	case name == "" || value == nil:
@@ -226,7 +226,7 @@ func isMadeUp(name string, value *document.Node) bool {
 	return slices.Contains(document.FieldNames(value), name)
 }
 
-// sameResource compares what counts on the machine, secrets too.
+// sameResource compares what matters on the machine, including secrets.
 func sameResource(a, b resource.Resource) bool {
 	return a.Phase == b.Phase && a.ExitCode == b.ExitCode && slices.Equal(a.Restarts, b.Restarts) && reflect.DeepEqual(a.Spec, b.Spec)
 }

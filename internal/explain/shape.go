@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/schema"
 )
 
-// shape is a JSON Schema, as much of it as says what a value may be.
+// shape is the part of a JSON Schema that describes possible values.
 type shape struct {
 	Ref         string            `json:"$ref"`
 	Defs        map[string]*shape `json:"$defs"`
@@ -30,7 +30,7 @@ type shape struct {
 	Items       *shape            `json:"items"`
 }
 
-// typeNames is the keyword type: one name, or a list of them.
+// typeNames is the keyword type: one name, or a list of names.
 type typeNames []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -53,10 +53,10 @@ func (o *otherFields) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// anything is the shape of what passes through as data.
+// anything is the shape of data that passes through.
 var anything = new(shape)
 
-// isStruct reports whether a value has the fields that it has and no others.
+// isStruct reports whether a value has a fixed set of fields.
 func (s *shape) isStruct() bool { return len(s.Properties) > 0 }
 
 // isMap reports whether a value has fields that its author names.
@@ -95,7 +95,7 @@ var catalogs = func() map[string]func() *catalog {
 	return loaders
 }()
 
-// follow returns the shape that a reference stands for; the reference's own description wins.
+// follow resolves a reference; the reference's description has priority.
 func (c *catalog) follow(s *shape) *shape {
 	if s == nil || s.Ref == "" {
 		return s
@@ -118,7 +118,7 @@ func (c *catalog) follow(s *shape) *shape {
 	return &found
 }
 
-// property returns a struct's field by one of its names, with its first name.
+// property returns a struct's field by one of its names, with its main name.
 func (c *catalog) property(s *shape, name string) (*shape, string, bool) {
 	found, ok := s.Properties[name]
 	if !ok {
@@ -130,7 +130,7 @@ func (c *catalog) property(s *shape, name string) (*shape, string, bool) {
 	return c.follow(found), name, true
 }
 
-// names returns a struct's fields by their first names, sorted.
+// names returns the main names of a struct's fields, sorted.
 func (c *catalog) names(s *shape) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -141,7 +141,7 @@ func (c *catalog) names(s *shape) []string {
 	return names
 }
 
-// paths returns the paths of all fields, and of the fields below them.
+// paths returns the paths of all fields, including nested ones.
 func (c *catalog) paths() []string {
 	var all []string
 	var walk func(s *shape, at string)
@@ -157,8 +157,8 @@ func (c *catalog) paths() []string {
 	return all
 }
 
-// redact returns a value as it may be shown: without secrets, and without any string that stands
-// where none belongs, since that may be a secret which has lost its way.
+// redact returns a value without secrets, and without any string where the schema expects none, because that may be a
+// misplaced secret.
 func (c *catalog) redact(s *shape, n *document.Node) *document.Node {
 	hidden := &document.Node{Kind: document.String, Text: nodeconfig.Redacted}
 	s = c.follow(s)
@@ -201,8 +201,8 @@ func (c *catalog) redact(s *shape, n *document.Node) *document.Node {
 	return n
 }
 
-// takesInWords says what a value may be: "integer", "list of string", "none, azure or kubenet"; nothing
-// where anything may stand.
+// takesInWords describes the possible values: "integer", "list of string", "none, azure or kubenet". It is empty if any
+// value is possible.
 func (c *catalog) takesInWords(s *shape) string {
 	s = c.follow(s)
 	switch {
@@ -224,7 +224,7 @@ func (c *catalog) takesInWords(s *shape) string {
 	return ""
 }
 
-// severalInWords says what the items of a list or map are: " of strings".
+// severalInWords describes the items of a list or map: " of strings".
 func (c *catalog) severalInWords(s *shape) string {
 	one := c.takesInWords(s)
 	switch {
@@ -237,7 +237,7 @@ func (c *catalog) severalInWords(s *shape) string {
 	return strings.TrimRight(" of "+kind+"s "+rest, " ")
 }
 
-// fitsString reports whether a string may stand here.
+// fitsString reports whether a string is a possible value.
 func (s *shape) fitsString(text string) bool {
 	if len(s.Enum) > 0 {
 		return slices.Contains(s.Enum, any(text))

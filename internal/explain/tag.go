@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// Tag finds a tag of a machine's that changes an AKS node, by its name in any case of its letters.
+// Tag finds a machine's tag that changes an AKS node, by its name in any case.
 func Tag(name string) (facts.Tag, bool) {
 	i := slices.IndexFunc(facts.KnownTags, func(t facts.Tag) bool { return strings.EqualFold(t.Name, name) })
 	if i < 0 {
@@ -17,8 +17,8 @@ func Tag(name string) (facts.Tag, bool) {
 	return facts.KnownTags[i], true
 }
 
-// tagsOf are the tags that change what a field does, which becomes the given fields of the NodeConfig: those of its own, and of
-// what is in it.
+// tagsOf are the tags that change the effect of a field, which becomes the given fields of the NodeConfig, or of a
+// field nested in it.
 func tagsOf(field string, becomes []string) (tags []facts.Tag) {
 	paths := append([]string{field}, becomes...)
 	for _, tag := range facts.KnownTags {

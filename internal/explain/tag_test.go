@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// A field names the tags that change what it does, in both contracts.
+// A field names the tags that change its effect, in both contracts.
 func TestTags(t *testing.T) {
 	for path, want := range map[string][]string{
 		"network.hostsAgent":                {facts.ServerAddressTag},

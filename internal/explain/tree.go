@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// parseTree parses what this program has written itself.
+// parseTree parses a document that this program has written.
 func parseTree(data []byte) *document.Node {
 	n, err := document.Parse(data)
 	if err != nil {
@@ -18,7 +18,7 @@ func parseTree(data []byte) *document.Node {
 
 func isMap(n *document.Node) bool { return n != nil && n.Kind == document.Map }
 
-// step is one step from a value into it: to a field of a map, or to an item of a list.
+// step is one step from a value to a nested one: to a field of a map, or to an item of a list.
 type step struct {
 	name  string
 	index int // -1 for a field
@@ -57,8 +57,8 @@ func lookUp(n *document.Node, steps []step) *document.Node {
 	return n
 }
 
-// with returns the tree with another value at the end of the steps, or without the value where it
-// is nil. What is missing on the way is made. The tree itself is not changed.
+// with returns the tree with another value at the end of the steps, or without the value if it is nil. It creates
+// missing parents. The tree itself is not changed.
 func with(n *document.Node, steps []step, value *document.Node) *document.Node {
 	if len(steps) == 0 {
 		return value
@@ -99,7 +99,7 @@ func with(n *document.Node, steps []step, value *document.Node) *document.Node {
 	return &copied
 }
 
-// withoutSecrets returns a document with what may be a credential hidden where no schema knows it: in data that
+// withoutSecrets returns a document with possible credentials hidden where the schema does not know them: in data that
 // passes through, and in the kubelet's flags.
 func withoutSecrets(n *document.Node) *document.Node {
 	if n == nil {

@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 		"config":{"evictionHard":{"memory.available":"1"},"list":[1]}},"kubelet_config":{"kubeletFlags":{"--v":"2"}}}`))
 	for _, tt := range []struct {
 		catalog    *catalog
-		path, want string // want begins with ! where it is an error
+		path, want string // want begins with ! for an error
 	}{
 		{native, "kubelet.labels", "$.kubelet.labels"},
 		{native, "$.kubelet.labels", "$.kubelet.labels"},

@@ -18,8 +18,8 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// wordsTogether are what a word acts together with, beside what its field does: it is laid over the example, by the beginning of
-// the path.
+// wordsTogether are the settings that a word needs to have an effect, in addition to the field's, merged over the
+// example, by the beginning of the path.
 var wordsTogether = []struct{ path, document string }{
 	{"$.units", `{"units": [{"name": "app.service", "content": "[Service]\nExecStart=/bin/true\n"}]}`},
 	{"$.system.swapDisk", `{"system": {"swapMB": 512}, "kubelet": {"config": {"failSwapOn": false}}}`},
@@ -29,7 +29,7 @@ var wordsTogether = []struct{ path, document string }{
 	{`$.local_dns_profile.kube_dns_overrides["."].serve_stale_policy`, `{"local_dns_profile": {"kube_dns_overrides": {".": {"serve_stale": "Verify"}}}}`},
 }
 
-// moreWords are those that neither an enumeration nor a description has.
+// moreWords are words that neither an enumeration nor a description has.
 var moreWords = map[string][]string{
 	"$.custom_linux_os_config.transparent_defrag":                     {"always", "defer", "defer+madvise", "madvise", "never"},
 	`$.local_dns_profile.vnet_dns_overrides["."].forward_destination`: {"VnetDNS", "ClusterCoreDNS"},
@@ -38,7 +38,7 @@ var moreWords = map[string][]string{
 	`$.local_dns_profile.kube_dns_overrides["."].forward_policy`:      {"Sequential", "RoundRobin", "Random"},
 }
 
-// sameAsNothing are the words with which a node is the same as without a value, and without a warning. Each has its reason.
+// sameAsNothing are the words with which a node is the same as without a value, without a warning. Each has its reason.
 var sameAsNothing = map[string]string{
 	"native.cloud.azure.backoff.mode=v2":                                                           isDefault,
 	"native.components.layout=standard":                                                            isDefault,
@@ -83,17 +83,18 @@ type leafWords struct {
 	path  string
 	steps []step
 	words []string
-	// wrap makes a value of the field of a word.
+	// wrap creates a value of the field from a word.
 	wrap func(document.Node) document.Node
-	// numbered are the names of an enumeration of AKS's contract in the order of their numbers; nil for other words.
+	// numbered are the names of an enumeration of AKS's contract in the order of their numbers. It is nil for other
+	// words.
 	numbered []string
 }
 
 // quoted finds the words that a description has in quotes, and what precedes them.
 var quotedWord = regexp.MustCompile(`(such as )?"([A-Za-z][A-Za-z0-9_-]*)"`)
 
-// wordsOf returns the words that a field takes: those of its enumeration, or those that its description has in quotes, other than
-// examples.
+// wordsOf returns the words that a field accepts: those of its enumeration, or those that its description has in
+// quotes, without examples.
 func (c *catalog) wordsOf(s *shape) []string {
 	var words []string
 	for _, value := range enumerated(s) {
@@ -110,7 +111,7 @@ func (c *catalog) wordsOf(s *shape) []string {
 	return slices.Compact(words)
 }
 
-// entryNames are the names of the first entry of maps; "explain" for all others.
+// entryNames are the names of the first entry of maps; the default is "explain".
 var entryNames = map[string]string{
 	"$.runtime.registries":                   "docker.io",
 	"$.components.artifacts":                 "containerd",
@@ -120,7 +121,7 @@ var entryNames = map[string]string{
 	"$.local_dns_profile.kube_dns_overrides": ".",
 }
 
-// allWords returns the fields that take words, also those in maps and lists.
+// allWords returns the fields that accept words, also those in maps and lists.
 func (c *catalog) allWords() []leafWords {
 	var all []leafWords
 	var walk func(s *shape, steps []step)
@@ -176,15 +177,15 @@ func (c *catalog) allWords() []leafWords {
 	return all
 }
 
-// inList is what an item may be, with the description of its list.
+// inList is the shape of an item, with the description of its list.
 func inList(below, list *shape) *shape {
 	described := *below
 	described.Description = list.Description
 	return &described
 }
 
-// Each word that a field of a contract takes changes the node, or is warned of, or is what the field is without a value: then
-// it stands in sameAsNothing with the reason.
+// Each word that a field of a contract accepts changes the node, or gives a warning, or is the default: then it is in
+// sameAsNothing with the reason.
 func TestEveryWordHasAnEffect(t *testing.T) {
 	detector.Skip(t)
 	f, err := facts.Parse([]byte(readExample(t, "facts/ubuntu.json")))
@@ -237,7 +238,7 @@ func TestEveryWordHasAnEffect(t *testing.T) {
 	}
 }
 
-// effect says what a word of a field does; empty for nothing.
+// effect describes a word's effect in a field. It is empty if there is no effect.
 func (e *experiment) effect(leaf leafWords, word string, outcomes map[string]outcome) string {
 	o := outcomes[word]
 	for _, p := range o.problems {
@@ -256,7 +257,7 @@ func (e *experiment) effect(leaf leafWords, word string, outcomes map[string]out
 	return "no other word does the same"
 }
 
-// differ says in what the nodes of two documents differ; empty for nothing.
+// differ describes how the nodes of two documents differ. It is empty if they do not.
 func differ(a, b outcome) string {
 	for id, r := range a.resources {
 		if other, ok := b.resources[id]; !ok || !sameResource(r, other) {
