@@ -1,7 +1,7 @@
-// Package cri asks a container runtime about images, and to pull one (Kubernetes: CRI, ImageService of version v1). It does so before
-// the kubelet does.
+// Package cri asks a container runtime about images, and makes it pull one (Kubernetes: CRI, ImageService of version
+// v1), before the kubelet does.
 //
-// The package refuses all that is about containers and sandboxes: they are the kubelet's. internal/host calls it.
+// The package has nothing for containers and sandboxes: they are the kubelet's. internal/host calls it.
 package cri
 
 import (
@@ -28,10 +28,11 @@ const (
 	authPassword      = 2 // AuthConfig.password
 	authServer        = 4 // AuthConfig.server_address
 	authIdentityToken = 5 // AuthConfig.identity_token
-	responseImage     = 1 // ImageStatusResponse.image, which is left out where there is no such image
+	responseImage     = 1 // ImageStatusResponse.image, which is missing if there is no such image
 )
 
-// Login is how the runtime gets into a registry, by the registry's host and port: with a refresh token, or else a name and a password.
+// Login is the runtime's login to a registry, by the registry's host and port: a refresh token, or else a name and a
+// password.
 type Login struct{ Server, RefreshToken, Username, Password string }
 
 // HasImage reports whether the runtime at a socket has an image.
@@ -43,8 +44,8 @@ func HasImage(ctx context.Context, socket, image string) (bool, error) {
 	return bytes.HasPrefix(answer, []byte{responseImage<<3 | lengthDelimited}), nil
 }
 
-// PullImage has the runtime at a socket pull an image, as nobody where login is nil. A login for a registry that the image does not
-// come from changes nothing.
+// PullImage makes the runtime at a socket pull an image, anonymously if login is nil. A login for another registry than
+// the image's has no effect.
 func PullImage(ctx context.Context, socket, image string, login *Login) error {
 	request := appendField(nil, requestImage, imageSpec(image))
 	if login != nil {
@@ -75,11 +76,11 @@ func call(ctx context.Context, socket, method string, message []byte) ([]byte, e
 
 func imageSpec(image string) []byte { return appendField(nil, specImage, []byte(image)) }
 
-// lengthDelimited is how a text and a message are written (Protocol Buffers: encoding, "Length-Delimited Records").
+// lengthDelimited is the wire type of a text and a message (Protocol Buffers: encoding, "Length-Delimited Records").
 const lengthDelimited = 2
 
 // appendField appends a field that is a text or a message.
 func appendField(dst []byte, number int, value []byte) []byte {
-	dst = append(dst, byte(number<<3|lengthDelimited)) // no number here is above 15
+	dst = append(dst, byte(number<<3|lengthDelimited)) // all numbers here are at most 15
 	return append(binary.AppendUvarint(dst, uint64(len(value))), value...)
 }

@@ -13,14 +13,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// fakeRuntime is a container runtime that has some images, and pulls what its registry gives for a token.
+// fakeRuntime is a container runtime that has some images, and pulls what its registry provides for a token.
 type fakeRuntime struct {
 	mu    sync.Mutex
 	has   map[string]bool
 	token string
 }
 
-// texts are the fields of a message that are texts, by the path of their numbers: "2.5" is the fifth field of the second.
+// texts are a message's text fields, by the path of their numbers: "2.5" is the fifth field of the second.
 func texts(message []byte, at string, into map[string]string) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -89,7 +89,7 @@ func serve(t *testing.T, handler http.Handler) string {
 }
 
 func TestImages(t *testing.T) {
-	long := "registry.example/" + strings.Repeat("a", 300) + ":1" // whose length takes two bytes
+	long := "registry.example/" + strings.Repeat("a", 300) + ":1" // its length needs two bytes
 	for name, test := range map[string]struct {
 		image, token string
 		login        *Login

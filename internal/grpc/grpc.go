@@ -1,7 +1,8 @@
-// Package grpc calls a server on a Unix socket: calls of one message and one answer, which is all that the agent asks of a container
-// runtime (gRPC over HTTP/2). The HTTP/2 is that of net/http.
+// Package grpc calls a server on a Unix socket: calls of one message and one answer, which is all that the agent needs
+// of a container runtime (gRPC over HTTP/2). It uses the HTTP/2 of net/http.
 //
-// The package refuses streams, compression, TLS, and messages of more than 16 KiB. internal/cri and internal/probe call it.
+// The package refuses streams, compression, TLS, and messages of more than 16 KiB. internal/cri and internal/probe call
+// it.
 package grpc
 
 import (
@@ -20,11 +21,11 @@ import (
 )
 
 const (
-	// prefixSize is what a message begins with: whether it is compressed, and how long it is.
+	// prefixSize is the size of a message's prefix: whether it is compressed, and its length.
 	prefixSize = 5
-	// maxMessage bounds a message. An answer has some hundred bytes, and a request that has a token some thousand.
+	// maxMessage limits a message. An answer has some hundred bytes, and a request with a token some thousand.
 	maxMessage = 16<<10 - prefixSize
-	// maxShown bounds what an error shows of a server's text.
+	// maxShown limits a server's text in an error.
 	maxShown = 512
 )
 
@@ -45,7 +46,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s returned gRPC status %d: %s", e.Method, e.Code, e.Message)
 }
 
-// unanswered is an error of HTTP, whose text may contain a server's.
+// unanswered is an HTTP error, whose text may contain a server's text.
 type unanswered struct{ error }
 
 func (e unanswered) Error() string {
@@ -64,11 +65,12 @@ func Dial(ctx context.Context, socket string) (*Conn, error) {
 }
 
 func dial(ctx context.Context, connect func(ctx context.Context, network, address string) (net.Conn, error)) (*Conn, error) {
-	// No ping finds out whether the server is there: a socket is closed with its process, and a server that uses grpc-go ends a
-	// connection with more than one ping in five minutes (grpc-go: keepalive.EnforcementPolicy), which a pull can last.
+	// No ping checks whether the server is there: a socket is closed with its process, and a server that uses grpc-go
+	// ends a connection with more than one ping in five minutes (grpc-go: keepalive.EnforcementPolicy), and a pull can
+	// take longer.
 	transport := &http.Transport{DialContext: connect, DisableCompression: true, MaxResponseHeaderBytes: maxMessage, Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
-	conn, err := transport.NewClientConn(ctx, "http", "localhost:80") // the address goes nowhere
+	conn, err := transport.NewClientConn(ctx, "http", "localhost:80") // the address is not used
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +80,8 @@ func dial(ctx context.Context, connect func(ctx context.Context, network, addres
 // Close ends the connection.
 func (c *Conn) Close() error { return c.http.Close() }
 
-// Call makes a call with a message, and returns the answer's. Its error is a *StatusError if the server refuses the call, and the
-// context's if that has ended.
+// Call makes a call with a message, and returns the answer's message. Its error is a *StatusError if the server rejects
+// the call, and the context's if that has ended.
 func (c *Conn) Call(ctx context.Context, method string, message []byte) ([]byte, error) {
 	if len(message) > maxMessage {
 		return nil, fmt.Errorf("%s: the message has %d bytes, and at most %d are sent", method, len(message), maxMessage)
@@ -113,7 +115,7 @@ func ended(ctx context.Context, err error) error {
 	return unanswered{err}
 }
 
-// result is the message of an answer, or what is wrong with it.
+// result returns the message of an answer, or its error.
 func result(method string, response *http.Response, body []byte) ([]byte, error) {
 	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/grpc") {
 		return nil, fmt.Errorf("is not a gRPC server: HTTP status %d", response.StatusCode)

@@ -27,7 +27,7 @@ func headers(fields ...string) []byte {
 	return b.Bytes()
 }
 
-// frames are what a server writes, after its settings.
+// frames are a server's frames after its settings.
 func frames(write ...func(*http2.Framer) error) string {
 	var b bytes.Buffer
 	f := http2.NewFramer(&b, nil)
@@ -63,10 +63,10 @@ var (
 	refused = []string{":status", "200", "content-type", "application/grpc+proto", "grpc-status", "12", "grpc-message", "no%20method"}
 )
 
-// hangsUp is the end of the text of a server that closes its connection after it.
+// hangsUp, at the end of a text, makes the server close its connection.
 const hangsUp = "(hangs up)"
 
-// serve reads a call, writes a text, and reads on until the connection ends. It returns the frames that it has read.
+// serve reads a call, writes a text, and reads until the connection ends. It returns the frames that it has read.
 func serve(server net.Conn, text string) []string {
 	var read []string
 	io.ReadFull(server, make([]byte, len(http2.ClientPreface)))
@@ -159,7 +159,7 @@ func TestReadAnswers(t *testing.T) {
 	}
 }
 
-// The server's own ping is answered, and the agent sends none: grpc-go ends a connection with many.
+// The server's ping is answered, and the agent sends none: grpc-go ends a connection with many.
 func TestAnswerPings(t *testing.T) {
 	_, heard, err := calls(t, frames(raw(http2.FramePing, 0, 0, []byte("12345678")...), begin, message, end))
 	all := strings.Join(heard, " ")
@@ -200,7 +200,7 @@ func TestCallEndsWithItsContext(t *testing.T) {
 
 // FuzzAnswers: whatever a server writes, a call ends, and its answer and its error are no larger than they may be.
 func FuzzAnswers(f *testing.F) {
-	log.SetOutput(io.Discard) // net/http logs frames that are not expected
+	log.SetOutput(io.Discard) // net/http logs unexpected frames
 	f.Add(frames(begin, message, end))
 	f.Add(frames(head(true, refused...)))
 	f.Add("HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Answer is what the API server says of a request.
+// Answer is the API server's state of a request.
 type Answer struct {
-	// Name is the request's.
+	// Name is the request's name.
 	Name string
-	// Approved says that somebody has approved it.
+	// Approved reports whether the request is approved.
 	Approved bool
-	// Refused says that somebody has denied it, or that the signer has failed, and why; empty where neither is so. Failed says
+	// Refused is why the request was denied, or why the signer failed. It is empty if neither is true. Failed reports
 	// that it was the signer.
 	Refused string
 	Failed  bool
-	// Certificate is what was issued, in PEM; empty until then.
+	// Certificate is the issued certificate, in PEM. It is empty until then.
 	Certificate []byte
 }
 
@@ -26,7 +26,7 @@ const (
 	conditionFailed   = "Failed"
 )
 
-// Read reads a request as the API server has it.
+// Read parses a request from the API server.
 func Read(data []byte) (Answer, error) {
 	var object struct {
 		Kind     string
@@ -59,7 +59,7 @@ func Read(data []byte) (Answer, error) {
 	return a, nil
 }
 
-// reason is what a condition says beside its type.
+// reason is a condition's text beside its type.
 func reason(reason, message string) (text string) {
 	for _, part := range []string{reason, message} {
 		if part != "" {

@@ -44,7 +44,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Whatever a server says: what is refused has no certificate, and what cannot be read says nothing.
+// Whatever a server sends: a refused request has no certificate, and an unreadable one has no state.
 func FuzzRead(f *testing.F) {
 	for _, status := range []string{`{}}`, `{"conditions":[{"type":"Denied","reason":"R"}],"certificate":"eA=="}}`, `{"conditions":[{"type":"Approved"}],"certificate":"eA=="}}`} {
 		f.Add([]byte(csrPrefix + status))

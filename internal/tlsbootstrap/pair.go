@@ -19,18 +19,18 @@ const (
 	Current = pairPrefix + "current" + pairSuffix
 )
 
-// PairName is the name of the file that a kubelet keeps a pair in that it gets at a time (client-go: certificate_store.go,
-// filename).
+// PairName is the name of the file in which a kubelet keeps a pair from a certain time (client-go:
+// certificate_store.go, filename).
 func PairName(at time.Time) string { return pairPrefix + at.Format("2006-01-02-15-04-05") + pairSuffix }
 
-// IsPairName reports whether a name in a kubelet's directory of certificates is that of a pair.
+// IsPairName reports whether a name in a kubelet's directory of certificates is a pair's.
 func IsPairName(name string) bool {
 	stamp, ok := strings.CutPrefix(name, pairPrefix)
 	return ok && strings.HasSuffix(stamp, pairSuffix) && name != Current && path.Base(name) == name
 }
 
-// Pair is the file's content: the certificates and the key (client-go: certificate_store.go, Update). It is an error where
-// what was issued is not a client certificate for this key and this Node, or is not valid any more.
+// Pair is the file's content: the certificates and the key (client-go: certificate_store.go, Update). It returns an
+// error if the certificate is not a client certificate for this key and this Node, or is not valid any more.
 func (k *Key) Pair(certificates []byte, node string, now time.Time) ([]byte, error) {
 	leaf, chain, err := readChain(certificates)
 	if err != nil {
@@ -59,7 +59,7 @@ func (k *Key) encoded() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), err
 }
 
-// readChain reads certificates in PEM: the first, and all of them in their canonical form.
+// readChain parses certificates in PEM: it returns the first, and all of them in their canonical form.
 func readChain(data []byte) (leaf *x509.Certificate, chain []byte, err error) {
 	for {
 		var block *pem.Block

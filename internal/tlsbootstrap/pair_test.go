@@ -51,7 +51,8 @@ func TestPair(t *testing.T) {
 	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: []byte("x")})
 	for name, c := range map[string]struct {
 		issued []byte
-		// chain is how many certificates the pair has; 0 where what was issued cannot be used, as err says.
+		// chain is how many certificates the pair has. 0 means that the certificate cannot be used, and err is the
+		// error.
 		chain int
 		err   string
 	}{
@@ -83,7 +84,7 @@ func TestPair(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pair, err := tls.X509KeyPair(content, content) // as the kubelet reads it
+			pair, err := tls.X509KeyPair(content, content) // the kubelet reads it like this
 			if err != nil || len(pair.Certificate) != c.chain {
 				t.Errorf("%d certificates, %v", len(pair.Certificate), err)
 			}
@@ -108,7 +109,7 @@ func TestPairNames(t *testing.T) {
 	}
 }
 
-// Whatever was issued: a pair is one that a program can load, for this key and this Node.
+// Whatever certificate was issued, a program can load the pair, and it is for this key and this Node.
 func FuzzPair(f *testing.F) {
 	key := fixed()
 	f.Add(signed(f, &key.private.PublicKey, nil))

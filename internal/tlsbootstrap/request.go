@@ -1,10 +1,10 @@
-// Package tlsbootstrap is what a kubelet does to get its first client certificate for a bootstrap token: the key, the
-// certificate signing request as the API server takes it, what the server's answer says, and the file that the kubelet
-// keeps the pair in. Everything is as the kubelet itself does it, so that the kubelet finds itself joined (Kubernetes: TLS
-// bootstrapping; k8s.io/kubernetes pkg/kubelet/certificate, k8s.io/client-go util/certificate).
+// Package tlsbootstrap has the parts of a kubelet's TLS bootstrap, by which it gets its first client certificate for a
+// bootstrap token: the key, the certificate signing request, the server's answer, and the file with the pair.
+// Everything is as the kubelet itself does it, so that the kubelet finds itself joined (Kubernetes: TLS bootstrapping;
+// k8s.io/kubernetes pkg/kubelet/certificate, k8s.io/client-go util/certificate).
 //
-// It makes and reads values: it sends nothing, writes no file and reads no clock. internal/probe asks a server with it,
-// and internal/apply names the files with it.
+// It creates and parses values: it sends nothing, writes no file and reads no clock. internal/probe sends the request
+// to a server, and internal/apply names the files with it.
 package tlsbootstrap
 
 import (
@@ -21,24 +21,24 @@ import (
 )
 
 const (
-	// RequestsPath is where the API server takes the requests.
+	// RequestsPath is the API server's path for requests.
 	RequestsPath = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 	apiVersion = "certificates.k8s.io/v1"
 	kind       = "CertificateSigningRequest"
-	// signer signs certificates by which a kubelet is a client of the API server (Kubernetes: certificate signing requests,
-	// Kubernetes signers).
+	// signer signs the certificates with which a kubelet is a client of the API server (Kubernetes: certificate signing
+	// requests, Kubernetes signers).
 	signer = "kubernetes.io/kube-apiserver-client-kubelet"
-	// NodeUser is what the names of Nodes' users begin with, nodesGroup the group of all of them: by both the Node authorizer
-	// knows a kubelet (Kubernetes: node authorization).
+	// NodeUser is the prefix of Nodes' user names, nodesGroup their group: by both the Node authorizer recognizes a
+	// kubelet (Kubernetes: node authorization).
 	NodeUser   = "system:node:"
 	nodesGroup = "system:nodes"
 )
 
-// Key is a private key that no file has yet.
+// Key is a private key that is not in a file yet.
 type Key struct{ private *ecdsa.PrivateKey }
 
-// NewKey makes a key, of the type that the kubelet's are (client-go: keyutil.MakeEllipticPrivateKeyPEM).
+// NewKey creates a key of the type of the kubelet's keys (client-go: keyutil.MakeEllipticPrivateKeyPEM).
 func NewKey() (*Key, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -49,14 +49,16 @@ func NewKey() (*Key, error) {
 
 // Request is a certificate signing request.
 type Request struct {
-	// Name is the object's. It depends on the key, the subject and the usages, so a request that is sent twice is one.
+	// Name is the object's name. It depends on the key, the subject and the usages, so a request that is sent twice is
+	// the same.
 	Name string
-	// Body is the object, in JSON.
+	// Body is the object in JSON.
 	Body []byte
 }
 
-// Usages are what a kubelet's client certificate is for. A key on an elliptic curve enciphers nothing; kubelets before
-// 1.27 ask for that all the same, and the signer of their clusters takes only the longer list (kubernetes/kubernetes#111660).
+// Usages are the key usages of a kubelet's client certificate. An elliptic curve key enciphers nothing; kubelets before
+// 1.27 request that all the same, and their clusters' signer accepts only the longer list
+// (kubernetes/kubernetes#111660).
 func Usages(encipherment bool) []string {
 	if encipherment {
 		return []string{"digital signature", "key encipherment", "client auth"}
@@ -64,7 +66,7 @@ func Usages(encipherment bool) []string {
 	return []string{"digital signature", "client auth"}
 }
 
-// Request asks for a certificate for a Node.
+// Request creates a request for a Node's certificate.
 func (k *Key) Request(node string, usages []string) (Request, error) {
 	subject := pkix.Name{Organization: []string{nodesGroup}, CommonName: NodeUser + node}
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject}, k.private)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// fixed is the key of the private number 1, so its name can be compared.
+// fixed is the key with the private number 1, so that its name can be compared.
 func fixed() *Key {
 	number := make([]byte, 32)
 	number[31] = 1
@@ -22,12 +22,12 @@ func fixed() *Key {
 	return &Key{key}
 }
 
-// A request is as the kubelet's own: what it says, and its name.
+// A request equals the kubelet's: its content and its name.
 func TestRequest(t *testing.T) {
 	for name, c := range map[string]struct {
 		node   string
 		usages []string
-		// want is the name that client-go's digestedName gives (util/certificate/csr), computed apart from this package.
+		// want is the name from client-go's digestedName (util/certificate/csr), computed without this package.
 		want string
 	}{
 		"a newer kubelet":  {"node-1", Usages(false), "node-csr-_v0uUYH0FxEZl7ih8xa2llEqEdqKgeMs3eas458m8EE"},
@@ -87,7 +87,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Two keys are two requests, and neither is in what is sent.
+// Two keys give two requests, and neither key is in its request.
 func TestKeys(t *testing.T) {
 	seen := make(map[string]bool)
 	for range 8 {

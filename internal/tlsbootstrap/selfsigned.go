@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// lifetime is how long a kubelet's own certificate is valid, allowance how long it was before it was made: clocks differ
-// (client-go: util/cert, GenerateSelfSignedCertKey).
+// lifetime is the validity of a kubelet's self-signed certificate, and allowance the part of it before its creation:
+// clocks differ (client-go: util/cert, GenerateSelfSignedCertKey).
 const (
 	lifetime  = 365 * 24 * time.Hour
 	allowance = time.Hour
 )
 
-// SelfSigned makes the serving certificate that a kubelet makes for itself, and its key, in PEM: for a host by that name,
-// signed by a CA whose key nobody keeps, which follows it (client-go: util/cert, GenerateSelfSignedCertKey). Its keys
-// are on an elliptic curve, as those of the kubelet's other certificates are. The kubelet itself makes two of RSA for it, which
-// takes it a fifth of a second, and often more.
+// SelfSigned creates the serving certificate that a kubelet creates for itself, and its key, in PEM: for a host with
+// this name, signed by a CA that follows it and whose key is discarded (client-go: util/cert,
+// GenerateSelfSignedCertKey). Its keys are elliptic curve keys, like those of the kubelet's other certificates. The
+// kubelet itself creates two RSA keys for it, which takes it a fifth of a second, and often more.
 func SelfSigned(host string, now time.Time) (certificate, key []byte, err error) {
 	authority, err := NewKey()
 	if err != nil {
@@ -54,7 +54,7 @@ func SelfSigned(host string, now time.Time) (certificate, key []byte, err error)
 	return certificate, key, err
 }
 
-// template is what both certificates have in common. Without a serial number, x509 gives each one of its own.
+// template is the common part of both certificates. Without a serial number, x509 gives each certificate a random one.
 func template(name string, now time.Time) *x509.Certificate {
 	return &x509.Certificate{
 		Subject:               pkix.Name{CommonName: name},

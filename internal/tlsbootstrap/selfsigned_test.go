@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The pair is one that a server takes, and that says what a kubelet's own says.
+// A server can use the pair, and it has the same values as a kubelet's.
 func TestSelfSigned(t *testing.T) {
 	for _, host := range []string{"node-1", "10.0.0.4", "fd00::4"} {
 		certificate, key, err := SelfSigned(host, now)
@@ -51,7 +51,7 @@ func TestSelfSigned(t *testing.T) {
 	}
 }
 
-// A key is nobody else's.
+// Each pair has another key.
 func TestSelfSignedKeys(t *testing.T) {
 	one, two := keyOf(t), keyOf(t)
 	if one == two {
