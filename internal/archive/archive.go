@@ -17,29 +17,30 @@ const (
 	maxTotal   = 2 << 30
 )
 
-// ErrStop ends the reading of an archive from within use, without an error.
+// ErrStop, returned by use, ends the reading of an archive without an error.
 var ErrStop = errors.New("no more is wanted of the archive")
 
-// File is a regular file of an archive. Its content may be read until the function returns that was given it.
+// File is a regular file of an archive. Its content can be read until use returns.
 type File struct {
-	// Name is its path within the archive, clean and relative; empty where there is no archive, and the file is all there is.
+	// Name is its path within the archive, clean and relative. It is empty if the data is not an archive but a single
+	// file.
 	Name string
-	// Size is how many bytes it has; less than 0 where that is not known before they have come.
+	// Size is its size in bytes. It is negative if unknown in advance.
 	Size int64
 	io.Reader
 }
 
-// errLink is of a member that has no bytes of its own.
+// errLink is the error of a member without content.
 var errLink = errors.New("is a link, and no file")
 
-// failing is a reader that has nothing but an error.
+// failing is a reader that only returns an error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Files calls use for each regular file, in the order of the archive. A link is a file that cannot be read: only who wants that
-// one is stopped by it. Without an error all of the archive was read, and what it has of checksums is right, unless use has
-// returned ErrStop.
+// Files calls use for each regular file, in the order of the archive. A link is a file whose content cannot be read, so
+// that only a caller that needs it fails. Without an error, the whole archive was read and its checksums are right,
+// unless use has returned ErrStop.
 func Files(r io.Reader, use func(File) error) error {
 	err := files(r, use)
 	if errors.Is(err, ErrStop) {
@@ -71,15 +72,15 @@ func files(r io.Reader, use func(File) error) error {
 	return errors.New("is neither an archive that is known (tar, deb, rpm) nor a program")
 }
 
-// members checks what the archives' own readers find, and hands it on.
+// members checks the members that the archives' readers find, and passes them on.
 type members struct {
 	count int
-	// total is the size of all files so far. A sparse file has more bytes than the archive.
+	// total is the size of all files so far. A sparse file has more bytes than its archive.
 	total int64
 	use   func(File) error
 }
 
-// file hands on a member: regular, or a link, or neither. content ends with the member.
+// file passes on a member: a regular file, a link, or another kind. content ends with the member.
 func (m *members) file(name string, size int64, content io.Reader) error {
 	clean, err := m.name(name)
 	if err != nil {
@@ -99,7 +100,7 @@ func (m *members) file(name string, size int64, content io.Reader) error {
 	return nil
 }
 
-// name checks that of a member, and returns it in its shortest form.
+// name checks a member's name, and returns its shortest form.
 func (m *members) name(name string) (string, error) {
 	if m.count++; m.count > maxMembers {
 		return "", fmt.Errorf("has more than %d members", maxMembers)
@@ -132,13 +133,13 @@ func cut(err error) error {
 	return err
 }
 
-// skip reads over n bytes.
+// skip skips n bytes.
 func skip(r io.Reader, n int64) error {
 	_, err := io.CopyN(io.Discard, r, n)
 	return cut(err)
 }
 
-// exact is the next n bytes of a stream. That there are fewer is an error.
+// exact is the next n bytes of a stream. If there are fewer, that is an error.
 type exact struct {
 	r    io.Reader
 	left int64
@@ -153,5 +154,5 @@ func (e *exact) Read(p []byte) (int, error) {
 	return n, cut(err)
 }
 
-// padded is a size with what follows up to a multiple.
+// padded is a size rounded up to a multiple.
 func padded(size, of int64) int64 { return (size + of - 1) / of * of }

@@ -18,7 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/archive"
 )
 
-// contents are the files of an archive, each with its name and content, or why it cannot be read.
+// contents are the files of an archive, each with its name and content, or the error of reading it.
 func contents(data []byte) (list []string, err error) {
 	err = archive.Files(bytes.NewReader(data), func(f archive.File) error {
 		content, err := io.ReadAll(f)
@@ -40,7 +40,7 @@ func read(t testing.TB, name string) []byte {
 	return data
 }
 
-// What dpkg-deb, rpmbuild and GNU tar make.
+// Archives of dpkg-deb, rpmbuild and GNU tar.
 func TestFiles(t *testing.T) {
 	const long = "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 	packaged := []string{`usr/bin/hyperkube 0 "is a link, and no file"`, `usr/bin/kubelet 26 "\x7fELF kubelet of a package\n"`}
@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Who has what he wants reads no more; who fails is heard.
+// If use has what it needs, no more is read. If use fails, Files returns its error.
 func TestStop(t *testing.T) {
 	mine := errors.New("mine")
 	for _, ends := range []error{archive.ErrStop, mine} {
@@ -81,8 +81,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// An archive that ends early, or in which one bit is another one, is an error, or has what it had. It never has anything else where
-// its format has a checksum of that.
+// An archive that ends early, or has a wrong bit, is an error, or gives the right content. If its format has a checksum
+// of the content, it never gives any other.
 func TestDamage(t *testing.T) {
 	for _, name := range []string{"kubelet-gzip.deb", "kubelet-xz.deb", "kubelet-zstd.deb", "kubelet-xzdio.rpm", "kubelet-zstdio.rpm", "node-pax.tar.gz"} {
 		whole := read(t, name)
@@ -119,7 +119,7 @@ func TestXZ(t *testing.T) {
 		for n := range data {
 			flipped := bytes.Clone(data)
 			flipped[n] ^= 1 << (n % 8)
-			if n%97 == 7 && name != "noise.xz" { // which has no checksum of its content
+			if n%97 == 7 && name != "noise.xz" { // noise.xz has no checksum of its content
 				if _, err := archive.Decompress(bytes.NewReader(flipped)); err == nil {
 					t.Errorf("%s: another bit at %d is no error", name, n)
 				}
@@ -134,7 +134,7 @@ func TestXZ(t *testing.T) {
 	}
 }
 
-// sample is what the files of xz were made of.
+// sample is the source of the xz files.
 func sample(name string) []byte {
 	var b bytes.Buffer
 	if name == "lines" {
@@ -150,7 +150,7 @@ func sample(name string) []byte {
 	return b.Bytes()
 }
 
-// header is one of tar.
+// header is a tar header.
 func header(name string, kind byte, size string) []byte {
 	b := make([]byte, 512)
 	copy(b, name)
@@ -178,13 +178,14 @@ func pax(kind byte, records ...string) []byte {
 	return append(header("a", kind, fmt.Sprintf("%o", len(all))), block(all)...)
 }
 
-// sparse is a file of a size that is a hole but for its end, as GNU tar writes one with pax (1.0 of its formats).
+// sparse is a file of a size that is a hole except for its end, as GNU tar writes one with pax (version 1.0 of its
+// formats).
 func sparse(size string) [][]byte {
 	records := []string{"GNU.sparse.major", "1", "GNU.sparse.minor", "0", "GNU.sparse.name", "a", "GNU.sparse.realsize", size}
 	return [][]byte{pax('x', records...), header("a", '0', "1000"), block("1\n" + size + "\n0\n")}
 }
 
-// sparseOf has a file of one byte after a header of a kind with records.
+// sparseOf is a file of one byte after a header of a kind with records.
 func sparseOf(kind byte, records ...string) []byte {
 	return slices.Concat(pax(kind, records...), header("a", '0', "1"), block("x"))
 }
@@ -202,7 +203,7 @@ func cpioSummed(name string, content, sum byte) []byte {
 	return append(b, content, 0, 0, 0)
 }
 
-// rpmDigests is a package of one file that has the SHA-256 of its second header and of its payload, or none where they are empty.
+// rpmDigests is a package of one file with the SHA-256 of its second header and of its payload, or without empty ones.
 func rpmDigests(header, payload string) string {
 	head := func(tag uint32, digest string) []byte {
 		b := append([]byte("\x8e\xad\xe8\x01"), make([]byte, 12)...)
@@ -233,7 +234,7 @@ func debOf(name string, data []byte) []byte {
 	return slices.Concat([]byte("!<arch>\n"), member("debian-binary", []byte("2.0\n")), member(name, data))
 }
 
-// zeros is a gzip of a tar with a member of so many bytes.
+// zeros is a gzip of a tar with a member of that many bytes.
 func zeros(t *testing.T, size int64) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -252,17 +253,18 @@ type zero struct{}
 
 func (zero) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// lzmaAlone is how xz --format=lzma begins: properties, the size of the dictionary, an unknown size, and the first byte of the data.
+// lzmaAlone is the beginning of the output of xz --format=lzma: properties, the size of the dictionary, an unknown
+// size, and the first byte of the data.
 const lzmaAlone = "\x5d\x00\x00\x80\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00"
 
-// xzDictionary is the beginning of a stream of xz that needs a dictionary of a size (The .xz File Format, 5.3.1).
+// xzDictionary is the beginning of an xz stream that needs a dictionary of a size (The .xz File Format, 5.3.1).
 func xzDictionary(size byte) string {
 	stream := binary.LittleEndian.AppendUint32([]byte("\xfd7zXZ\x00\x00\x00"), crc32.ChecksumIEEE([]byte{0, 0}))
 	block := []byte{2, 0, 0x21, 1, size, 0, 0, 0}
 	return string(append(stream, binary.LittleEndian.AppendUint32(block, crc32.ChecksumIEEE(block))...)) + strings.Repeat("\x00", 64)
 }
 
-// hostile are archives that nobody's packer makes, and a part of what is said of each.
+// hostile are archives that no packer creates, with a part of the error of each.
 func hostile() map[string][2]string {
 	end := string(make([]byte, 1024))
 	tar := func(members ...[]byte) string { return string(slices.Concat(members...)) + end }
@@ -331,7 +333,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %q, %v; want an error with %q", name, got, err, c[1])
 		}
 	}
-	// Of a file with two names in an RPM the first is as a link.
+	// Of a file with two names in an RPM, the first is like a link.
 	got, err := contents(rpmOf(cpioHeader("a", 0o100755, 2, 0), cpioHeader("b", 0o100755, 2, 0), cpioHeader("TRAILER!!!", 0, 1, 0)))
 	if err != nil || len(got) != 2 || !strings.Contains(got[0], "link") {
 		t.Errorf("two names: %q, %v", got, err)

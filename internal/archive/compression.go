@@ -11,18 +11,18 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// maxWindow bounds the memory of a decompressor: zstd's highest level without --ultra has 8 MiB, xz's highest 64.
+// maxWindow limits the memory of a decompressor: zstd's highest level without --ultra has 8 MiB, xz's highest 64.
 const maxWindow = 64 << 20
 
-// xzMagic begins a stream of xz (The .xz File Format, 2.1.1.1).
+// xzMagic is the beginning of an xz stream (The .xz File Format, 2.1.1.1).
 const xzMagic = "\xfd7zXZ\x00"
 
-// notRead are compressions that old packages have, by the first bytes of the stream. lzma has no magic: these are its default
-// properties and the low bytes of the size of its dictionary, by which rpm and file(1) know it.
+// notRead are compressions of old packages, by the first bytes of the stream. lzma has no magic: these are its default
+// properties and the low bytes of its dictionary's size, by which rpm and file(1) recognize it.
 var notRead = map[string]string{"BZh": "bzip2", "\x5d\x00\x00": "lzma", "LZIP": "lzip"}
 
-// decompressed is a stream without its compression, which is known by its first bytes: gzip (RFC 1952), zstd (RFC 8878), xz. What
-// is compressed in no such way is returned as it is. done frees what the decompressor has.
+// decompressed is a stream without its compression, which is recognized by its first bytes: gzip (RFC 1952), zstd (RFC
+// 8878), xz. Other data is returned unchanged. done frees the decompressor's resources.
 func decompressed(r io.Reader) (plain *bufio.Reader, done func(), err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	done = func() {}
@@ -52,7 +52,7 @@ func decompressed(r io.Reader) (plain *bufio.Reader, done func(), err error) {
 	return bufio.NewReaderSize(&counted{out, maxTotal}, 64<<10), done, nil
 }
 
-// counted bounds what comes out of a decompressor.
+// counted limits a decompressor's output.
 type counted struct {
 	io.Reader
 	left int64

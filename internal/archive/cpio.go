@@ -9,8 +9,8 @@ import (
 	"github.com/cavaliergopher/cpio"
 )
 
-// readCPIO reads the new ASCII format, with and without checksums (cpio(5)). It checks what the library does not: a stream that
-// ends before the archive does, a size with a sign, and the checksums.
+// readCPIO reads the new ASCII format, with and without checksums (cpio(5)). It checks what the library does not check:
+// a stream that ends before the archive does, a size with a sign, and the checksums.
 func readCPIO(r *bufio.Reader, use func(File) error) error {
 	m := members{use: use}
 	for archive := cpio.NewReader(endless{r}); ; {
@@ -32,14 +32,15 @@ func readCPIO(r *bufio.Reader, use func(File) error) error {
 	}
 }
 
-// cpioMember passes on a member. Of a file with several names the last has the content, and the others are like links.
+// cpioMember passes on a member. If a file has several names, the last one has the content, and the others are like
+// links.
 func (m *members) cpioMember(content io.Reader, h *cpio.Header) error {
 	switch h.Mode & cpio.ModeType {
 	case cpio.TypeReg:
 		if h.Links > 1 && h.Size == 0 {
 			return m.file(h.Name, 0, failing{errLink})
 		}
-		if h.Checksum == 0 { // the format has none
+		if h.Checksum == 0 { // the format without checksums
 			return m.file(h.Name, h.Size, content)
 		}
 		sum := cpio.NewHash()
@@ -57,7 +58,8 @@ func (m *members) cpioMember(content io.Reader, h *cpio.Header) error {
 	return fmt.Errorf("cpio: %q is neither a file nor a directory nor a link", h.Name)
 }
 
-// endless is a stream whose end is an error. The library takes the end of a stream for the end of the archive, even in a header.
+// endless is a stream whose end is an error. The library takes the end of a stream for the end of the archive, even in
+// a header.
 type endless struct{ io.Reader }
 
 func (e endless) Read(p []byte) (int, error) {

@@ -2,7 +2,7 @@ package archive
 
 import "io"
 
-// Decompress reads all of a stream that is compressed.
+// Decompress reads a whole compressed stream.
 func Decompress(r io.Reader) ([]byte, error) {
 	plain, done, err := decompressed(r)
 	if err != nil {

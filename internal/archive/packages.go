@@ -18,7 +18,7 @@ const (
 	rpmMagic = "\xed\xab\xee\xdb"
 )
 
-// debian reads the payload of a Debian package (deb(5)): an archive of ar, whose member data.tar is compressed.
+// debian reads the payload of a Debian package (deb(5)): an ar archive with the compressed member data.tar.
 func debian(r *bufio.Reader, use func(File) error) error {
 	if err := skip(r, int64(len(arMagic))); err != nil {
 		return err
@@ -57,18 +57,18 @@ func debian(r *bufio.Reader, use func(File) error) error {
 
 const (
 	rpmLead = 96
-	// rpmHeader begins a header, in the third version of its format.
+	// rpmHeader is the beginning of a header, in the third version of its format.
 	rpmHeader = "\x8e\xad\xe8\x01"
-	// maxRPMHeader bounds a header. It has the name and digest of each file.
+	// maxRPMHeader limits a header. It has the name and digest of each file.
 	maxRPMHeader = 32 << 20
 	// The tags of two SHA-256 in hexadecimal (RPM: include/rpm/rpmtag.h): that of the second header, and that of the payload.
 	rpmSHA256Header  = 273
 	rpmSHA256Payload = 5092
 )
 
-// rpm reads the payload of an RPM package (RPM: Package format): a lead, a header of signatures, which is padded, a header of what is
-// in it, and an archive of cpio, which is compressed. It checks both digests where a package has them, as rpmbuild 4.14 and later
-// write it. It checks no signature, and not the older digests of MD5 and SHA-1.
+// rpm reads the payload of an RPM package (RPM: Package format): a lead, a padded header of signatures, a header of the
+// content, and a compressed cpio archive. It checks both digests if a package has them, as rpmbuild 4.14 and later
+// write them. It checks no signature, and not the older digests of MD5 and SHA-1.
 func rpm(r *bufio.Reader, use func(File) error) error {
 	if err := skip(r, rpmLead); err != nil {
 		return fmt.Errorf("rpm: %w", err)
@@ -100,7 +100,7 @@ func rpm(r *bufio.Reader, use func(File) error) error {
 	return checkRPM(payloadSum, sum, "its payload")
 }
 
-// readRPMHeader reads a header, and returns the digest in the field with a tag, empty if it has none, and the header's size.
+// readRPMHeader reads a header, and returns the digest in the field with a tag, or "", and the header's size.
 func readRPMHeader(r io.Reader, tag uint32) (digest string, size int64, err error) {
 	head, err := whole(r, 16)
 	if err != nil {
@@ -112,7 +112,7 @@ func readRPMHeader(r io.Reader, tag uint32) (digest string, size int64, err erro
 		return "", 0, errors.New("rpm: a header is damaged, or too large")
 	}
 	const digits = 2 * sha256.Size
-	at := data // where the digest is
+	at := data // the offset of the digest
 	for range entries {
 		entry, err := whole(r, 16) // tag, type, offset, count
 		if err != nil {
@@ -138,7 +138,7 @@ func readRPMHeader(r io.Reader, tag uint32) (digest string, size int64, err erro
 	return digest, size, nil
 }
 
-// checkRPM compares a digest of a package with what was read.
+// checkRPM compares a package's digest with that of the data.
 func checkRPM(digest string, sum hash.Hash, what string) error {
 	if digest != "" && digest != hex.EncodeToString(sum.Sum(nil)) {
 		return fmt.Errorf("rpm: the SHA-256 of %s is wrong; fetch the package again", what)

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// tarBlock is the size of a header, and what content is padded to (POSIX: pax, ustar interchange format).
+// tarBlock is the size of a header, and the unit of content's padding (POSIX: pax, ustar interchange format).
 const tarBlock = 512
 
-// isTar reports whether a stream begins with a header of tar.
+// isTar reports whether a stream begins with a tar header.
 func isTar(head []byte) bool {
 	return len(head) == tarBlock && bytes.HasPrefix(head[257:], []byte("ustar"))
 }
 
-// readTar reads ustar, and what pax and GNU extend of it: long names, large sizes, and sparse files, whose holes are read as zeros.
-// It checks what archive/tar does not see: an archive without a block of zeros at its end is cut.
+// readTar reads ustar with the extensions of pax and GNU: long names, large sizes, and sparse files, whose holes are
+// read as zeros. It checks what archive/tar does not notice: an archive without a block of zeros at its end is
+// incomplete.
 func readTar(r *bufio.Reader, use func(File) error) error {
 	m := members{use: use}
 	in := &zeroTail{Reader: r}
@@ -39,7 +40,7 @@ func readTar(r *bufio.Reader, use func(File) error) error {
 	}
 }
 
-// tarMember passes on the member that a header describes.
+// tarMember passes on the member of a header.
 func (m *members) tarMember(content io.Reader, h *tar.Header) error {
 	if !sparseIsRead(h) {
 		return fmt.Errorf("tar: %q is a sparse file of a format that is not read; pack it without tar's option --sparse", h.Name)
@@ -58,7 +59,7 @@ func (m *members) tarMember(content io.Reader, h *tar.Header) error {
 	return fmt.Errorf("tar: %q is of type %q: neither a file nor a directory nor a link", h.Name, h.Typeflag)
 }
 
-// sparseIsRead reports whether archive/tar reads what the records of pax say about a member's holes (GNU tar: "Storing Sparse
+// sparseIsRead reports whether archive/tar supports the pax records about a member's holes (GNU tar: "Storing Sparse
 // Files"). If it does not know the version, it returns the bytes as they are stored, without an error.
 func sparseIsRead(h *tar.Header) bool {
 	const prefix = "GNU.sparse."

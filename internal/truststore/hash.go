@@ -12,17 +12,18 @@ import (
 	"unicode/utf8"
 )
 
-// Types of strings that Go has no names for.
+// String types without a name in Go.
 const (
 	tagTeletex   = 20
 	tagUniversal = 28
 )
 
-// refusedTags are the types that no attribute of a name may have: OpenSSL does not read such a certificate (ASN1_PRINTABLE).
+// refusedTags are the types that an attribute of a name must not have: OpenSSL does not read such a certificate
+// (ASN1_PRINTABLE).
 var refusedTags = []int{0, 1, 2, 4, 5, 6, 17, 21, 23, 24, 25, 26, 27}
 
-// subject is the DER of a certificate's subject (RFC 5280, 4.1). The rest of the certificate is not looked at: programs trust
-// some that Go's own parser refuses.
+// subject is the DER of a certificate's subject (RFC 5280, 4.1). It does not parse the rest of the certificate:
+// programs trust some that Go's parser refuses.
 func subject(certificate []byte) ([]byte, error) {
 	var c struct {
 		Signed struct {
@@ -37,7 +38,7 @@ func subject(certificate []byte) ([]byte, error) {
 	return c.Signed.Subject.Bytes, err
 }
 
-// subjectHash is the number by which OpenSSL finds a certificate in a directory (X509_NAME_hash): the first four bytes of the
+// subjectHash is OpenSSL's hash for finding a certificate in a directory (X509_NAME_hash): the first four bytes of the
 // SHA-1 of the subject in its canonical form.
 func subjectHash(certificate []byte) (uint32, error) {
 	name, err := subject(certificate)
@@ -60,7 +61,7 @@ func subjectHash(certificate []byte) (uint32, error) {
 	return binary.LittleEndian.Uint32(sum[:4]), nil
 }
 
-// canonicalEntries are the attributes of one part of a name, in the order of DER's sets.
+// canonicalEntries are the attributes of one part of a name, in the order of DER sets.
 func canonicalEntries(set []byte) ([][]byte, error) {
 	var entries [][]byte
 	for len(set) > 0 {
@@ -84,8 +85,8 @@ func canonicalEntries(set []byte) ([][]byte, error) {
 	return entries, nil
 }
 
-// textOf is a string as UTF-8, and whether it is one whose characters count, of whatever type (OpenSSL: ASN1_MASK_CANON). A string
-// of one byte for each character is taken for Latin-1 (OpenSSL: ASN1_STRING_to_UTF8).
+// textOf returns a string as UTF-8, and reports whether OpenSSL canonicalizes a string of its type (ASN1_MASK_CANON). A
+// string with one byte for each character counts as Latin-1 (OpenSSL: ASN1_STRING_to_UTF8).
 func textOf(value asn1.RawValue) (text []byte, isText bool, err error) {
 	if value.Class != asn1.ClassUniversal || slices.Contains(refusedTags, value.Tag) {
 		return nil, false, errors.New("an attribute is of a type that no name has")
@@ -130,10 +131,11 @@ func textOf(value asn1.RawValue) (text []byte, isText bool, err error) {
 	return nil, false, nil
 }
 
-// isBlank is C's isspace of ASCII.
+// isBlank is C's isspace for ASCII.
 func isBlank(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
 
-// canonicalText has no blanks at its ends, one for several, and small letters of ASCII (OpenSSL: asn1_string_canon).
+// canonicalText removes blanks at the ends, replaces several by one, and converts ASCII letters to lower case (OpenSSL:
+// asn1_string_canon).
 func canonicalText(text []byte) []byte {
 	var out []byte
 	for i, b := range text {
@@ -152,7 +154,7 @@ func canonicalText(text []byte) []byte {
 // encoded is a value in DER.
 func encoded(tag int, compound bool, content []byte) []byte {
 	der, err := asn1.Marshal(asn1.RawValue{Tag: tag, IsCompound: compound, Bytes: content})
-	if err != nil { // of a raw value only a tag that DER does not have
+	if err != nil { // for a raw value this only means a tag that DER does not have
 		panic(err)
 	}
 	return der

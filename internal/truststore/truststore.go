@@ -1,6 +1,6 @@
-// Package truststore makes the bundle and the links by which programs find the certificate authorities that a machine trusts,
-// byte for byte as the distribution's own tool makes them: update-ca-certificates of Debian and of Flatcar. That tool starts
-// some thousand processes. To the bundle of update-ca-trust it adds.
+// Package truststore builds the bundle and the links with the certificate authorities that a machine trusts, byte for
+// byte like the distribution's tool: update-ca-certificates of Debian and of Flatcar. That tool starts some thousand
+// processes. To the bundle of update-ca-trust it only adds certificates.
 //
 // It only reads, through its caller: the engine, which writes the result. It verifies no certificate.
 package truststore
@@ -17,25 +17,26 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Reader are the files of a machine. What is not there is empty.
+// Reader reads the files of a machine. A missing file is empty.
 type Reader interface {
-	// Names are those in a directory, sorted.
+	// Names are the names in a directory, sorted.
 	Names(dir string) []string
-	// Content is that of a regular file at a path, also behind links; nil for anything else.
+	// Content is the content of a regular file, also through links. It is nil for anything else.
 	Content(path string) []byte
-	// Target is what a link leads to, as it is written there; empty for anything else.
+	// Target is a link's target as it is written. It is empty for anything else.
 	Target(path string) string
 }
 
-// Store is what there should be.
+// Store is the desired state.
 type Store struct {
 	// Bundle is the content of the bundle.
 	Bundle []byte
-	// Links are the links in the directory of links, by name. Links there with other names are to go. Nil means that they stay.
+	// Links are the links in the directory of links, by name. Links with other names must be removed. Nil means that
+	// they stay.
 	Links map[string]string
 }
 
-// Of makes a store of what a machine has.
+// Of builds a store from a machine's files.
 func Of(m Reader, spec *resource.TrustStore) Store {
 	d := directory{m: m, dir: spec.Links, links: make(map[string]string)}
 	switch {
@@ -44,7 +45,8 @@ func Of(m Reader, spec *resource.TrustStore) Store {
 	case spec.Selection == "" && spec.Links != "":
 		return d.flatcar()
 	}
-	// Only its own tool knows what else the bundle is made of. A machine without the list of Debian's tool has no such tool.
+	// Only the distribution's tool knows the rest of the bundle. A machine without the list of Debian's tool does not
+	// have that tool.
 	bundle := m.Content(spec.Bundle)
 	for _, added := range spec.Added {
 		if certificate := m.Content(added); !bytes.Contains(bundle, certificate) {
@@ -54,15 +56,15 @@ func Of(m Reader, spec *resource.TrustStore) Store {
 	return Store{Bundle: bundle}
 }
 
-// directory is the one with links, as it is to be.
+// directory is the desired directory of links.
 type directory struct {
 	m     Reader
 	dir   string
 	links map[string]string
 }
 
-// debian is what update-ca-certificates --fresh makes (Debian 12, ca-certificates 20230311): the selected certificates of
-// packages in the order of the selection, then an administrator's in the order of their paths.
+// debian builds what update-ca-certificates --fresh builds (Debian 12, ca-certificates 20230311): the selected
+// certificates of packages in the order of the selection, then an administrator's in the order of their paths.
 func (d *directory) debian(spec *resource.TrustStore) Store {
 	names := d.m.Names(d.dir)
 	for _, name := range names {
@@ -94,8 +96,8 @@ func (d *directory) debian(spec *resource.TrustStore) Store {
 	return Store{bundle, d.links}
 }
 
-// flatcar is what its update-ca-certificates makes: links to all certificates in the directory, and a bundle of what the
-// first ten of each hash lead to (flatcar/scripts: app-misc/ca-certificates).
+// flatcar builds what Flatcar's update-ca-certificates builds: links to all certificates in the directory, and a bundle
+// of the targets of the first ten links of each hash (flatcar/scripts: app-misc/ca-certificates).
 func (d *directory) flatcar() Store {
 	names := d.m.Names(d.dir)
 	for _, name := range names {
@@ -125,13 +127,13 @@ const (
 
 func (d *directory) target(name string) string { return d.m.Target(d.dir + "/" + name) }
 
-// content is what a name leads to, once the links are as they are to be.
+// content is a name's content, with the desired links.
 func (d *directory) content(name string) []byte {
 	for range maxLinks {
 		target, isLink := d.links[name]
 		switch {
 		case !isLink && d.target(name) != "":
-			return nil // to go
+			return nil // it will be removed
 		case !isLink:
 			return d.m.Content(d.dir + "/" + name)
 		case path.IsAbs(target) || strings.Contains(target, "/"):
@@ -145,7 +147,7 @@ func (d *directory) content(name string) []byte {
 	return nil
 }
 
-// stays reports whether a link is left when those to the tool's own directories are gone, and those that lead nowhere then.
+// stays reports whether a link stays when the links to the tool's directories, and then the broken ones, are removed.
 func (d *directory) stays(name string, spec *resource.TrustStore, links int) bool {
 	target := d.target(name)
 	switch {
@@ -159,7 +161,7 @@ func (d *directory) stays(name string, spec *resource.TrustStore, links int) boo
 	return d.stays(target, spec, links-1)
 }
 
-// found are the files of certificates in a directory and below, also behind links.
+// found are the certificate files in a directory and below, also through links.
 func found(m Reader, dir string, depth int) (certificates []string) {
 	if depth == 0 {
 		return nil
@@ -180,7 +182,7 @@ func linkName(certificate string) string {
 	return strings.NewReplacer(" ", "_", "(", "=", ")", "=", ",", "_").Replace(strings.TrimSuffix(path.Base(certificate), ".crt")) + ".pem"
 }
 
-// wholeLines is a text that ends with its last line.
+// wholeLines is a text with a line end.
 func wholeLines(text []byte) []byte {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		return append(bytes.Clone(text), '\n')
@@ -188,26 +190,27 @@ func wholeLines(text []byte) []byte {
 	return text
 }
 
-// isHash reports whether a name is one that the directory is searched by: a hash, with a number for each certificate that has it.
+// isHash reports whether a name is a hash link's: a hash, with a number for each certificate with that hash.
 func isHash(name string) bool {
 	hash, number, _ := strings.Cut(name, ".")
 	return len(hash) == 8 && strings.Trim(hash, "0123456789abcdef") == "" && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// entry is a file that a link by a hash leads to, or is to lead to.
+// entry is a file that is, or will be, the target of a hash link.
 type entry struct {
 	file string
-	// number is that of the link that it has; maxSame for none.
+	// number is its link's number. maxSame means that it has no link.
 	number int
-	// certificate is the file's only one; nil for what only a link knows.
+	// certificate is the file's only one. It is nil for a file that only a link knows.
 	certificate []byte
 }
 
 // maxSame is how many certificates may have one hash (OpenSSL: apps/rehash.c, MAX_COLLISIONS).
 const maxSame = 256
 
-// rehash adds a link for each file with one certificate, by its hash, in the order of their names, as "openssl rehash" does
-// (OpenSSL 3.0: apps/rehash.c, do_dir). A link that is left keeps its number where that is less than there are certificates.
+// rehash adds a hash link for each file with one certificate, in the order of their names, as "openssl rehash" does
+// (OpenSSL 3.0: apps/rehash.c, do_dir). A remaining link keeps its number if that is less than the number of
+// certificates.
 func (d *directory) rehash(names []string) {
 	buckets := make(map[string][]*entry)
 	slices.Sort(names)
@@ -239,7 +242,7 @@ func (d *directory) rehash(names []string) {
 	}
 }
 
-// inBucket is the entry of a file among those with a hash.
+// inBucket returns the entry of a file among those with a hash.
 func inBucket(buckets map[string][]*entry, hash, file string) *entry {
 	for _, e := range buckets[hash] {
 		if e.file == file {
@@ -251,7 +254,7 @@ func inBucket(buckets map[string][]*entry, hash, file string) *entry {
 	return e
 }
 
-// number makes the links of one hash.
+// number creates the links of one hash.
 func (d *directory) number(hash string, entries []*entry) {
 	needed, taken := 0, make(map[int]bool)
 	for _, e := range entries {
@@ -280,7 +283,7 @@ func (d *directory) number(hash string, entries []*entry) {
 	}
 }
 
-// onlyCertificate is the certificate of a file that has no other; nil for any other file.
+// onlyCertificate returns the certificate of a file that has exactly one, or nil.
 func onlyCertificate(content []byte) (certificate []byte) {
 	for {
 		var block *pem.Block

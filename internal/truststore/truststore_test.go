@@ -23,7 +23,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// disk reads the machine that the test runs on.
+// disk reads the files of the test's machine.
 type disk struct{}
 
 func (disk) Names(dir string) (names []string) {
@@ -50,7 +50,7 @@ func (disk) Target(path string) string {
 	return target
 }
 
-// text is a string of a type of ASN.1.
+// text is a string of an ASN.1 type.
 type text struct {
 	tag   int
 	value string
@@ -75,7 +75,7 @@ func name(t testing.TB, parts ...[]text) []byte {
 	return encoded(asn1.TagSequence, true, sets)
 }
 
-// odd are subjects that are the same to one who compares and differ in their bytes, and others that are not.
+// odd are subjects that are equal in comparison and differ in their bytes, and others that are not equal.
 var odd = [][][]text{
 	{{{asn1.TagUTF8String, "Example  Root\tCA"}}},
 	{{{asn1.TagPrintableString, " example root ca "}}},
@@ -86,7 +86,7 @@ var odd = [][][]text{
 	{{{tagUniversal, "\x00\x00\x00A\x00\x01\xf6\x00"}}},
 	{{{asn1.TagIA5String, "CA@EXAMPLE.com"}}},
 	{{{26, "a VisibleString, which no name has"}}},
-	{{{asn1.TagNumericString, " 12 3 "}}}, // compared as it is
+	{{{asn1.TagNumericString, " 12 3 "}}}, // compared byte by byte
 	{{{asn1.TagUTF8String, ""}}},
 	{{{asn1.TagUTF8String, "   "}}},
 	{{{asn1.TagUTF8String, "Org"}}, {{asn1.TagPrintableString, "Unit"}}, {{asn1.TagUTF8String, "x\u00a0y"}}},
@@ -123,7 +123,7 @@ func write(t testing.TB, path string, content []byte) {
 	}
 }
 
-// tool is a program of the machine; without it the test is skipped.
+// tool is the path of a program of the machine. If it is missing, the test is skipped.
 func tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -133,7 +133,7 @@ func tool(t testing.TB, name string) string {
 	return path
 }
 
-// store is what is in a directory.
+// store is a directory's content.
 func store(t testing.TB, spec *resource.TrustStore) Store {
 	t.Helper()
 	s := Store{Bundle: disk{}.Content(spec.Bundle), Links: make(map[string]string)}
@@ -171,7 +171,7 @@ func firstDifference(a, b []byte) string {
 	return fmt.Sprintf("at %d: %.60q, want %.60q", i, a[i:], b[i:])
 }
 
-// machine is a Debian machine below a directory, with packages of odd certificates.
+// machine is a Debian machine below a directory, with packages of unusual certificates.
 func machine(t testing.TB, root string) *resource.TrustStore {
 	t.Helper()
 	spec := &resource.TrustStore{
@@ -208,8 +208,8 @@ func update(t testing.TB, spec *resource.TrustStore, root string) {
 	}
 }
 
-// The bundle and the links are what update-ca-certificates makes, over the real certificates of Debian and over such as are
-// seldom: also after certificates have come, gone, and changed, and beside files and links of an administrator's.
+// The bundle and the links equal those of update-ca-certificates, over Debian's real certificates and over unusual
+// ones: also after certificates were added, removed and changed, and beside an administrator's files and links.
 func TestSameAsUpdateCACertificates(t *testing.T) {
 	tool(t, "update-ca-certificates")
 	tool(t, "openssl")
@@ -231,7 +231,7 @@ func TestSameAsUpdateCACertificates(t *testing.T) {
 	}{
 		{"one has come", func() { write(t, anchor("slipway-00.crt"), first) }},
 		{"many have come", func() {
-			write(t, anchor("slipway-01.crt"), next(1)) // of the same subject
+			write(t, anchor("slipway-01.crt"), next(1)) // the same subject
 			write(t, anchor("A.crt"), next(2))
 			write(t, anchor("zz-duplicate.crt"), first)
 			write(t, anchor("b.crt"), bytes.TrimSuffix(next(3), []byte("\n")))
@@ -269,7 +269,7 @@ func TestSameAsUpdateCACertificates(t *testing.T) {
 	}
 }
 
-// A subject has the hash that openssl finds it by.
+// A subject has the hash by which openssl finds it.
 func TestSameHashAsOpenSSL(t *testing.T) {
 	openssl := tool(t, "openssl")
 	source := mrand.New(mrand.NewPCG(1, 2))
@@ -310,7 +310,7 @@ func TestSameHashAsOpenSSL(t *testing.T) {
 		certificates[file] = authority(t, name(t, parts...), int64(i+1))
 		write(t, filepath.Join(dir, file), certificates[file])
 	}
-	_ = exec.Command(openssl, "rehash", dir).Run() // it fails at those that it cannot read
+	_ = exec.Command(openssl, "rehash", dir).Run() // it fails for files that it cannot read
 	want := make(map[string]string)
 	for _, link := range (disk{}).Names(dir) {
 		if target := (disk{}).Target(dir + "/" + link); target != "" {
@@ -331,7 +331,7 @@ func TestSameHashAsOpenSSL(t *testing.T) {
 	}
 }
 
-// A bundle that only its own tool makes gets what it lacks, each once, and keeps the rest.
+// A bundle that only the distribution's tool builds gets the missing certificates, each once, and keeps the rest.
 func TestAddToBundle(t *testing.T) {
 	root := t.TempDir()
 	first, second := authority(t, nameOf(t, 0), 1), authority(t, nameOf(t, 3), 2)
@@ -351,11 +351,11 @@ func TestAddToBundle(t *testing.T) {
 	}
 }
 
-// On Flatcar the bundle has what the links lead to, in the order of their names.
+// On Flatcar the bundle has the links' targets, in the order of their names.
 func TestFlatcarStore(t *testing.T) {
 	root := t.TempDir()
 	spec := &resource.TrustStore{Label: "x", Bundle: root + "/certs/ca-certificates.crt", Anchors: root + "/certs", Links: root + "/certs"}
-	packages, own := authority(t, nameOf(t, 0), 1), authority(t, nameOf(t, 1), 2) // of one hash
+	packages, own := authority(t, nameOf(t, 0), 1), authority(t, nameOf(t, 1), 2) // with the same hash
 	other := authority(t, nameOf(t, 3), 3)
 	write(t, root+"/usr/package.pem", packages)
 	write(t, spec.Links+"/slipway-1.pem", own)
@@ -384,7 +384,7 @@ func TestFlatcarStore(t *testing.T) {
 	same(t, "flatcar", Of(disk{}, spec), Store{bundle, links})
 }
 
-// Whatever a certificate's bytes are, looking for its subject ends well or with an error.
+// Whatever a certificate's bytes are, the search for its subject ends with a result or an error.
 func FuzzSubjectHash(f *testing.F) {
 	for i := range odd {
 		f.Add(onlyCertificate(authority(f, nameOf(f, i), 1)))
