@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Backlog is an output that nobody waits for: what is written to it is kept, and passed on by a goroutine of its own
-// as fast as its reader takes it. Write does not block or fail. It is for a program that must get to the end
-// of what it does, whatever becomes of the terminal, pipe or journal at the other end.
+// Backlog is an output that never blocks its writer: it keeps what is written, and a goroutine passes it on as fast as
+// the reader takes it. Write does not block or fail. It is for a program that must finish its work, whatever happens to
+// the terminal, pipe or journal at the other end.
 type Backlog struct {
 	to    io.Writer
 	limit int
@@ -23,12 +23,12 @@ type Backlog struct {
 	size    int      // of all that wait, in bytes
 	dropped int
 	err     error
-	more    sync.Cond     // of mu, for when there is something to pass on
-	idle    chan struct{} // closed when there is nothing
+	more    sync.Cond     // of mu, signals that there is something to pass on
+	idle    chan struct{} // closed when there is nothing to pass on
 }
 
-// NewBacklog returns an output to w that keeps at most limit bytes that w has not taken yet, and drops what is
-// written beyond that; with a limit of 0 it keeps all.
+// NewBacklog returns an output to w that keeps at most limit bytes that w has not taken yet, and drops more. If limit
+// is 0, it keeps everything.
 func NewBacklog(w io.Writer, limit int) *Backlog {
 	b := &Backlog{to: w, limit: limit, idle: make(chan struct{})}
 	b.more.L = &b.mu
@@ -37,7 +37,7 @@ func NewBacklog(w io.Writer, limit int) *Backlog {
 	return b
 }
 
-// Write implements io.Writer. What is written at once is passed on at once, or dropped as a whole.
+// Write implements io.Writer. The bytes of one call are passed on together, or dropped together.
 func (b *Backlog) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +54,7 @@ func (b *Backlog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass passes on what is written, for as long as the program runs.
+// pass passes on what is written, as long as the program runs.
 func (b *Backlog) pass() {
 	b.mu.Lock()
 	for {
@@ -67,7 +67,7 @@ func (b *Backlog) pass() {
 		b.mu.Lock()
 		b.waiting, b.size = b.waiting[1:], b.size-len(first)
 		if err != nil {
-			b.dropped++ // the next may arrive all the same, once a disk has room again
+			b.dropped++ // the next one may still arrive, for example when a disk has space again
 			b.err = cmp.Or(b.err, err)
 		}
 		if len(b.waiting) == 0 {
@@ -76,11 +76,11 @@ func (b *Backlog) pass() {
 	}
 }
 
-// errUnread says that a reader did not take what was written.
+// errUnread means that a reader did not take the output.
 var errUnread = errors.New("nobody reads it")
 
-// Flush waits until all that was written is passed on, and no longer than ctx. The error is the first with
-// which something was dropped, or that not everything was taken.
+// Flush waits until everything is passed on, or ctx is done. The error is the first one that dropped output, or that
+// not everything was taken.
 func (b *Backlog) Flush(ctx context.Context) error {
 	b.mu.Lock()
 	idle := b.idle
@@ -97,14 +97,14 @@ func (b *Backlog) Flush(ctx context.Context) error {
 	return b.err
 }
 
-// Dropped is how much was written that nobody will read, counted in calls of Write.
+// Dropped is how many calls of Write were dropped.
 func (b *Backlog) Dropped() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.dropped
 }
 
-// IsTerminal reports whether a stream is one that a person looks at.
+// IsTerminal reports whether a stream is a terminal.
 func IsTerminal(w io.Writer) bool {
 	file := fileOf(w)
 	return file != nil && term.IsTerminal(int(file.Fd()))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// slow is a reader that takes a piece only when it is let.
+// slow is a reader that takes a piece only when the test allows it.
 type slow struct {
 	let  chan error
 	took bytes.Buffer
@@ -55,7 +55,7 @@ func TestBacklogPassesOnInOrder(t *testing.T) {
 	}
 }
 
-// A reader that stops costs what is written beyond the limit, and no time.
+// If a reader stops, output beyond the limit is lost, but no time.
 func TestBacklogIsBounded(t *testing.T) {
 	reader := &slow{let: make(chan error)}
 	b := NewBacklog(reader, 10)
@@ -78,7 +78,7 @@ func TestBacklogIsBounded(t *testing.T) {
 	}
 }
 
-// What a reader does not take is lost, and counted; the next may arrive.
+// Output that a reader does not take is lost and counted; the next may arrive.
 func TestBacklogOutlivesItsReader(t *testing.T) {
 	reader := &slow{let: make(chan error)}
 	b := NewBacklog(reader, 0)

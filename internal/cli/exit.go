@@ -12,9 +12,9 @@ import (
 type Error struct {
 	// Code is the exit code.
 	Code int
-	// Err says what is wrong; nil where everything has been said already.
+	// Err is the error. It is nil if the error was already printed.
 	Err error
-	// Hint says on one line what to do next.
+	// Hint describes the next step in one line.
 	Hint string
 }
 
@@ -26,19 +26,18 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the error that e is about.
+// Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Usage is the error of a command line that is wrong.
+// Usage is the error of a wrong command line.
 func Usage(hint, format string, args ...any) *Error {
 	return &Error{Code: exitcode.Usage, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// Quit ends the program with a code and without another word.
+// Quit ends the program with a code and without a message.
 func Quit(code int) *Error { return &Error{Code: code} }
 
-// Report prints the error that a program ends with and returns the exit code. An error of no other
-// code is exitcode.Invalid.
+// Report prints the error that a program ends with and returns the exit code. The default code is exitcode.Invalid.
 func Report(w io.Writer, program string, err error) int {
 	if err == nil {
 		return exitcode.Success

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// WriteJSON writes one JSON document, indented, without HTML's escapes.
+// WriteJSON writes one JSON document, indented, without HTML escapes.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -8,11 +8,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Problems returns problems for people and for editors, one on a line, as compilers print them:
+// Problems formats problems for people and for editors, one in a line, as compilers print them:
 //
 //	FILE:LINE:COLUMN: error: $.path: reason
 //
-// Line and column are left out where they are not known. A problem that names its document has that for the file.
+// Unknown lines and columns are left out. If a problem names its document, that replaces the file.
 func Problems(file string, problems []nodeconfig.Problem, style Style) string {
 	var out strings.Builder
 	for _, p := range problems {
@@ -29,7 +29,7 @@ func Problems(file string, problems []nodeconfig.Problem, style Style) string {
 	return out.String()
 }
 
-// CountProblems says how many problems there are: "1 error, 2 warnings".
+// CountProblems counts problems in words: "1 error, 2 warnings".
 func CountProblems(problems []nodeconfig.Problem) string {
 	fatal := len(nodeconfig.Fatal(problems))
 	warnings := len(problems) - fatal

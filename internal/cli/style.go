@@ -7,13 +7,13 @@ import (
 	"golang.org/x/term"
 )
 
-// Style colours text, or leaves it as it is, and knows how wide lines may be. The zero value leaves text as it is.
+// Style colours text, or leaves it unchanged, and knows the width of lines. The zero value leaves text unchanged.
 type Style struct {
 	colour bool
 	width  int
 }
 
-// defaultWidth is how wide lines are if the stream is no terminal; leastWidth is how wide they are at least.
+// defaultWidth is the width of lines if the stream is not a terminal. leastWidth is the smallest width on a terminal.
 const defaultWidth, leastWidth = 100, 60
 
 // Width returns how many columns a line may have.
@@ -24,8 +24,8 @@ func (s Style) Width() int {
 	return max(s.width, leastWidth)
 }
 
-// StyleOf returns the style for a stream: colour on a terminal only, and not where NO_COLOR is set
-// (no-color.org) or the terminal is a dumb one.
+// StyleOf returns the style for a stream: colour on a terminal only, and not if NO_COLOR is set (no-color.org) or the
+// terminal is a dumb one.
 func StyleOf(w io.Writer) Style {
 	if !IsTerminal(w) {
 		return Style{}
@@ -44,20 +44,20 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Bold is for what the eye looks for first.
+// Bold is for the most important text.
 func (s Style) Bold(text string) string { return s.paint("1", text) }
 
-// Dim is for what can be skipped.
+// Dim is for text that readers can skip.
 func (s Style) Dim(text string) string { return s.paint("2", text) }
 
-// Red is for errors and for what goes.
+// Red is for errors and for removals.
 func (s Style) Red(text string) string { return s.paint("31", text) }
 
-// Green is for success and for what comes.
+// Green is for success and for additions.
 func (s Style) Green(text string) string { return s.paint("32", text) }
 
-// Yellow is for warnings and for what changes.
+// Yellow is for warnings and for changes.
 func (s Style) Yellow(text string) string { return s.paint("33", text) }
 
-// Cyan is for places within something longer.
+// Cyan is for locations within a longer text.
 func (s Style) Cyan(text string) string { return s.paint("36", text) }

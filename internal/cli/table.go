@@ -8,7 +8,7 @@ import (
 // Cell is one field of a table.
 type Cell struct {
 	Text string
-	// Paint colours the text; nil leaves it as it is.
+	// Paint colours the text. If nil, the text stays unchanged.
 	Paint func(string) string
 }
 
@@ -16,8 +16,7 @@ type Cell struct {
 type Table struct {
 	// Indent is before each row.
 	Indent string
-	// Widest bounds the width of every column but the last: a cell that is wider shifts what follows
-	// it in its own row only.
+	// Widest limits the width of every column except the last: a wider cell shifts the rest of its row only.
 	Widest int
 	rows   [][]Cell
 }
@@ -30,7 +29,7 @@ func (t *Table) Row(cells ...Cell) {
 	t.rows = append(t.rows, cells)
 }
 
-// String returns the rows as lines. A column that is empty throughout takes no room.
+// String returns the rows as lines. An empty column takes no space.
 func (t *Table) String() string {
 	var widths []int
 	for _, row := range t.rows {
@@ -46,7 +45,7 @@ func (t *Table) String() string {
 	var out strings.Builder
 	for _, row := range t.rows {
 		line := t.Indent
-		pending := 0 // spaces owed before the next text
+		pending := 0 // spaces to write before the next text
 		for i, cell := range row {
 			if cell.Text != "" {
 				line += strings.Repeat(" ", pending)

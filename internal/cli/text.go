@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean replaces whatever in a text could steer a terminal; line breaks and tabs stay. Text that
-// comes from a file goes through it on its way to a person.
+// Clean replaces everything in a text that could control a terminal; line breaks and tabs stay. Text from a file goes
+// through it before it is shown.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -21,10 +21,10 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Line is Clean, and all on one line.
+// Line is Clean in one line.
 func Line(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
 
-// Shorten returns a text in at most n columns.
+// Shorten shortens a text to at most n columns.
 func Shorten(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
@@ -65,7 +65,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// List joins words as a sentence does: "a", "a and b", "a, b and c".
+// List joins words as in a sentence: "a", "a and b", "a, b and c".
 func List(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

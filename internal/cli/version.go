@@ -10,19 +10,19 @@ import (
 //	go build -ldflags "-X github.com/slipway-dev/slipway/internal/cli.Version=1.2.3"
 var Version = "dev"
 
-// Build says what a program was built from.
+// Build describes how a program was built.
 type Build struct {
 	Version   string `json:"version"`
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
-	// Revision is the commit, Time its time; both are empty where the build did not record them.
+	// Revision is the commit, Time its time. Both are empty if the build did not record them.
 	Revision string `json:"revision,omitempty"`
 	Time     string `json:"time,omitempty"`
-	// Modified says that the sources differed from the commit.
+	// Modified reports whether the sources differed from the commit.
 	Modified bool `json:"modified,omitempty"`
 }
 
-// BuildInfo returns what this program was built from.
+// BuildInfo returns how this program was built.
 func BuildInfo() Build {
 	b := Build{Version: Version, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -42,7 +42,7 @@ func BuildInfo() Build {
 	return b
 }
 
-// String is the build on one line.
+// String formats the build in one line.
 func (b Build) String() string {
 	s := b.Version + " (" + b.GoVersion + ", " + b.Platform
 	if b.Revision != "" {

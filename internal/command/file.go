@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// Private is the mode of a file with secrets, Public that of one without.
+// Private is the mode of a file with secrets, Public that of other files.
 const (
 	Private fs.FileMode = 0o600
 	Public  fs.FileMode = 0o644
 )
 
-// WriteFile writes a file with a mode: under another name in the same directory, where only its owner can read it, brought to
-// the disk, and renamed. Nobody ever sees a part of it, and a file that was there stays until it is replaced.
+// WriteFile writes a file with a mode: under another name in the same directory, readable for its owner only, synced to
+// the disk, and then renamed. No reader sees an incomplete file, and an existing file stays until it is replaced.
 func WriteFile(path string, data []byte, mode fs.FileMode) (err error) {
-	// A rename would put a file where a device or a link was: /dev/null, /dev/stdout.
+	// A rename would replace a device or a link by a file: /dev/null, /dev/stdout.
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("write %s: it is %s, not a regular file", path, kindOf(info.Mode()))
 	}

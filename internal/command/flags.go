@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 )
 
-// Choice is a flag whose value is one of a few.
+// Choice is a flag with a fixed set of values.
 type Choice struct {
 	Value   string
 	Allowed []string
@@ -30,7 +30,7 @@ func (c *Choice) Set(value string) error {
 	return nil
 }
 
-// AddChoice adds a flag whose value is one of those allowed.
+// AddChoice adds a flag with a fixed set of values.
 func AddChoice(cmd *cobra.Command, c *Choice, name, shorthand, usage string) {
 	cmd.Flags().VarP(c, name, shorthand, usage)
 	CompleteWith(cmd, name, c.Allowed...)
@@ -41,9 +41,9 @@ func AddAllowUnapplied(cmd *cobra.Command, paths *[]string) {
 	cmd.Flags().StringArrayVar(paths, "allow-unapplied", nil, "leave out the setting `FIELD` although somebody needs it, if this version does not apply it")
 }
 
-// Node is which node of a contract of several is meant.
+// Node selects a node of a contract with several.
 type Node struct {
-	// Group names its node group, Cluster the file that describes its cluster; empty for none.
+	// Group names its node group, Cluster the file that describes its cluster. Both may be empty.
 	Group, Cluster string
 }
 
@@ -59,7 +59,7 @@ func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// Must is for what fails only where the program is wrong.
+// Must panics on an error that only a mistake in the program can cause.
 func Must(err error) {
 	if err != nil {
 		panic(err)

@@ -14,7 +14,7 @@ func Write(s cli.Streams, text string) error {
 	return written(err)
 }
 
-// Print prints a result in a form that [AddOutput] offers: as JSON, or as text.
+// Print prints a result in one of the forms of [AddOutput]: as JSON, or as text.
 func Print(s cli.Streams, form string, result any, text func(cli.Style) string) error {
 	if form == AsJSON {
 		return WriteJSON(s, result)
@@ -32,7 +32,7 @@ func written(err error) error {
 	return nil
 }
 
-// Pathless takes operation and path out of an error that is about a file.
+// Pathless removes operation and path from a file error.
 func Pathless(err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err

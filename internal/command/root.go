@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-func init() { cobra.EnableCommandSorting = false } // they are in the order in which they are needed
+func init() { cobra.EnableCommandSorting = false } // they are in the order of use
 
 // Run runs a command line and returns its exit code.
 func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams) int {
@@ -25,13 +25,13 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams)
 		err = misspelled(root, args, err)
 	}
 	if _, ok := errors.AsType[*cli.Error](err); err != nil && !ok {
-		err = usage(cmd, err) // whatever cobra itself objects to
+		err = usage(cmd, err) // an error of cobra itself
 	}
 	return cli.Report(s.Err, root.Name(), err)
 }
 
-// Prepare completes a program's root command, to which its own commands have been added: with the
-// commands that every program has, the streams, and the one way to say that a command line is wrong.
+// Prepare completes a program's root command after its commands have been added: with the commands that every program
+// has, the streams, and the uniform error for a wrong command line.
 func Prepare(root *cobra.Command, s cli.Streams) {
 	showVersion := root.Flags().BoolP("version", "v", false, "print the version")
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -58,7 +58,7 @@ func Prepare(root *cobra.Command, s cli.Streams) {
 	}
 }
 
-// helpText is a command's help: what it is for, how it is called, and examples of that.
+// helpText is a command's help: its purpose, its usage, and examples.
 func helpText(cmd *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), cmd.UseLine())
@@ -86,7 +86,7 @@ func helpText(cmd *cobra.Command) string {
 	return b.String() + "\n"
 }
 
-// usage is an error of the command line, with where to read on.
+// usage is an error of the command line, with a hint to the help.
 func usage(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
 		return e
@@ -94,7 +94,7 @@ func usage(cmd *cobra.Command, err error) error {
 	return cli.Usage(nearFlag(cmd, err)+Hint(cmd), "%w", err)
 }
 
-// Hint says where to read on about a command.
+// Hint is a hint to a command's help.
 func Hint(cmd *cobra.Command) string {
 	return fmt.Sprintf("%s --help shows how to use it", cmd.CommandPath())
 }
@@ -110,8 +110,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return cli.Usage(hint, "unknown command %q", args[0])
 }
 
-// misspelled is the error of a command line whose command is not known. cobra gives the flags behind such a
-// command to the program, and objects to the first of them.
+// misspelled is the error of a command line with an unknown command. cobra parses the flags after such a command as the
+// program's, and reports the first of them.
 func misspelled(root *cobra.Command, args []string, err error) error {
 	for i, arg := range args {
 		if strings.HasPrefix(arg, "-") {
@@ -124,7 +124,7 @@ func misspelled(root *cobra.Command, args []string, err error) error {
 	return err
 }
 
-// nearFlag adds to the error of an unknown flag which one may have been meant.
+// nearFlag adds a suggestion to the error of an unknown flag.
 func nearFlag(cmd *cobra.Command, err error) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
@@ -142,10 +142,10 @@ func nearFlag(cmd *cobra.Command, err error) string {
 	return fmt.Sprintf("did you mean %s? ", cli.List(near, "or"))
 }
 
-// mistakes is how many letters a command or flag that is meant may differ in from one that is typed.
+// mistakes is the maximum edit distance between a typed command or flag and a suggestion.
 const mistakes = 2
 
-// Arguments wants at least so many arguments, and at most; what names those that are wanted.
+// Arguments requires a number of arguments from least to most; what names them.
 func Arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -155,7 +155,7 @@ func Arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// NoArguments refuses arguments where a document is given by a flag.
+// NoArguments refuses arguments if a flag gives the document.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func help() *cobra.Command {
 	}
 }
 
-// Failed marks what went wrong other than in the command line.
+// Failed is an error that is not in the command line.
 func Failed(format string, args ...any) error {
 	return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf(format, args...)}
 }
