@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// blockDir is where the lines of blocks are kept, from which they are put into the files of others at each boot.
+	// blockDir is where the lines of blocks are kept, from which each boot adds them to shared files.
 	blockDir = "/etc/slipway/blocks"
-	// blockScript puts them there.
+	// blockScript adds them.
 	blockScript = blockDir + "/put.sh"
 )
 
-// putBlock does what [resource.Block.Into] does to a file from which the block was taken out before. Whoever reads the file
-// finds the old content or the new, also after a power cut.
+// putBlock does the same as [resource.Block.Into] after the block was removed from the file. A reader of the file gets
+// the old content or the new, also after a power cut.
 const putBlock = `# Puts the lines of the file $1 into the file $2, at its end or, with "first", at its beginning. Those between the lines $3 and $4
 # go. Of these two a line that is alone goes, and nothing beside it.
 set -eu
@@ -62,7 +62,7 @@ func (b *builder) block(r *resource.Resource) {
 		b.Files = append(b.Files, &resource.File{Path: blockScript, Mode: 0o644, Content: []byte(putBlock)})
 	}
 	lines := blockDir + "/" + strings.ReplaceAll(strings.TrimPrefix(block.Path, "/"), "/", "-") + "." + block.Label
-	// They may be of a file that not everybody may read.
+	// The lines may be from a file that not every user may read.
 	b.Files = append(b.Files, &resource.File{Path: lines, Mode: 0o600, Content: content})
 	text := strings.TrimSuffix(string(content), "\n")
 	begin, _, _ := strings.Cut(text, "\n")

@@ -13,8 +13,7 @@ const (
 	ignitionName    = "config.ign"
 )
 
-// Bundle is the machine as a bundle that a version of this program makes, with the documents that are in it. The image has programs,
-// whose digests are in the bundle where they are known.
+// Bundle renders the machine as a bundle of this program's version, with the documents in it.
 func (m *Machine) Bundle(version string, programs []components.Component) (*bundle.Manifest, map[string][]byte, error) {
 	ignition, err := m.Ignition()
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// laidDown is a file that is there when cloud-init has done everything.
+	// laidDown is a file that exists when cloud-init has finished everything.
 	laidDown = "/var/lib/slipway/laid-down"
-	// again has cloud-init do everything once more at a boot after one that lost its power in the middle. cloud-init notes
-	// that it has begun, and at the next boot takes that for done (cloud-init docs, module frequency).
+	// again makes cloud-init repeat everything at the boot after a power cut in the middle. cloud-init records that it
+	// has begun, and takes that for done at the next boot (cloud-init docs, module frequency).
 	again = `test -e ` + laidDown + ` || { cd /var/lib/cloud/instance/sem && rm -f config_write_files config_runcmd config_scripts_user; }`
 )
 
-// CloudConfig is the machine as a #cloud-config. Everything is done at the first boot; if it is cut off, at the next.
+// CloudConfig renders the machine as a #cloud-config. The first boot does everything. If it is interrupted, the next
+// one does.
 func (m *Machine) CloudConfig() []byte {
 	out := []byte(cloudconfig.Header)
 	out = fmt.Appendf(out, "# A node of the contract with the digest %s, without an agent.\n", m.Config)
@@ -44,7 +45,7 @@ func (m *Machine) comment() string {
 	return b.String()
 }
 
-// runs are the commands that make the rest of the machine, and start it.
+// runs are the commands that create the rest of the machine, and start it.
 func (m *Machine) runs() [][]string {
 	var runs [][]string
 	run := func(argv ...string) { runs = append(runs, argv) }
@@ -91,7 +92,7 @@ func (m *Machine) runs() [][]string {
 	return runs
 }
 
-// stateCommand brings a unit of a running machine into its state.
+// stateCommand changes a unit of a running machine to its state.
 func stateCommand(s *resource.UnitState) []string {
 	switch s.State {
 	case resource.UnitMasked:

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Ignition is the machine as an Ignition config. Ignition does all of it before the system starts for the first time, or the
-// system does not start.
+// Ignition renders the machine as an Ignition config. Ignition does all of it before the system starts for the first
+// time; otherwise the system does not start.
 func (m *Machine) Ignition() ([]byte, error) {
 	config := ignition.Config{Ignition: ignition.Head{Version: ignition.Version}}
 	for _, d := range m.Directories {

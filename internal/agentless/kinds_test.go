@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// A kind has one way to a node without an agent: a writer here, or a command or a loss in its row.
+// Each kind has exactly one way to a node without an agent: a writer here, or a command or a loss in its row.
 func TestEveryKindHasOneWayWithoutAnAgent(t *testing.T) {
 	for name, kind := range resource.Kinds {
 		ways := 0
@@ -27,12 +27,12 @@ func TestEveryKindHasOneWayWithoutAnAgent(t *testing.T) {
 	}
 }
 
-// unknown is of a kind that no table has.
+// unknown is a resource of a kind that no table has.
 type unknown struct{ *resource.Module }
 
 func (unknown) Kind() string { return "Unknown" }
 
-// A node is refused rather than made without a resource that no table knows.
+// If a resource's kind is in no table, the node is refused.
 func TestUnknownKindIsFatal(t *testing.T) {
 	m := Of(resource.Plan{Resources: []resource.Resource{{Spec: unknown{&resource.Module{Module: "a"}}}}}, profile.Default())
 	if fatal := m.Fatal(); len(fatal) != 1 || fatal[0].ID != "Unknown:a" {

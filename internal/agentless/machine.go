@@ -13,36 +13,36 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Machine is what a plan comes to where no agent applies it. Everything is in the order in which it is written.
+// Machine is a plan for a node without an agent. Everything is in the order of writing.
 type Machine struct {
 	// Config is the digest of the config that the plan was made from.
 	Config      string
 	Directories []*resource.Directory
 	Files       []*resource.File
 	Links       []*resource.Symlink
-	// States are units that do not run.
+	// States are units that must not run.
 	States []*resource.UnitState
-	// Started are the plan's units. Restarted and Reloaded are others that read a file of the plan, where they run.
+	// Started are the plan's units. Restarted and Reloaded are others that read a file of the plan, if they run.
 	Started, Restarted, Reloaded []string
-	// OnceDone is a file that is there when the commands have been run that are run once; empty where there are none.
+	// OnceDone is a file that exists when the run-once commands have run. It is empty if there are no such commands.
 	OnceDone string
-	// Losses are what is not done.
+	// Losses are the parts that are not done.
 	Losses []Unsupported
 
 	// node is what has to be known to find what is not part of the machine.
 	node integrity.Node
 }
 
-// Unsupported is something that a plan has and a node without an agent does not.
+// Unsupported is a part of a plan that a node without an agent does not have.
 type Unsupported struct {
 	ID resource.ID
-	// Why says what is missing then.
+	// Why describes what is missing.
 	Why string
-	// Fatal says that the node could not join, or would be less safe, or another one than was asked for.
+	// Fatal reports that the node could not join, would be less secure, or would differ from the contract.
 	Fatal bool
 }
 
-// writers write the kinds whose rows in [resource.Kinds] say neither a command nor what is lost.
+// writers write the kinds whose rows in [resource.Kinds] have neither a command nor a loss.
 var writers = map[string]func(*builder, *resource.Resource){
 	"File": (*builder).file,
 	"Directory": func(b *builder, r *resource.Resource) {
@@ -57,7 +57,7 @@ var writers = map[string]func(*builder, *resource.Resource){
 	"TrustStore": (*builder).trustStore,
 }
 
-// add does what a resource's kind asks for. A kind that no table knows is lost, and no node is made.
+// add renders a resource by its kind. A resource of an unknown kind is a fatal loss.
 func (b *builder) add(r *resource.Resource) {
 	kind := resource.KindOf(r.Spec).Agentless
 	switch write := writers[r.Spec.Kind()]; {
@@ -73,23 +73,23 @@ func (b *builder) add(r *resource.Resource) {
 	}
 }
 
-// builder collects what is of a machine.
+// builder collects the parts of a machine.
 type builder struct {
 	Machine
 	family *profile.Profile
 	setup  []command
-	// once are the commands that are run once, and forOnce the units that they need.
+	// once are the run-once commands, and forOnce the units that they need.
 	once    []command
 	forOnce []string
-	// network says that the kubelet's start waits for the network.
+	// network reports whether the kubelet's start waits for the network.
 	network bool
-	// blocks is how many there are.
+	// blocks is the number of blocks.
 	blocks int
-	// tools are the advisory commands, by what they come after: each does what the agent has done there.
+	// tools are the advisory commands, by the resource before them: each does what the agent has done there.
 	tools map[resource.ID]*resource.Command
 }
 
-// Of returns what a plan comes to, for a family of nodes.
+// Of renders a plan for a node family.
 func Of(p resource.Plan, family *profile.Profile) Machine {
 	b := &builder{Machine: Machine{Config: p.Config}, family: family, tools: make(map[resource.ID]*resource.Command)}
 	for _, r := range p.Resources {
@@ -116,7 +116,7 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 	return b.Machine
 }
 
-// Fatal are the losses without which no node is to be made.
+// Fatal are the losses that prevent the node.
 func (m *Machine) Fatal() []Unsupported {
 	return slices.DeleteFunc(slices.Clone(m.Losses), func(l Unsupported) bool { return !l.Fatal })
 }
@@ -144,7 +144,7 @@ func (b *builder) check(r *resource.Resource) {
 func (b *builder) command(r *resource.Resource) {
 	c := r.Spec.(*resource.Command)
 	switch {
-	case c.Advisory: // it is run in the place of what the agent makes
+	case c.Advisory: // it runs instead of the agent's work
 	case !c.Stdin.IsZero():
 		b.lose(r, true, "it needs a secret that must not stand in a file")
 	case c.Once != "":
@@ -158,7 +158,7 @@ func (b *builder) command(r *resource.Resource) {
 	}
 }
 
-// trustStore has the distribution's own program make it.
+// trustStore makes the distribution's program build the store.
 func (b *builder) trustStore(r *resource.Resource) {
 	if c := b.tools[r.ID()]; c != nil {
 		b.setup = append(b.setup, command{argv: c.Argv, env: c.Env, timeout: c.Timeout.Std()})
@@ -177,7 +177,7 @@ func (b *builder) run(optional bool, argv ...string) {
 	b.setup = append(b.setup, command{argv: argv, optional: optional})
 }
 
-// effects finds the units that run on an image already and read what the plan writes.
+// effects finds the units that already run on an image and read files of the plan.
 func (b *builder) effects(p resource.Plan) {
 	add := func(units *[]string, names []string) {
 		for _, name := range names {
@@ -190,15 +190,15 @@ func (b *builder) effects(p resource.Plan) {
 		add(&b.Restarted, p.Resources[i].Restarts)
 		add(&b.Reloaded, p.Resources[i].Reloads)
 	}
-	if len(b.once) > 0 { // they precede the kubelet, or have just started it
+	if len(b.once) > 0 { // they run before the kubelet, or have just started it
 		b.Restarted = slices.DeleteFunc(b.Restarted, func(unit string) bool { return unit == kubeletUnit })
 	}
 	slices.Sort(b.Restarted)
 	slices.Sort(b.Reloaded)
 }
 
-// inOrder are a plan's resources, each behind those that it requires, and else in the plan's order. systemd starts the units that
-// a unit requires with it: one that was restarted after that would be ended in the middle.
+// inOrder are a plan's resources, each after those that it requires, and otherwise in the plan's order. systemd starts
+// a unit's required units with it: restarting one after that would interrupt it.
 func inOrder(p resource.Plan) []*resource.Resource {
 	at := make(map[resource.ID]int, len(p.Resources))
 	for i := range p.Resources {
@@ -225,5 +225,5 @@ func inOrder(p resource.Plan) []*resource.Resource {
 	return ordered
 }
 
-// String names a loss for people.
+// String describes a loss for people.
 func (l Unsupported) String() string { return fmt.Sprintf("%s: %s", l.ID, l.Why) }

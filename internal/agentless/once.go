@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// onceName is the unit that runs, at the first boot, the commands that are run once.
+	// onceName is the unit that runs the run-once commands at the first boot.
 	onceName = "slipway-commands.service"
 	oncePath = resource.UnitDir + "/" + onceName
-	// onceDone is there when they have been run; the name of the last one follows.
+	// onceDone is the beginning of the file's path that exists when they have run; the name of the last one follows.
 	onceDone = "/var/lib/slipway/commands-"
 )
 
-// runOnce adds a command that is run once. What it requires to run is started for it.
+// runOnce adds a run-once command. The units that it requires are started for it.
 func (b *builder) runOnce(r *resource.Resource) {
 	c := r.Spec.(*resource.Command)
 	b.once = append(b.once, command{argv: c.Argv, env: c.Env})
@@ -30,8 +30,8 @@ func (b *builder) runOnce(r *resource.Resource) {
 	}
 }
 
-// onceUnit adds the unit of the commands that are run once. The kubelet waits for it, unless a command starts the kubelet. The
-// container runtime does not: a command that restarted it would wait for what waits for the command.
+// onceUnit adds the unit of the run-once commands. The kubelet waits for it, unless a command starts the kubelet. The
+// container runtime does not wait: a command that restarted it would wait for a unit that waits for the command.
 func (b *builder) onceUnit() {
 	if len(b.once) == 0 {
 		return
@@ -53,7 +53,7 @@ func (b *builder) onceUnit() {
 		unitfile.Set("TimeoutStartSec", unitfile.Number(int(nodeconfig.DefaultTimeout.Std().Seconds()))),
 		unitfile.Set("Environment", "HOME=/root LANG=C"),
 	}
-	// What they wrote is on the disk before it is known that they have been run.
+	// Their output is on the disk before they are recorded as done.
 	done := command{argv: []string{facts.Bash, "-c", "sync && mkdir -p /var/lib/slipway && touch " + b.OnceDone + " && sync"}}
 	for _, c := range append(b.once, done) {
 		lines = append(lines, c.line())

@@ -14,10 +14,10 @@ const (
 	// setupName is the unit that runs the commands, at each boot and before everything that the plan starts.
 	setupName = "slipway-setup.service"
 	setupPath = resource.UnitDir + "/" + setupName
-	// kubeletDropIn has the kubelet wait for it: what a command was to make safe is not left out in silence.
+	// kubeletDropIn makes the kubelet wait for it, so that a command for security is never skipped unnoticed.
 	kubeletDropIn = resource.UnitDir + "/" + kubeletUnit + ".d/05-slipway.conf"
 	kubeletUnit   = "kubelet.service"
-	// setupPatience is how long the unit may take, beside its commands' own limits.
+	// setupPatience is how long the unit may take in addition to its commands' limits.
 	setupPatience = time.Minute
 )
 
@@ -61,7 +61,7 @@ func (b *builder) setupUnit() {
 		return
 	}
 	var after unitfile.Text = setupName
-	if starts && len(b.once) > 0 { // else one of them starts the kubelet, and would wait for itself
+	if starts && len(b.once) > 0 { // otherwise one of them starts the kubelet, and would wait for itself
 		after += " " + onceName
 	}
 	kubelet := []unitfile.Line{unitfile.Section("Unit"), unitfile.Set("Requires", after)}
@@ -76,7 +76,7 @@ func (b *builder) addFile(path string, lines []unitfile.Line) {
 	b.Files = append(b.Files, &resource.File{Path: path, Mode: 0o644, Content: unitfile.File(lines...)})
 }
 
-// line is the command as systemd reads it (systemd.service(5), "Command lines").
+// line is the command in systemd's syntax (systemd.service(5), "Command lines").
 func (c command) line() unitfile.Line {
 	argv := c.argv
 	if len(c.env) > 0 {

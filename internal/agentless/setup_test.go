@@ -48,7 +48,7 @@ func commandsOf(t testing.TB, m *agentless.Machine, unit string) [][]string {
 	return commands
 }
 
-// wordsOf reads words without and with double quotes. It knows what the renderer is to use, and nothing more.
+// wordsOf parses words with and without double quotes. It supports only the renderer's syntax.
 func wordsOf(t testing.TB, line string) (words []string) {
 	t.Helper()
 	for line != "" {
@@ -88,14 +88,14 @@ func wordsOf(t testing.TB, line string) (words []string) {
 	return words
 }
 
-// FuzzCommands: whatever a command's words are, systemd reads the same.
+// FuzzCommands: systemd reads a command's words unchanged, whatever they are.
 func FuzzCommands(f *testing.F) {
 	for _, word := range []string{"", "a", "a b", "%n", "$HOME ${HOME} $$", `\`, `\n`, `"`, "'", ";", "a\nExecStart=/bin/false", "a\tb\r", "-", "@x", "é\u2028", "#", "a\\\n"} {
 		f.Add(word, "v="+word)
 	}
 	f.Fuzz(func(t *testing.T, word, value string) {
 		if !utf8.ValidString(word+value) || strings.ContainsRune(word+value, 0) {
-			return // no contract has it
+			return // a contract cannot have it
 		}
 		env := map[string]string{"A": value, "B": word}
 		m := machineOf(
@@ -114,7 +114,7 @@ func FuzzCommands(f *testing.F) {
 	})
 }
 
-// withoutSync is a directory of programs in which sync does nothing: how fast the disk is is no matter of a test.
+// withoutSync is a directory of programs in which sync does nothing, so that the disk's speed does not affect the test.
 func withoutSync(t testing.TB, root string) string {
 	t.Helper()
 	dir := filepath.Join(root, "bin")
@@ -127,11 +127,11 @@ func withoutSync(t testing.TB, root string) string {
 	return dir
 }
 
-// Something becomes of each kind of resource: nothing of a plan is left out in silence.
+// Each kind of resource has an effect or a loss: no part of a plan is left out unnoticed.
 func TestEveryKind(t *testing.T) {
 	for name, kind := range resource.Kinds {
 		spec := kind.New()
-		switch s := spec.(type) { // what shows nothing of itself without a name
+		switch s := spec.(type) { // without a name these have no effect
 		case *resource.File:
 			s.Path = "/etc/a"
 		case *resource.Unit:
@@ -146,7 +146,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// parts are what a machine has, and the commands of its unit.
+// parts are a machine's parts, and the commands of its unit.
 func parts(m *agentless.Machine) []any {
 	var unit string
 	for _, f := range m.Files {
@@ -155,7 +155,7 @@ func parts(m *agentless.Machine) []any {
 	return []any{len(m.Directories), len(m.Links), len(m.States), m.Started, m.Losses, m.OnceDone, unit}
 }
 
-// What requires something comes behind it, whatever their names are.
+// A resource comes after its requirements, whatever their names are.
 func TestOrder(t *testing.T) {
 	var p resource.Plan
 	var want [][]string
@@ -188,7 +188,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// put runs the command that puts a block into a file, below a directory, and returns what is in the file then.
+// put runs the command that adds a block to a file, below a directory, and returns the file's content.
 func put(t testing.TB, root string, block *resource.Block, before string) string {
 	t.Helper()
 	after, out := putWithout(t, root, block, before, "")
@@ -198,7 +198,7 @@ func put(t testing.TB, root string, block *resource.Block, before string) string
 	return after
 }
 
-// putWithout does so where a file is missing. What the command says is empty where it ends well.
+// putWithout is put with a missing file. It also returns the command's error output, which is empty on success.
 func putWithout(t testing.TB, root string, block *resource.Block, before, missing string) (after, says string) {
 	t.Helper()
 	m := machineOf(block)
@@ -240,7 +240,7 @@ func putWithout(t testing.TB, root string, block *resource.Block, before, missin
 	return string(content), says
 }
 
-// A block is in its file as the agent has it there, but that it is always at the end, or the beginning.
+// A block is in its file like the agent's, except that it is always at the end, or the beginning.
 func FuzzBlocks(f *testing.F) {
 	const begin, end = "# BEGIN slipway a\n", "# END slipway a\n"
 	for i, before := range []string{
@@ -255,7 +255,7 @@ func FuzzBlocks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, content string, first bool) {
 		block := &resource.Block{Path: "/etc/hosts", Label: "a", Content: content, First: first}
 		if block.Valid() != nil || strings.ContainsAny(before, "\x00\v\f") {
-			return // a shell reads no text with the first
+			return // a shell cannot read such text
 		}
 		others, _ := block.OutOf([]byte(before))
 		if n := len(others); n > 0 && others[n-1] != '\n' {
@@ -274,7 +274,7 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// A command that fails leaves the file as it was.
+// A failing command leaves the file unchanged.
 func TestBlockFails(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		const before = "a\n# BEGIN slipway a\nold\n# END slipway a\n"
@@ -286,7 +286,7 @@ func TestBlockFails(t *testing.T) {
 	}
 }
 
-// The file keeps its mode, one that has the block already is not written again, and nothing is left beside it.
+// The file keeps its mode, a file that already has the block is not written again, and no temporary file remains.
 func TestBlockAgain(t *testing.T) {
 	root := t.TempDir()
 	block := &resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}
