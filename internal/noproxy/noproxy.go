@@ -1,7 +1,7 @@
-// Package noproxy says which servers are reached without a proxy, by the list of a no_proxy variable as programs in Go read it
-// (golang.org/x/net/http/httpproxy: Config.NoProxy): containerd, the kubelet, and the agent itself.
+// Package noproxy decides which servers are reached without a proxy, by the list of a no_proxy variable as Go programs
+// read it (golang.org/x/net/http/httpproxy: Config.NoProxy): containerd, the kubelet, and the agent itself.
 //
-// It refuses to look up a name. internal/plan and internal/host call it.
+// It never resolves a name. internal/plan and internal/host call it.
 package noproxy
 
 import (
@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Has reports whether an entry of a list stands for a server, or the server is the machine itself. A name stands for those below
-// it, too, one with a dot before it only for those, a network for the addresses in it, and one with a port for that port alone.
+// Has reports whether an entry of a list matches a server, or the server is the machine itself. A name also matches its
+// subdomains, a name with a leading dot matches only those, a network matches the addresses in it, and an entry with a
+// port only that port.
 func Has(list []string, host, port string) bool {
 	address, err := netip.ParseAddr(host)
 	isName := err != nil

@@ -2,7 +2,7 @@ package noproxy
 
 import "testing"
 
-// Who is reached without a proxy is who containerd reaches without.
+// The results equal containerd's.
 func TestHas(t *testing.T) {
 	for _, c := range []struct {
 		entry, host, port string

@@ -1,8 +1,7 @@
-// Package place says where on a machine a plan may have files, directories and links.
+// Package place defines where on a machine a plan may have files, directories and links.
 //
-// It is the one answer to that question: a contract's paths are validated with it, the planner plans by it,
-// the engine writes nothing without it, and a generation's record is read with it. It looks at names only,
-// and knows no machine.
+// It is the only such definition: it validates a contract's paths, the planner plans by it, the engine refuses to write
+// without it, and a generation's record is read with it. It checks names only, and knows no machine.
 package place
 
 import (
@@ -14,37 +13,39 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// Downloads is where components are that were brought, each in a directory of its own. It is Slipway's alone.
+// Downloads is the directory of downloaded components, each in a subdirectory. Only Slipway uses it.
 const Downloads = "/opt/slipway/downloads"
 
-// roots are the directories below which a plan may have something: where configuration, state and programs
-// are (file-hierarchy(7)). Neither a contract nor a damaged record leads anywhere else, to the kernel's own
+// roots are the directories below which a plan may have something: those for configuration, state and programs
+// (file-hierarchy(7)). So neither a contract nor a damaged record can reach anything else, above all not the kernel's
+// file systems.
 // file systems least of all.
 var roots = []string{"/etc/", "/opt/", "/run/", "/usr/", "/var/lib/", "/var/log/"}
 
-// Whom a path is reserved for.
+// The owners of reserved paths.
 const (
 	slipway = "is reserved for Slipway"
 	system  = "is reserved for the operating system"
 	others  = "is where other programs put their files"
 )
 
-// reserved are the paths below the roots that no plan has anything at. One that ends in a slash stands for
-// the directory and all that is in it.
+// reserved are the paths below the roots that a plan must not use. A path with a trailing slash means the directory and
+// everything in it.
 var reserved = append([]reservation{
 	{"/var/lib/slipway/", slipway},      // records: generations, status, identity, intent
 	{"/run/slipway/", slipway},          // the lock, the facts
 	{"/opt/slipway/", slipway},          // the agent, the image's component manifest
 	{"/etc/slipway/base.yaml", slipway}, // the image's own contract
 	{"/etc/slipway/base.json", slipway},
-	{"/etc/systemd/system/slipway-provision.service", slipway}, // the agent's own units
+	{"/etc/systemd/system/slipway-provision.service", slipway}, // the agent's units
 	{"/etc/systemd/system/slipway-provision.service.d/", slipway},
 	{"/etc/systemd/system/slipway-provision.path", slipway},
 	{"/etc/systemd/system/slipway-provision.path.d/", slipway},
 	{"/etc/systemd/system/slipway-watch.service", slipway},
 	{"/etc/systemd/system/slipway-watch.service.d/", slipway},
 
-	// Who may log in, and what every program loads: ld.so(8), passwd(5), shadow(5), sudoers(5), pam.d(5).
+	// Files that decide about logins, and files that every program loads: ld.so(8), passwd(5), shadow(5), sudoers(5),
+	// pam.d(5).
 	{"/etc/ld.so.cache", system},
 	{"/etc/ld.so.conf", system},
 	{"/etc/ld.so.conf.d/", system},
@@ -57,7 +58,7 @@ var reserved = append([]reservation{
 	{"/etc/sudoers.d/", system},
 	{"/etc/pam.d/", system},
 	{"/etc/machine-id", system},
-	// Where other programs keep what a contract comes from: cloud-init, Azure's guest agent, systemd's credentials.
+	// Where other programs keep the sources of a contract: cloud-init, Azure's guest agent, systemd's credentials.
 	{"/var/lib/cloud/", system},
 	{"/var/lib/waagent/", system},
 	{"/run/credentials/", system},
@@ -66,7 +67,7 @@ var reserved = append([]reservation{
 
 type reservation struct{ path, whom string }
 
-// ofFamilies are the agent's own places by the names that each family has for them.
+// ofFamilies are the agent's paths by the names that each family has for them.
 func ofFamilies() (all []reservation) {
 	for _, p := range profile.All() {
 		own := append(p.Contract.Paths(), p.Agent.Program, p.Agent.Launcher, p.Publication.Result, p.Publication.Complete,
@@ -83,7 +84,7 @@ func ofFamilies() (all []reservation) {
 	return all
 }
 
-// rootsOfFamilies are the directories that hold the programs of a family's images.
+// rootsOfFamilies are the directories of the programs in a family's images.
 func rootsOfFamilies() (all []string) {
 	for _, p := range profile.All() {
 		all = append(all, p.Agent.Root+"/")
@@ -91,14 +92,14 @@ func rootsOfFamilies() (all []string) {
 	return all
 }
 
-// Check returns why a plan may have nothing at a path, or "" where it may. The reason follows the path in a
-// sentence and does not repeat it.
+// Check returns why a plan must not use a path, or "" if it may. The reason follows the path in a sentence and does not
+// repeat it.
 func Check(name string) string {
 	if name == profile.NodeEnvironment {
-		return "" // the one file of a plan among those that are Slipway's own: what is in it is gone after a boot, as they are
+		return "" // the only file of a plan in Slipway's directories: like them, it disappears with a boot
 	}
 	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool { return name != "" && p.Command.Helper == name }) {
-		return "" // cloud-init runs nothing there (cloud-init docs, /var/lib/cloud: scripts)
+		return "" // cloud-init does not run files there (cloud-init docs, /var/lib/cloud: scripts)
 	}
 	if reason := refused(name); reason != "" {
 		return reason
@@ -106,7 +107,7 @@ func Check(name string) string {
 	return below(name, roots)
 }
 
-// refused returns why a name is nobody's place, or "".
+// refused returns why a path must not be used by any plan, or "".
 func refused(name string) string {
 	if !path.IsAbs(name) || path.Clean(name) != name || name == "/" || strings.IndexFunc(name, unicode.IsControl) >= 0 {
 		return "is not an absolute path in its shortest form"
@@ -127,23 +128,24 @@ func below(name string, roots []string) string {
 	return "must be below one of " + strings.Join(roots, ", ")
 }
 
-// within reports whether a name is a path, or is in the directory that it stands for.
+// within reports whether a name is a path, or is in that directory.
 func within(name, of string) bool {
 	dir, isDir := strings.CutSuffix(of, "/")
 	return name == dir || isDir && strings.HasPrefix(name, of)
 }
 
-// Purpose is what a path is for that a contract names.
+// Purpose is the purpose of a path in a contract.
 type Purpose struct {
 	// roots are the directories below which it may be.
 	roots []string
-	// except are paths below them that it may not be, like reserved.
+	// except are excluded paths below them, like reserved.
 	except []string
-	// instead are such paths with a reason of their own.
+	// instead are excluded paths with a specific reason.
 	instead []reservation
 }
 
-// kubeletState is what the kubelet itself keeps below its root directory (Kubernetes: Local Files And Paths Used By The Kubelet).
+// kubeletState are the kubelet's files below its root directory (Kubernetes: Local Files And Paths Used By The
+// Kubelet).
 var kubeletState = []string{
 	"/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/checkpoints/",
 	"/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins/", "/var/lib/kubelet/dra_manager_state",
@@ -154,17 +156,17 @@ var kubeletState = []string{
 
 // The purposes.
 var (
-	// CredentialProviderConfig is a file that configures the kubelet's image credential provider. It is
-	// where a kubelet's configuration is, and nowhere that a kubelet runs what it finds: neither a static
-	// pod nor a volume plug-in, nor what the kubelet itself keeps.
+	// CredentialProviderConfig is a file that configures the kubelet's image credential provider. It may be in the
+	// directories of a kubelet's configuration, but not where a kubelet runs what it finds (static pods, volume
+	// plug-ins), nor among the kubelet's state.
 	CredentialProviderConfig = &Purpose{
 		roots: []string{"/etc/kubernetes/", "/var/lib/kubelet/", "/etc/eks/image-credential-provider/"},
 		except: append(kubeletState,
 			"/etc/kubernetes/manifests/", "/etc/kubernetes/volumeplugins/", "/etc/kubernetes/pki/", "/etc/kubernetes/certs/", "/var/lib/kubelet/seccomp/",
 		),
 	}
-	// DataDirectory is a directory that a program fills with data that can be made again: images,
-	// containers. It may be on any disk, wherever that is mounted, but in no directory of the system's.
+	// DataDirectory is a directory that a program fills with reproducible data: images, containers. It may be on any
+	// disk, at any mount point, but not in a system directory.
 	DataDirectory = &Purpose{
 		roots: []string{"/"},
 		except: append(rootsOfFamilies(),
@@ -172,16 +174,16 @@ var (
 			"/sbin/", "/sys/", "/tmp/", "/usr/",
 			"/var/cache/", "/var/lib/dbus/", "/var/lib/kubelet/", "/var/lib/systemd/", "/var/lock/", "/var/log/", "/var/run/", "/var/spool/", "/var/tmp/",
 			"/opt/bin/", "/opt/cni/",
-			// These are everybody's; a directory below them may be one program's.
+			// Many programs share these; a directory below them may be one program's.
 			"/home", "/opt", "/var", "/var/lib",
 		),
 	}
-	// UserFile is a file of the contract's author: a setting of a program, a script, a static pod. It is neither one
-	// that Slipway writes or keeps a part of, on any node of any family, nor one that a machine needs to boot, or a
-	// person to log in; nor where a program keeps its own state. It lasts over a boot.
+	// UserFile is a file of the contract's author: a setting of a program, a script, a static pod. It must not be a
+	// file that Slipway writes completely or in part, on any node of any family, nor one that a machine needs to boot,
+	// or a person to log in, nor a program's state. It survives a boot.
 	UserFile = &Purpose{
 		roots: []string{"/etc/", "/opt/", "/usr/local/", "/var/lib/"},
-		// Configurations and profiles of seccomp are not the kubelet's own state.
+		// Seccomp configurations and profiles are not the kubelet's state.
 		except: append(append(rootsOfFamilies(), kubeletState...),
 			"/usr/local/lib/systemd/",
 			"/var/lib/apt/", "/var/lib/containerd/", "/var/lib/dbus/", "/var/lib/dpkg/", "/var/lib/pacman/", "/var/lib/rpm/", "/var/lib/systemd/",
@@ -191,7 +193,7 @@ var (
 	}
 )
 
-// Why a user's file may not be somewhere, where there is more to say than that it is another program's place.
+// Why a user's file must not be somewhere, if there is more to explain than that the path is another program's.
 const (
 	shared  = "has a part that Slipway writes; use the setting of the contract for it"
 	unit    = "is a place of systemd's units; use units"
@@ -258,7 +260,7 @@ func writtenByFamilies() (all []reservation) {
 	return all
 }
 
-// Check returns why a path that a contract names may not be used for the purpose, or "" where it may.
+// Check returns why a path in a contract must not be used for the purpose, or "" if it may.
 func (p *Purpose) Check(name string) string {
 	if reason := refused(name); reason != "" {
 		return reason
@@ -274,9 +276,9 @@ func (p *Purpose) Check(name string) string {
 	return below(name, p.roots)
 }
 
-// SameSocket reports whether two names are of one socket: each its path, or a URL with that, which kubelets take alike
-// (k8s.io/kubernetes v1.36.3 pkg/kubelet/util/util_unix.go, parseEndpointWithFallbackProtocol). /var/run is a link to /run
-// (file-hierarchy(7)).
+// SameSocket reports whether two names mean the same socket: each is a path, or a URL with one, which kubelets treat
+// alike (k8s.io/kubernetes v1.36.3 pkg/kubelet/util/util_unix.go, parseEndpointWithFallbackProtocol). /var/run is a
+// link to /run (file-hierarchy(7)).
 func SameSocket(a, b string) bool { return socketPath(a) == socketPath(b) }
 
 func socketPath(name string) string {

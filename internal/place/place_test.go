@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// No purpose opens what is closed to everybody.
+// No purpose allows a path that is reserved for all.
 func TestPurposesAreNarrower(t *testing.T) {
 	for purpose, of := range map[string]*place.Purpose{
 		"credential provider": place.CredentialProviderConfig, "data": place.DataDirectory, "user's file": place.UserFile,
@@ -52,7 +52,7 @@ func TestPurposesAreNarrower(t *testing.T) {
 	}
 }
 
-// A user's file is no file of Slipway's, of any family, and none that others depend on.
+// A user's file must not be Slipway's, of any family, nor one that others depend on.
 func TestUserFile(t *testing.T) {
 	for name, want := range map[string]string{
 		"/etc/app.conf": "", "/etc/cron.d/app": "", "/etc/sysctl.d/10-app.conf": "", "/etc/modprobe.d/app.conf": "", "/etc/default/grub.d/app.cfg": "",

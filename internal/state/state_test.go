@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// What is written can be read, up to the limit, and no byte more is written: the file stays as it was.
+// A file can be read up to its limit, and one byte more is not written: the file stays unchanged.
 func TestWhatIsWrittenCanBeRead(t *testing.T) {
 	dir, err := host.OpenDirectory(t.TempDir())
 	if err != nil {
