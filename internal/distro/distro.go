@@ -1,10 +1,11 @@
-// Package distro is the table of the Linux distributions that a node can have, one row for each: where a distribution keeps the
-// certificates that it trusts, what its SSH server is called, how it updates itself, configures its network and looks names up,
-// where its packages come from, and where its programs are. A distribution that has no row is taken for the first one of its
-// ID_LIKE (os-release(5)) that has.
+// Package distro is the table of the Linux distributions that a node can have, one row for each: where a distribution
+// keeps trusted certificates, the name of its SSH server, how it updates itself, configures its network and resolves
+// names, where its packages come from, and where its programs are. A distribution without a row uses the row of the
+// first one in its ID_LIKE (os-release(5)) that has a row.
 //
-// Facts and the planner read it. It decides nothing about a single node, and touches no machine. It is the only package that
-// knows the ID of a distribution; a test (test/arch) holds that. A new distribution is a new row, and its name in rows.
+// Facts and the planner read it. It decides nothing about a single node, and touches no machine. It is the only package
+// that knows the ID of a distribution; a test (test/arch) holds that. A new distribution is a new row, and its name in
+// rows.
 package distro
 
 import (
@@ -14,31 +15,31 @@ import (
 	"github.com/slipway-dev/slipway/internal/versions"
 )
 
-// The IDs of distributions that a contract can name by another name.
+// The IDs of distributions that a contract can also name differently.
 const (
 	AmazonLinux = "amzn"
 	Ubuntu      = "ubuntu"
 )
 
-// Release is what os-release(5) says of a machine's operating system.
+// Release is os-release(5) of a machine's operating system.
 type Release struct {
 	ID        string `json:"id,omitempty"`
 	VersionID string `json:"versionID,omitempty"`
 	VariantID string `json:"variantID,omitempty"`
-	// IDLike are the IDs of similar distributions, separated by spaces, the closest first.
+	// IDLike are the IDs of similar distributions, separated by spaces, closest first.
 	IDLike string `json:"idLike,omitempty"`
 }
 
-// Distribution is a row of the table. An empty cell means that it is not known how the distribution does this, or that there is
-// nothing to do. It is a table: nothing changes it.
+// Distribution is a row of the table. An empty cell means that the distribution's way is unknown, or that there is
+// nothing to do. Nothing changes the table.
 type Distribution struct {
 	// Name is the distribution's name for people.
 	Name string
-	// names are the releases that the row is for; the first row with a match counts.
+	// names are the releases of the row; the first row with a match counts.
 	names []name
-	// like are words of ID_LIKE that lead to the row, besides the IDs of names.
+	// like are words of ID_LIKE that select the row, in addition to the IDs of names.
 	like []string
-	// known says that a distribution with such an ID_LIKE is one of the row's own.
+	// known reports that a distribution with such an ID_LIKE belongs to the row.
 	known bool
 
 	Trust    Trust
@@ -52,12 +53,12 @@ type Distribution struct {
 	Programs Programs
 	Cgroups  []Cgroups
 	Weakness []Weakness
-	// Empty says why a cell is empty, by its name, for instance "Updates.On", where that is not usual; a group of cells may have one
-	// reason. Each empty cell has one.
+	// Empty is why a cell is empty, by its name, for instance "Updates.On", if the reason is not the usual one; a group
+	// of cells may have one reason. Each empty cell has one.
 	Empty map[string]string
 }
 
-// name is a release's names in os-release(5). An empty version or variant is any.
+// name are a release's names in os-release(5). An empty version or variant means any.
 type name struct{ id, version, variant string }
 
 func (n name) matches(r Release) bool {
@@ -66,84 +67,85 @@ func (n name) matches(r Release) bool {
 
 // Trust is where the certificate authorities are that an administrator trusts.
 type Trust struct {
-	// Anchors holds one file for each certificate, which ends in Extension.
+	// Anchors holds one file for each certificate, with the name suffix Extension.
 	Anchors, Extension string
-	// Tool is the program that makes of them what other programs read, Bundle the file that most of them read.
+	// Tool is the program that builds from them what other programs read; Bundle is the file that most of them read.
 	Tool   []string
 	Bundle string
 	Hashed Hashed
 }
 
-// Hashed is a store whose programs find a certificate by the hash of its subject.
+// Hashed is a store in which programs find a certificate by the hash of its subject.
 type Hashed struct {
-	// Links has the links, Packages the certificates of packages, and Selection says which of these count. Empty means that there are
-	// none (see resource.TrustStore).
+	// Links has the links, Packages the certificates of packages, and Selection the list of the enabled ones. Empty
+	// means that the distribution does not have them (see resource.TrustStore).
 	Links, Packages, Selection string
 }
 
 // SSH is the SSH server.
 type SSH struct {
 	Service, Socket string
-	// Config is its configuration. DropIns is the directory of files that it reads before that; empty means that not every version
-	// of the distribution reads one.
+	// Config is its configuration. DropIns is the directory of files that it reads before that. Empty means that not
+	// every version of the distribution reads one.
 	Config, DropIns string
 }
 
 // Updates is how a distribution updates itself.
 type Updates struct {
-	// Settings is a file that says whether it does. If empty, the timers alone decide.
+	// Settings is a file that turns updates on or off. If empty, the timers alone decide.
 	Settings Settings
-	// On are the timers that install updates, with their services. Images can have them masked.
+	// On are the timers that install updates, with their services. Images may mask them.
 	On []Timer
 	// Instead are timers that only report updates.
 	Instead []string
-	// Masked are units that install updates, and that other units or the image's own links start.
+	// Masked are units that install updates, and that other units or the image's links start.
 	Masked []string
-	// Logind is the drop-in by which the updater shortens the time that logind waits before a shutdown.
+	// Logind is the drop-in with which the updater shortens logind's delay before a shutdown.
 	Logind string
 }
 
-// Settings is a file with the text for yes and for no.
+// Settings is a file with the texts for on and off.
 type Settings struct{ File, Yes, No string }
 
 // Timer is a timer with the service that it starts.
 type Timer struct{ Timer, Service string }
 
-// Known reports whether it is known how updates are turned on, or off.
+// Known reports whether the table has how to turn updates on, or off.
 func (u *Updates) Known(on bool) bool {
 	return len(u.On) > 0 || !on && len(u.Masked) > 0
 }
 
-// Resolver is how a distribution looks names up.
+// Resolver is how a distribution resolves names.
 type Resolver struct {
-	// Resolved says that images run systemd-resolved, and Stub that their /etc/resolv.conf names its stub on a loopback address.
+	// Resolved reports that images run systemd-resolved, and Stub that their /etc/resolv.conf names its stub on a
+	// loopback address.
 	Resolved, Stub bool
-	// NetworkManager says that NetworkManager writes /etc/resolv.conf.
+	// NetworkManager reports that NetworkManager writes /etc/resolv.conf.
 	NetworkManager bool
 }
 
 // Network is how a distribution configures its network.
 type Network struct {
-	// Metric is the highest metric that a route of the first network interface has, where systemd-networkd configures it.
+	// Metric is the highest metric of a route of the first network interface, if systemd-networkd configures it.
 	Metric int
-	// IgnoresDomains says that its systemd-networkd does not use the domains that DHCP names.
+	// IgnoresDomains reports that its systemd-networkd does not use the domains in a DHCP lease.
 	IgnoresDomains bool
 }
 
-// Packages is where packages come from.
+// Packages is the source of packages.
 type Packages struct {
-	// Apt says that apt installs them, and Snaps that images have programs as snaps.
+	// Apt reports that apt installs them, and Snaps that images have programs as snaps.
 	Apt, Snaps bool
-	// Suites are the names of the releases, by version, below which a copy of the archive has packages for apt.
+	// Suites are the names of the releases, by version, below which an archive mirror has packages for apt.
 	Suites []Suite
-	// Repositories are those that a copy has for dnf, and the names of the image's files for them.
+	// Repositories are the repositories of a mirror for dnf, with the image's file for each.
 	Repositories []Repository
 }
 
 // Suite is the name of a release in an archive.
 type Suite struct{ Version, Name string }
 
-// Suite is the name of a version; empty for an unknown one.
+// Suite is the name of a version's suite, or "" if unknown.
 func (p *Packages) Suite(version string) string {
 	if i := slices.IndexFunc(p.Suites, func(s Suite) bool { return s.Version == version }); i >= 0 {
 		return p.Suites[i].Name
@@ -154,31 +156,31 @@ func (p *Packages) Suite(version string) string {
 // Repository is a repository, and the file of the image that names it.
 type Repository struct{ Name, File string }
 
-// Clock is where chrony has its settings, its keys, and what it has learned of the machine's clock.
+// Clock are chrony's files: its settings, its keys, and its data about the machine's clock.
 type Clock struct{ Config, Keys, Drift string }
 
-// Login is what a person sees who logs in.
+// Login is what a user sees at login.
 type Login struct {
 	// Scripts is the directory of scripts that print a message.
 	Scripts string
 }
 
-// Programs are where images have a program, the usual place first.
+// Programs are the paths of programs in images, the usual path first.
 type Programs struct {
 	Containerd, Runc, Kubelet []string
 	// Credentials are image credential providers of the kubelet.
 	Credentials []string
-	// Token is what gets a node of EKS its token on images for EKS, where that is not aws-iam-authenticator.
+	// Token is the program that gets a token for a node on images for EKS, if that is not aws-iam-authenticator.
 	Token string
 }
 
-// Cgroups is the version of the control groups from a release on. An empty From is the first release.
+// Cgroups is the version of the control groups from a release on. An empty From means the first release.
 type Cgroups struct {
 	From    string
 	Version int
 }
 
-// CgroupVersion is the version of the control groups that a release starts with; 0 means that it is not known.
+// CgroupVersion is the version of the control groups with which a release starts. 0 means unknown.
 func (d *Distribution) CgroupVersion(version string) (cgroups int) {
 	if version == "" && len(d.Cgroups) > 1 {
 		return 0
@@ -191,19 +193,19 @@ func (d *Distribution) CgroupVersion(version string) (cgroups int) {
 	return cgroups
 }
 
-// Weakness is a release whose kernels can be attacked through some of their modules, until they are fixed (AKS: kernel module
-// mitigation). A release that is not in the table was never vulnerable, or gets the fix with its image.
+// Weakness is a release whose kernels have vulnerable modules until they are fixed (AKS: kernel module mitigation). A
+// release that is not in the table was never vulnerable, or gets the fix with its image.
 type Weakness struct {
-	// Version is that of os-release(5).
+	// Version is the version in os-release(5).
 	Version string
 	// Fixes are the kernels with the fix. A flavour without one is vulnerable in each version.
 	Fixes []Fix
 }
 
-// Fix is the first kernel of a flavour that is fixed: "5.15.0-1116".
+// Fix is the first fixed kernel of a flavour: "5.15.0-1116".
 type Fix struct{ Flavour, From string }
 
-// Fixed reports whether the table has a release, by its version, and whether a kernel of it has the fix.
+// Fixed reports whether the table has a release, by its version, and whether its kernel has the fix.
 func (d *Distribution) Fixed(version, kernel string) (listed, fixed bool) {
 	at := slices.IndexFunc(d.Weakness, func(w Weakness) bool { return w.Version == version })
 	return at >= 0, at >= 0 && slices.ContainsFunc(d.Weakness[at].Fixes, func(fix Fix) bool {
@@ -212,11 +214,11 @@ func (d *Distribution) Fixed(version, kernel string) (listed, fixed bool) {
 	})
 }
 
-// unknown is the row of a distribution of which nothing is known. Its programs are looked for where most have them.
+// unknown is the row of an unknown distribution. Its programs are searched at the most usual paths.
 var unknown = Distribution{Programs: packaged}
 
-// Of is the distribution of a release. like is the ID of ID_LIKE by which it was found; empty if the table has the release itself.
-// An unknown distribution has no name.
+// Of returns the distribution of a release. like is the ID of ID_LIKE that selected the row, or "" if the table has the
+// release itself. An unknown distribution has no name.
 func Of(r Release) (d *Distribution, like string) {
 	for _, d := range rows {
 		if slices.ContainsFunc(d.names, func(n name) bool { return n.matches(r) }) {
@@ -237,7 +239,7 @@ func Of(r Release) (d *Distribution, like string) {
 	return &unknown, ""
 }
 
-// Reason says why a cell is empty, or why all cells of a group are; empty if there is no reason.
+// Reason is why a cell, or a whole group of cells, is empty. It is "" if there is no reason.
 func (d *Distribution) Reason(cell string) string {
 	for _, reasons := range []map[string]string{d.Empty, usual} {
 		for name := cell; ; {
@@ -254,14 +256,14 @@ func (d *Distribution) Reason(cell string) string {
 	return ""
 }
 
-// withoutReleases is a row for a distribution that has other releases and another archive.
+// withoutReleases is a row for a distribution with other releases and another archive.
 func (d *Distribution) withoutReleases() *Distribution {
 	similar := *d
 	similar.Cgroups, similar.Weakness, similar.Packages = nil, nil, Packages{Apt: d.Packages.Apt}
 	return &similar
 }
 
-// SSHServers are the servers that a machine can have whose distribution is not known. All of them read one file.
+// SSHServers are the possible servers of a machine with an unknown distribution. All of them read the same file.
 func SSHServers() (all []SSH) {
 	for _, d := range rows {
 		if d.SSH.DropIns == "" && !slices.Contains(all, d.SSH) {
@@ -274,7 +276,7 @@ func SSHServers() (all []SSH) {
 // All are the rows, in the table's order.
 func All() []*Distribution { return slices.Clone(rows) }
 
-// IDs are all that the table knows a distribution by, sorted: IDs, variants and the words of ID_LIKE.
+// IDs are all words that select a row, sorted: IDs, variants and the words of ID_LIKE.
 func IDs() []string {
 	var all []string
 	for _, d := range rows {

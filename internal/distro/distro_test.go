@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/distro"
 )
 
-// images are what published images say of themselves in os-release(5), and the row that they are.
+// images have the os-release(5) of published images, with the row for each.
 var images = []image{
 	{"debian-12-genericcloud-amd64", distro.Release{ID: "debian", VersionID: "12"}, "Debian", ""},
 	{"ubuntu-24.04-server-cloudimg-amd64", distro.Release{ID: "ubuntu", VersionID: "24.04", IDLike: "debian"}, "Ubuntu", ""},
@@ -67,7 +67,7 @@ func TestImagesHaveTheirRow(t *testing.T) {
 	}
 }
 
-// The closest distribution counts, and the words of ID_LIKE have the order of their closeness (os-release(5)).
+// The closest distribution counts, and the words of ID_LIKE are in the order of closeness (os-release(5)).
 func TestTheClosestDistributionCounts(t *testing.T) {
 	for idLike, want := range map[string]string{
 		"debian ubuntu": "Debian", "ubuntu debian": "Ubuntu", "other  amzn": "Amazon Linux 2023", "azurelinux": "Azure Linux 3", "other": "", " ": "",
@@ -78,7 +78,7 @@ func TestTheClosestDistributionCounts(t *testing.T) {
 	}
 }
 
-// A similar distribution has other releases, kernels and archives than the one that it is taken for.
+// A similar distribution has other releases, kernels and archives than the distribution whose row it uses.
 func TestSimilarDistributionHasNoReleases(t *testing.T) {
 	similar, _ := distro.Of(distro.Release{ID: "pop", VersionID: "22.04", IDLike: "ubuntu debian"})
 	listed, _ := similar.Fixed("22.04", "5.15.0-1-generic")
@@ -116,7 +116,7 @@ func TestControlGroupsOfAReleaseAndLater(t *testing.T) {
 	}
 }
 
-// Which kernels lack the fix, by distribution, release and flavour.
+// The kernels that lack the fix, by distribution, release and flavour.
 func TestVulnerableKernels(t *testing.T) {
 	for _, c := range []struct {
 		release distro.Release
@@ -171,7 +171,7 @@ func cells(d *distro.Distribution) map[string]reflect.Value {
 	return all
 }
 
-// A cell that is empty has a reason, and a row's own reason is one of empty cells.
+// An empty cell has a reason, and each reason in a row is for empty cells.
 func TestEmptyCellsHaveReasons(t *testing.T) {
 	for _, d := range distro.All() {
 		all := cells(d)

@@ -1,6 +1,6 @@
 package distro
 
-// rows are the table. A row for one version or variant of an ID precedes the row for all of them.
+// rows is the table. A row for one version or variant of an ID precedes the row for all of them.
 var rows = []*Distribution{
 	&debian,
 	&ubuntu,
@@ -16,15 +16,15 @@ var rows = []*Distribution{
 }
 
 var (
-	// debianTrust takes files that end in .crt, with one certificate each. Without --fresh, links to files that are gone stay
-	// (update-ca-certificates(8); AKS node contract, custom_ca_certs).
+	// debianTrust accepts files that end in .crt, with one certificate each. Without --fresh, links to removed files
+	// stay (update-ca-certificates(8); AKS node contract, custom_ca_certs).
 	debianTrust = Trust{
 		Anchors: "/usr/local/share/ca-certificates", Extension: ".crt", Tool: []string{"update-ca-certificates", "--fresh"},
 		Bundle: "/etc/ssl/certs/ca-certificates.crt",
 		Hashed: Hashed{Links: "/etc/ssl/certs", Packages: "/usr/share/ca-certificates", Selection: "/etc/ca-certificates.conf"},
 	}
-	// p11Trust is the store of p11-kit (update-ca-trust(8)). AKS uses the directory below /usr that is for packages, on the same
-	// machines. Only the tool makes what programs read for other purposes than TLS.
+	// p11Trust is the store of p11-kit (update-ca-trust(8)). AKS uses the directory below /usr that is for packages, on
+	// the same machines. Only the tool builds the files that programs read for other purposes than TLS.
 	p11Trust = Trust{
 		Anchors: "/etc/pki/ca-trust/source/anchors", Extension: ".crt", Tool: []string{"update-ca-trust", "extract"},
 		Bundle: "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -33,8 +33,8 @@ var (
 	debianSSH = SSH{Service: "ssh.service", Socket: "ssh.socket", Config: sshdConfig}
 	otherSSH  = SSH{Service: "sshd.service", Socket: "sshd.socket", Config: sshdConfig}
 
-	// aptUpdates are those of apt's daily job (/usr/lib/apt/apt.systemd.daily, APT::Periodic). The drop-in of unattended-upgrades is
-	// debian/unattended-upgrades-logind-maxdelay.conf.
+	// aptUpdates are the updates of apt's daily job (/usr/lib/apt/apt.systemd.daily, APT::Periodic). The drop-in of
+	// unattended-upgrades is debian/unattended-upgrades-logind-maxdelay.conf.
 	aptUpdates = Updates{
 		Settings: Settings{
 			File: "/etc/apt/apt.conf.d/99periodic",
@@ -44,33 +44,33 @@ var (
 		On:     []Timer{{"apt-daily.timer", "apt-daily.service"}, {"apt-daily-upgrade.timer", "apt-daily-upgrade.service"}},
 		Logind: "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf",
 	}
-	// dnfUpdates are those of DNF Automatic.
+	// dnfUpdates are the updates of DNF Automatic.
 	dnfUpdates = Updates{
 		On:      []Timer{{"dnf-automatic-install.timer", "dnf-automatic-install.service"}},
 		Instead: []string{"dnf-automatic-notifyonly.timer"},
 	}
 
-	// anyDNFUpdates are those, and the timer whose settings decide whether it installs updates.
+	// anyDNFUpdates are the same, with the timer whose settings decide whether it installs updates.
 	anyDNFUpdates = Updates{On: dnfUpdates.On, Instead: dnfUpdates.Instead, Masked: []string{"dnf-automatic.timer"}}
 
-	// chrony is where the package of most distributions has its files, chronyd(8).
+	// chrony has the files of most distributions' package, chronyd(8).
 	chrony       = Clock{Config: "/etc/chrony.conf", Keys: "/etc/chrony.keys", Drift: "/var/lib/chrony/drift"}
 	debianChrony = Clock{Config: "/etc/chrony/chrony.conf", Keys: "/etc/chrony/chrony.keys", Drift: "/var/lib/chrony/chrony.drift"}
 
-	// ecrProviders are where images for EKS have the image credential provider of Amazon's registries: those of EKS, and Canonical's
-	// (Amazon EKS AMI: install-worker.sh; Canonical: Ubuntu on AWS, EKS images, bootstrap.sh).
+	// ecrProviders are the paths of the image credential provider for Amazon's registries on images for EKS: EKS's and
+	// Canonical's (Amazon EKS AMI: install-worker.sh; Canonical: Ubuntu on AWS, EKS images, bootstrap.sh).
 	ecrProviders = []string{"/etc/eks/image-credential-provider/ecr-credential-provider", "/etc/eks/ecr-credential-provider"}
 
-	// packaged are the places of packages for most distributions, and of the archives of containerd's releases.
+	// packaged are the paths of most distributions' packages, and of containerd's release archives.
 	packaged = Programs{
 		Containerd:  []string{"/usr/bin/containerd", "/usr/local/bin/containerd"},
 		Runc:        []string{"/usr/bin/runc", "/usr/sbin/runc", "/usr/local/sbin/runc"},
 		Kubelet:     []string{"/usr/bin/kubelet", "/opt/bin/kubelet"},
 		Credentials: ecrProviders,
 	}
-	// onAKS are the same on images of AKS (AKS: VHD_LOGS, installCredentialProvider).
+	// onAKS are the paths on AKS images (AKS: VHD_LOGS, installCredentialProvider).
 	onAKS = Programs{Containerd: packaged.Containerd, Runc: packaged.Runc, Kubelet: packaged.Kubelet, Credentials: []string{acrProvider}}
-	// onEKS are the same on images of EKS (amazon-eks-ami: install-worker.sh; nodeadm: defaultRuntimeBinaryPath).
+	// onEKS are the paths on EKS images (amazon-eks-ami: install-worker.sh; nodeadm: defaultRuntimeBinaryPath).
 	onEKS = Programs{
 		Containerd: packaged.Containerd, Runc: []string{"/usr/sbin/runc"}, Kubelet: packaged.Kubelet,
 		Credentials: ecrProviders,
@@ -83,12 +83,12 @@ const (
 	sshdConfig  = "/etc/ssh/sshd_config"
 	acrProvider = "/var/lib/kubelet/credential-provider/acr-credential-provider"
 
-	// networkdMetric is above the metric of networkd's routes, 1024, and of Amazon's own, 512 and some (systemd.network(5), RouteMetric=;
-	// amazon-ec2-net-utils). AKS has the same for secondary interfaces.
+	// networkdMetric is above the metric of networkd's routes, 1024, and of Amazon's routes, 512 and some
+	// (systemd.network(5), RouteMetric=; amazon-ec2-net-utils). AKS has the same for secondary interfaces.
 	networkdMetric = 2000
 )
 
-// usual are the reasons why a cell is empty in most rows.
+// usual are the reasons for empty cells in most rows.
 var usual = map[string]string{
 	"Trust.Hashed":            "programs read the bundle, and nothing by the hash of a subject",
 	"SSH.DropIns":             "older versions read no other file: the setting precedes all others in the main one",
@@ -105,7 +105,7 @@ var usual = map[string]string{
 	"Weakness":                "its kernels were never vulnerable, or it gets the fix with the image",
 }
 
-// Reasons that several rows have.
+// Reasons of several rows.
 const (
 	noSnaps     = "its packages are no snaps"
 	domainsUsed = "its images see to it themselves"
@@ -182,7 +182,8 @@ var azureLinux2 = Distribution{
 	},
 }
 
-// azureContainerLinux is an image like Flatcar's, made of Azure Linux's packages. Older images have another ID (AKS: isACL).
+// azureContainerLinux is an image like Flatcar's, built from Azure Linux's packages. Older images have another ID (AKS:
+// isACL).
 var azureContainerLinux = Distribution{
 	Name:     "Azure Container Linux",
 	names:    []name{{id: "azurecontainerlinux"}, {id: "azurelinux", variant: "azurecontainerlinux"}},
@@ -200,7 +201,7 @@ var azureContainerLinux = Distribution{
 	},
 }
 
-// azureLinuxOSGuard is an image of Azure Linux 3 that cannot be changed.
+// azureLinuxOSGuard is an immutable image of Azure Linux 3.
 var azureLinuxOSGuard = Distribution{
 	Name:     "Azure Linux 3 with OS Guard",
 	names:    []name{{id: "azurelinux", variant: "osguard"}},
@@ -230,7 +231,8 @@ var azureLinux3 = Distribution{
 	Updates:  dnfUpdates,
 	Resolver: Resolver{Resolved: true},
 	Network:  Network{Metric: networkdMetric, IgnoresDomains: true},
-	// A file is called like its repository, but for one (Azure Linux: azurelinux-repos; AKS: init_azurelinux_repo_depot).
+	// A file has its repository's name, with one exception (Azure Linux: azurelinux-repos; AKS:
+	// init_azurelinux_repo_depot).
 	Packages: Packages{Repositories: []Repository{
 		{"amd", "amd"}, {"base", "official-base"}, {"cloud-native", "cloud-native"}, {"extended", "extended"},
 		{"ms-non-oss", "ms-non-oss"}, {"ms-oss", "ms-oss"}, {"nvidia", "nvidia"},
@@ -249,8 +251,8 @@ var flatcar = Distribution{
 	Name:  "Flatcar",
 	names: []name{{id: "flatcar"}},
 	like:  []string{"coreos"},
-	// Programs read the directory itself; the tool links each file by the hash of its subject (Flatcar docs, Adding certificate
-	// authorities; AKS: update_certs.sh).
+	// Programs read the directory itself; the tool links each file by the hash of its subject (Flatcar docs, Adding
+	// certificate authorities; AKS: update_certs.sh).
 	Trust: Trust{
 		Anchors: "/etc/ssl/certs", Extension: ".pem", Tool: []string{"update-ca-certificates"},
 		Bundle: "/etc/ssl/certs/ca-certificates.crt", Hashed: Hashed{Links: "/etc/ssl/certs"},
@@ -324,16 +326,17 @@ var redHat = Distribution{
 	},
 }
 
-// suse is SUSE Linux Enterprise and openSUSE, whose IDs are many: "sles", "sl-micro", "opensuse-leap".
+// suse is SUSE Linux Enterprise and openSUSE, which have many IDs: "sles", "sl-micro", "opensuse-leap".
 var suse = Distribution{
 	Name:  "SUSE Linux Enterprise and openSUSE",
 	like:  []string{"suse", "opensuse"},
 	known: true,
-	// The tool is another one than Debian's (SUSE: ca-certificates, /usr/lib/ca-certificates/update.d).
+	// The tool differs from Debian's (SUSE: ca-certificates, /usr/lib/ca-certificates/update.d).
 	Trust: Trust{
 		Anchors: "/etc/pki/trust/anchors", Extension: ".pem", Tool: []string{"update-ca-certificates"}, Bundle: "/var/lib/ca-certificates/ca-bundle.pem",
 	},
-	// Newer releases have the main file in /usr/etc, and read it only if /etc has none (openSUSE: openssh, sshd_config.d).
+	// Newer releases have the main file in /usr/etc, and read it only if /etc has none (openSUSE: openssh,
+	// sshd_config.d).
 	SSH:     SSH{Service: "sshd.service", Socket: "sshd.socket", Config: sshdConfig, DropIns: "/etc/ssh/sshd_config.d"},
 	Updates: Updates{Masked: []string{"os-update.timer", "transactional-update.timer"}}, // openSUSE: os-update, transactional-update(8)
 	Clock:   chrony,

@@ -1,7 +1,9 @@
-// Package versions reads the versions of Kubernetes and containerd, and orders those of images, kernels and packages. It does no I/O.
+// Package versions parses the versions of Kubernetes and containerd, and orders those of images, kernels and packages.
+// It does no I/O.
 //
-// Of what follows the numbers, alpha, beta and rc alone make a pre-release, which comes before its release. All else is what a vendor
-// has added ("-eks-1fbb135", "-gke.100", "+k3s1", "-0ubuntu1"), and compares equal: Semantic Versioning would take it for a pre-release.
+// After the numbers, only alpha, beta and rc make a pre-release, which comes before its release. Any other suffix is a
+// vendor's ("-eks-1fbb135", "-gke.100", "+k3s1", "-0ubuntu1"), and compares equal: Semantic Versioning would treat it
+// as a pre-release.
 package versions
 
 import (
@@ -16,14 +18,15 @@ import (
 type Version struct {
 	// Major, Minor and Patch are its numbers. Minor is -1 if the version has only a main number.
 	Major, Minor, Patch int
-	// number is the text of the numbers, and pre that of a pre-release, such as "rc.1".
+	// number is the text of the numbers, and pre the text of a pre-release, such as "rc.1".
 	number, pre string
 }
 
-// preReleases are the kinds of pre-releases in their order. A release comes after all of them.
+// preReleases are the kinds of pre-releases, in order. A release comes after all of them.
 var preReleases = []string{"alpha", "beta", "rc"}
 
-// Parse reads a version of one to three numbers, which may begin with "v". ok is false if the text is no version.
+// Parse parses a version of one to three numbers, with an optional leading "v". ok is false if the text is not a
+// version.
 func Parse(text string) (v Version, ok bool) {
 	text = strings.TrimPrefix(text, "v")
 	suffix := ""
@@ -53,7 +56,7 @@ func Parse(text string) (v Version, ok bool) {
 	return v, true
 }
 
-// preRelease is the beginning of a suffix that makes a pre-release of a version: a kind, and numbers. It is empty for a vendor's.
+// preRelease is the pre-release at the beginning of a suffix: a kind, and numbers. It is empty for a vendor's suffix.
 func preRelease(suffix string) string {
 	for _, kind := range preReleases {
 		if rest, ok := strings.CutPrefix(suffix, kind); ok {
@@ -67,7 +70,7 @@ func preRelease(suffix string) string {
 	return ""
 }
 
-// String is the version without "v" and without what a vendor has added.
+// String is the version without "v" and without a vendor's suffix.
 func (v Version) String() string {
 	if v.pre == "" {
 		return v.number
@@ -81,7 +84,7 @@ func (v Version) Compare(w Version) int {
 		cmp.Compare(kind(v.pre), kind(w.pre)), CompareNumbers(v.pre, w.pre))
 }
 
-// kind is the place of a pre-release among all kinds.
+// kind is the position of a pre-release's kind in the order.
 func kind(pre string) int {
 	at := slices.IndexFunc(preReleases, func(kind string) bool { return strings.HasPrefix(pre, kind) })
 	if at < 0 {
@@ -90,7 +93,8 @@ func kind(pre string) int {
 	return at
 }
 
-// AtLeast reports whether a version of Kubernetes is 1.minor.0 or a later one. A text that is no version is not.
+// AtLeast reports whether a version of Kubernetes is 1.minor.0 or later. If the text is not a version, the result is
+// false.
 func AtLeast(text string, minor int) bool {
 	v, ok := Parse(text)
 	return ok && v.Compare(Version{Major: 1, Minor: minor}) >= 0
@@ -102,16 +106,16 @@ func Minor(text string) (minor int, ok bool) {
 	return v.Minor, ok && v.Major == 1 && v.Minor >= 0
 }
 
-// CompareNumbers orders versions of images, kernels and packages number by number, as long as the numbers may be: 1.10.0 comes after
-// 1.9.2. Letters between the numbers come before any number, and are alike. If one version begins with the other, the shorter comes
-// first.
+// CompareNumbers orders versions of images, kernels and packages number by number, with numbers of any length: 1.10.0
+// comes after 1.9.2. Letters between the numbers come before any number, and are equal to each other. If one version
+// begins with the other, the shorter comes first.
 func CompareNumbers(a, b string) int {
 	return slices.CompareFunc(parts(a), parts(b), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
 }
 
-// parts are the numbers of a version, each with one zero before it, and an empty text for letters.
+// parts are the numbers of a version, each with one leading zero, and "" for letters.
 func parts(text string) (all []string) {
 	const digits = "0123456789"
 	for text != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/versions"
 )
 
-// The order of releases, pre-releases and what vendors make of them. What stands in one row compares equal.
+// The order of releases, pre-releases and vendors' versions. Versions in one row compare equal.
 func TestCompareOrdersReleases(t *testing.T) {
 	rows := [][]string{
 		{"1"}, {"1.9.11"}, {"1.33"}, {"1.33.4"},
@@ -84,7 +84,8 @@ func TestCompareNumbers(t *testing.T) {
 	}
 }
 
-// FuzzOrder: both orders are orders, a version is equal to what it is without its vendor, and numbers of any size compare as numbers.
+// FuzzOrder: both orders are total orders, a version equals itself without its vendor's suffix, and numbers of any size
+// compare as numbers.
 func FuzzOrder(f *testing.F) {
 	f.Add("1.34.0-rc.1", "1.34.0-eks-1", "v1.34")
 	f.Add("", "1..2", "99999999999999999999.1")
