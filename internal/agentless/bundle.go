@@ -13,7 +13,8 @@ const (
 	ignitionName    = "config.ign"
 )
 
-// Bundle renders the machine as a bundle of this program's version, with the documents in it.
+// Bundle renders the machine as a bundle of this program's version, with the documents in it. It has the digests of the image's programs, if
+// they are known.
 func (m *Machine) Bundle(version string, programs []components.Component) (*bundle.Manifest, map[string][]byte, error) {
 	ignition, err := m.Ignition()
 	if err != nil {

@@ -13,7 +13,7 @@ func TestSecrets(t *testing.T) {
 	for text, want := range map[string]string{
 		"--token=" + token:                                                        "--token=[redacted]",
 		`{"token":"` + token + `"} and ` + token:                                  `{"token":"[redacted]"} and [redacted]`,
-		"x" + token + "y":                                                         "x[redacted]y", // better too much than too little
+		"x" + token + "y":                                                         "x[redacted]y", // redacting too much is better than too little
 		"Authorization: Bearer " + token:                                          "Authorization: Bearer [redacted]",
 		"Authorization: Bearer opaque-0123456789":                                 "Authorization: Bearer [redacted]",
 		`-H "Authorization: Basic dXNlcjpwYXNz"`:                                  `-H "Authorization: Basic [redacted]"`,
@@ -96,7 +96,7 @@ func TestLine(t *testing.T) {
 		"\x1b[31mred\x00\x07":             "[31mred",
 		"a\u202eb\u200b\ufeff\u2028c":     "ab c",
 		"\xff\xfeé":                       "é",
-		"abcdef\x1b.\x000123456789abcdef": redacted, // nothing hides in a secret
+		"abcdef\x1b.\x000123456789abcdef": redacted, // control characters do not hide a secret
 		strings.Repeat("x", 20):           strings.Repeat("x", 20),
 		strings.Repeat("x", 21):           strings.Repeat("x", 17) + "...",
 		strings.Repeat("é", 11):           strings.Repeat("é", 8) + "...",

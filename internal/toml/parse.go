@@ -11,13 +11,13 @@ import (
 	burntsushi "github.com/BurntSushi/toml"
 )
 
-// The limits of a document. containerd's own default configuration has 10 KiB, and tables within tables to a depth of 8.
+// The limits of a document. containerd's default configuration has 10 KiB, and nested tables to a depth of 8.
 const (
 	maxSize  = 64 << 10
 	maxDepth = 32
 )
 
-// SyntaxError says where a text is not TOML, and never what stands there.
+// SyntaxError is where a text is not TOML, without the text.
 type SyntaxError struct {
 	// Line and Column are counted from 1, the column in characters.
 	Line, Column int
@@ -27,8 +27,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("is not TOML at line %d, column %d", e.Line, e.Column)
 }
 
-// Parse reads a document. Its keys are sorted: TOML gives their order no meaning. Where it is not TOML the error is a
-// [SyntaxError]. No error repeats anything of the text, which may be a secret.
+// Parse parses a document. Its keys are sorted, because TOML gives their order no meaning. If the text is not TOML, the
+// error is a [SyntaxError]. No error repeats any part of the text, which may be a secret.
 func Parse(text string) (*Table, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("has %d bytes; use %d at most", len(text), maxSize)
@@ -43,7 +43,7 @@ func Parse(text string) (*Table, error) {
 	return tableOf(values, 1)
 }
 
-// syntaxError is where the parser stopped, without a word of what it says.
+// syntaxError is the position at which the parser stopped, without the parser's message.
 func syntaxError(text string, err error) error {
 	at, ok := errors.AsType[burntsushi.ParseError](err)
 	if !ok {
@@ -56,7 +56,7 @@ func syntaxError(text string, err error) error {
 	}
 }
 
-// tooDeep reports whether a list, a table or a key with dots in a text goes deeper than a tree may. It is asked before the
+// tooDeep reports whether a list, a table or a dotted key in a text is nested deeper than the limit. It runs before the
 // library, which takes minutes for some thousand names in one key.
 func tooDeep(text string) bool {
 	depth, names := 0, 1 // names are those of one key
@@ -86,8 +86,8 @@ func tooDeep(text string) bool {
 	return false
 }
 
-// afterString returns what follows the string that a text begins with (TOML 1.0, "String"). A string on one line that is
-// not closed ends with its line.
+// afterString returns the rest after the string at a text's beginning (TOML 1.0, "String"). An unterminated string on
+// one line ends with its line.
 func afterString(text string) string {
 	quote, stop := text[:1], "\n"
 	if strings.HasPrefix(text, strings.Repeat(quote, 3)) {
@@ -123,7 +123,7 @@ func tableOf(values map[string]any, depth int) (*Table, error) {
 	return t, nil
 }
 
-// valueOf is a value as a table holds it.
+// valueOf converts a value for a table.
 func valueOf(value any, depth int) (any, error) {
 	switch v := value.(type) {
 	case string, int64, float64, bool:

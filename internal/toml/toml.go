@@ -1,6 +1,7 @@
-// Package toml holds containerd's configuration as a tree, reads it and writes it. The planner makes such trees and
-// merges what a contract says over them. The writer is deterministic: tables and keys are in the order in which they were
-// set. It is no general reader: a date, which no setting of containerd has, is refused, and so is what goes beyond the limits.
+// Package toml holds containerd's configuration as a tree, and reads and writes it. The planner builds such trees and
+// merges a contract's settings over them. The writer is deterministic: tables and keys are in the order in which they
+// were set. It is not a general reader: it refuses dates, which no containerd setting has, and anything beyond the
+// limits.
 package toml
 
 import (
@@ -11,17 +12,16 @@ import (
 	"strings"
 )
 
-// Table is a table: keys in an order, with a value each: string, int64, float64, bool, []any of such or *Table. The zero
-// value is an empty one.
+// Table is a table: ordered keys, each with a value: string, int64, float64, bool, []any of these, or *Table. The zero
+// value is empty.
 type Table struct {
 	keys   []string
 	values map[string]any
-	// Quoted says that its keys are written in quotes, because they are names that others give.
+	// Quoted reports that its keys are written in quotes, because others choose these names.
 	Quoted bool
 }
 
-// Set puts a value where the keys lead. Tables that are missing on the way are made; what is there and is none is
-// replaced by one.
+// Set sets a value at a path of keys. It creates missing tables on the path, and replaces other values there by tables.
 func (t *Table) Set(value any, path ...string) {
 	last := len(path) - 1
 	at := t.At(path[:last]...)
@@ -34,7 +34,7 @@ func (t *Table) Set(value any, path ...string) {
 	at.values[path[last]] = value
 }
 
-// At returns the table where the keys lead. It is made where it is missing.
+// At returns the table at a path of keys, and creates it if it is missing.
 func (t *Table) At(path ...string) *Table {
 	for _, key := range path {
 		below, found := t.values[key].(*Table)
@@ -47,7 +47,7 @@ func (t *Table) At(path ...string) *Table {
 	return t
 }
 
-// Get returns the value where the keys lead, and nil where there is none.
+// Get returns the value at a path of keys, or nil.
 func (t *Table) Get(path ...string) any {
 	var value any = t
 	for _, key := range path {
@@ -97,9 +97,9 @@ func (t *Table) All() iter.Seq2[string, any] {
 // Empty reports whether a table has no key.
 func (t *Table) Empty() bool { return len(t.keys) == 0 }
 
-// Merge puts another table over this one: tables are merged by key, and every other value takes the place of what was
-// there. It returns the keys that lead to the first table of this one that a value would replace, or value that a table
-// would; nothing more is merged then.
+// Merge merges another table over this one: tables are merged by key, and every other value replaces the present one.
+// If a value would replace a table of this one, or a table a value, Merge returns the keys to the first such table and
+// stops.
 func (t *Table) Merge(over *Table) (conflict []string) {
 	for key, value := range over.All() {
 		above, has := t.values[key]
@@ -128,7 +128,7 @@ func (t *Table) Bytes() []byte {
 
 type writer struct{ out []byte }
 
-// table writes a table's own values, then the tables within.
+// table writes a table's values, then its nested tables.
 func (w *writer) table(t *Table, path []byte) {
 	var below []string
 	for _, key := range t.keys {
@@ -167,7 +167,7 @@ func (t *Table) appendKey(dst []byte, key string) []byte {
 	return append(dst, key...)
 }
 
-// AppendValue appends a value on one line.
+// AppendValue appends a value in one line.
 func AppendValue(dst []byte, value any) []byte {
 	switch v := value.(type) {
 	case string:
@@ -200,7 +200,7 @@ func AppendValue(dst []byte, value any) []byte {
 	panic("toml: a value of no type that a table holds")
 }
 
-// appendFloat writes a float so that it is read as one (TOML 1.0, "Float").
+// appendFloat appends a float so that it is parsed as one (TOML 1.0, "Float").
 func appendFloat(dst []byte, v float64) []byte {
 	switch {
 	case math.IsNaN(v):

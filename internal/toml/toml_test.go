@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
-// example has what containerd's configuration is written with.
+// example has the syntax of containerd's configuration.
 const example = `# a comment
 version = 3
 oom_score = -999
@@ -73,7 +73,7 @@ func TestParseAndWrite(t *testing.T) {
 	}
 }
 
-// A table is written in the order in which it was set, its own values before the tables within.
+// A table is written in the order of setting, its values before its nested tables.
 func TestOrder(t *testing.T) {
 	var doc toml.Table
 	doc.Set("v", "b", "table", "z")
@@ -113,7 +113,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A fault has its place, and nothing of the text.
+// A syntax error has its position, and nothing of the text.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		text         string
@@ -153,7 +153,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// oracle is a document as the library reads it, or nil.
+// oracle is a document as the library parses it, or nil.
 func oracle(text string) map[string]any {
 	var values map[string]any
 	if _, err := burntsushi.Decode(text, &values); err != nil {
@@ -162,8 +162,8 @@ func oracle(text string) map[string]any {
 	return values
 }
 
-// What is read and written is read as the same by others, is written the same again, and stays so when it is merged over
-// nothing or over itself.
+// A document that was parsed and written is parsed equally by the library, is written the same again, and stays the
+// same when it is merged over nothing or over itself.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"", example, written, "a.b.c = 1\n", "a = [{b = [[1.5e300, -0.0, nan]]}]", "'' = ''\n[\"\".\"\"]", "[a]\n[a.b]\n[c]\nd.e = 1"} {
 		f.Add(seed)
@@ -186,7 +186,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// same compares values; nan is like nan, and a list of tables is like a list of values that are tables.
+// same compares values; NaN equals NaN, and a list of tables equals a list of values that are tables.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Kind() == reflect.Interface || !x.IsValid() || !y.IsValid() {

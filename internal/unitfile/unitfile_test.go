@@ -27,7 +27,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// systemd reads each word as it was, whatever is in it.
+// systemd reads each word unchanged, whatever is in it.
 func FuzzWord(f *testing.F) {
 	for _, seed := range []string{"", "a", "a b", `"`, `\`, "%n", "$x", "${x}", "'", "a;b", "é", "#"} {
 		f.Add(seed)
