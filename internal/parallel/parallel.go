@@ -1,6 +1,5 @@
-// Package parallel does the same with several things at a time, with a limit. internal/apply stages files with it, and
-// internal/rootfs syncs directories: what takes time there is to wait for the disk, and file systems and disks sync those
-// together that ask together.
+// Package parallel processes several items in parallel, with a limit. internal/apply stages files with it, and
+// internal/rootfs syncs directories: both mostly wait for the disk, and file systems and disks combine parallel syncs.
 package parallel
 
 import (
@@ -8,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do with every number from 0 below n, at most limit at a time, and returns when all calls have returned.
-// With a limit of one, the calls are made in order, by the goroutine that called Each.
+// Each calls do with every number from 0 to n-1, at most limit at a time, and returns when all calls have returned. If
+// limit is one, Each makes the calls in order, in its goroutine.
 func Each(n, limit int, do func(i int)) {
 	if limit <= 1 || n <= 1 {
 		for i := range n {

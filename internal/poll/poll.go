@@ -1,4 +1,4 @@
-// Package poll waits between two looks at something that no event announces, for as long as a context lasts.
+// Package poll waits between two looks at something without events, as long as a context is active.
 package poll
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Sleep waits for d, and reports whether it did so before ctx was done.
+// Sleep waits for d, and reports whether the time passed before ctx was done.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -18,8 +18,8 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Until calls look until that has seen enough or fails, and returns look's error. It waits between two calls, first as long as
-// first, then twice as long each time, up to longest. If ctx ends a wait, Until returns ctx's error.
+// Until calls look until that has seen enough or fails, and returns look's error. It waits between two calls: first for
+// the duration first, then twice as long each time, up to longest. If ctx ends a wait, Until returns ctx's error.
 func Until(ctx context.Context, first, longest time.Duration, look func() (enough bool, err error)) error {
 	for delay := first; ; delay = min(2*delay, longest) {
 		if enough, err := look(); err != nil || enough {

@@ -31,7 +31,7 @@ func TestUntilLooksLessAndLessOften(t *testing.T) {
 	failed := errors.New("cannot look")
 	for _, test := range []struct {
 		name  string
-		end   int // the number of the look that ends it, 0 for none
+		end   int // the number of the look that ends it; 0 means no end
 		err   error
 		want  error
 		looks []time.Duration
