@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 )
 
-// changing is the agent, for a command that may change the machine: what comes of that is the exit code, whether or
-// not anybody reads what is printed.
+// changing is the agent for a command that may change the machine: its exit code is the outcome, even if the output is
+// not read.
 func (a *app) changing() (*agent.Agent, error) {
 	node, err := a.agent()
 	a.changes = err == nil
@@ -50,7 +50,7 @@ func (a *app) agent() (*agent.Agent, error) {
 	return node, nil
 }
 
-// failed is a failure of the agent before it has begun.
+// failed is an error before the agent has begun.
 func (a *app) failed(err error) error {
 	return exitWith(a.family.Publication.Code(exitcode.AgentFailed), err)
 }

@@ -89,8 +89,8 @@ and replace are what you have to do as well. A node that matches the contract is
 	return cmd
 }
 
-// contractOf is the path of the contract, or the contract itself where it comes from standard input. Reading ends when
-// ctx is done.
+// contractOf returns the path of the contract, or the contract itself if it comes from standard input. Reading ends
+// when ctx is done.
 func (a *app) contractOf(ctx context.Context, path string) (string, *source.Contract, error) {
 	if path != "-" {
 		path, err := absolute(path)
@@ -119,24 +119,24 @@ func (a *app) contractOf(ctx context.Context, path string) (string, *source.Cont
 	}
 }
 
-// standardInput stands for the path of a contract that has none.
+// standardInput replaces the path of a contract from standard input.
 const standardInput = "standard input"
 
-// addAllow adds the flag that says which classes of change are made.
+// addAllow adds the flag for the allowed classes of change.
 func addAllow(cmd *cobra.Command, allow *command.Choice) {
 	*allow = command.Choice{Value: difference.Restart.String(), Allowed: difference.Classes()}
 	cmd.Flags().Var(allow, "allow", "allow changes up to `CLASS`: "+cli.List(allow.Allowed, "or"))
 	command.CompleteWith(cmd, "allow", allow.Allowed...)
 }
 
-// showing returns what shows a difference before it is made: nothing, where all is one document. Whoever
-// waits at a terminal is told for what.
+// showing returns a function that shows a difference before the change. It returns nil for JSON, where everything is
+// one document. At a terminal, the user sees what the command waits for.
 func (a *app) showing(form string, allow difference.Class, dryRun bool) func(*difference.Difference) {
 	if form == command.AsJSON {
 		return nil
 	}
 	return func(d *difference.Difference) {
-		// What cannot be written is no reason to leave the node as it is.
+		// A write error is no reason not to change the node.
 		_ = command.Write(a.Streams, d.Text(cli.StyleOf(a.Out)))
 		if !d.Same && !dryRun && d.Class <= allow && cli.IsTerminal(a.Err) {
 			fmt.Fprintln(a.Err, "Applying the change, then checking the node; this takes some seconds ...")
@@ -148,22 +148,22 @@ func (a *app) showing(form string, allow difference.Class, dryRun bool) func(*di
 type changedDocument struct {
 	Difference *difference.Difference `json:"difference,omitempty"`
 	Status     *status.Status         `json:"status"`
-	// ConfirmBy is when the change is rolled back unless somebody has confirmed it.
+	// ConfirmBy is when the change is rolled back unless the user confirms it.
 	ConfirmBy time.Time `json:"confirmBy,omitzero"`
 }
 
-// waiting says that the API server is asked, and for how long.
+// waiting prints that the API server is asked, and for how long.
 func (a *app) waiting(server string, upTo time.Duration) {
 	fmt.Fprintf(a.Err, "The change is made. Waiting up to %s until API server %s sees that the node is well.\n", upTo, server)
 }
 
-// What is said of a node that nothing had to be done to, by an apply and by a rollback.
+// The messages of an apply and of a rollback with nothing to do.
 const (
 	asContract   = "The machine matches its contract, generation %d."
 	asGeneration = "The machine already is as generation %d says."
 )
 
-// showDryRun says what would come of a change.
+// showDryRun prints what a change would do.
 func (a *app) showDryRun(changed agent.Changed, allow difference.Class, form string) error {
 	if changed.Status.ExitCode != 0 || form == command.AsJSON {
 		return a.showChanged(changed, asContract, form)
@@ -178,8 +178,8 @@ func (a *app) showDryRun(changed agent.Changed, allow difference.Class, form str
 	return command.Write(a.Streams, text)
 }
 
-// showChanged says what came of a change, and ends with its exit code. Of one that had nothing to do it says unchanged, which
-// has the generation's number in it.
+// showChanged prints the outcome of a change, and ends with its exit code. unchanged is the message if there was
+// nothing to do; it has a verb for the generation's number.
 func (a *app) showChanged(changed agent.Changed, unchanged, form string) error {
 	s := changed.Status
 	switch {

@@ -11,14 +11,14 @@ import (
 
 var _ agent.Cloud = cloud{}
 
-// cloud is the machine's cloud, asked over the network.
+// cloud is the machine's cloud, over the network.
 type cloud struct{}
 
 // Service implements agent.Cloud.
 func (cloud) Service(platform string) source.Service {
 	service, err := metadata.New(platform, nil)
 	if err != nil {
-		return nil // none that is known
+		return nil // no known service
 	}
 	return service
 }

@@ -13,22 +13,22 @@ import (
 
 const program = "slipway-node"
 
-// app is the program, with what it was started with.
+// app is the program, with its inputs.
 type app struct {
 	cli.Streams
-	// family is the one of nodes by whose name for the agent it was called.
+	// family is the node family whose agent name the program was called by.
 	family *profile.Profile
-	// root is the directory in the machine's place; empty for the machine itself.
+	// root is the directory that replaces the machine. Empty means the machine itself.
 	root string
-	// logLevel is the least severe level that is logged; levelGiven reports whether somebody asked for it.
+	// logLevel is the lowest logged level; levelGiven reports whether the user set it.
 	logLevel   command.Choice
 	levelGiven func() bool
-	// follows says that the command runs until it is asked to end, and prints nothing then.
+	// follows reports that the command runs until it is asked to end, and prints nothing at its end.
 	follows bool
-	// log is the log, once there is one, and logFile the file that it is kept in, if any.
+	// log is the log, once it is open, and logFile its file, if any.
 	log     *slog.Logger
 	logFile *host.LogFile
-	// changes says that the command may have changed the machine.
+	// changes reports that the command may have changed the machine.
 	changes bool
 }
 

@@ -16,10 +16,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/metadata"
 )
 
-// tokenPatience is how long the metadata service may take. The kubelet asks again later.
+// tokenPatience limits the metadata service's answer. The kubelet asks again later.
 const tokenPatience = time.Minute
 
-// fipsVariable is that by which all AWS SDKs, and the AWS CLI, use endpoints with validated cryptography.
+// fipsVariable is the variable with which all AWS SDKs, and the AWS CLI, use endpoints with validated cryptography.
 const fipsVariable = "AWS_USE_FIPS_ENDPOINT"
 
 func (a *app) eksToken() *cobra.Command {

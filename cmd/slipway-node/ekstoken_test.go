@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 )
 
-// A client that wants an answer in a form which the plug-in does not write gets an error, before anything is asked.
+// If a client requires a version that the plug-in does not support, it gets an error before any request.
 func TestEKSTokenAnswersOnlyInKnownVersions(t *testing.T) {
 	for info, want := range map[string]string{
 		`{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1alpha1"}`: `apiVersion "client.authentication.k8s.io/v1alpha1": the kubeconfig must have one of client.authentication.k8s.io/v1,`,

@@ -42,7 +42,7 @@ Run it as root: some clouds are recognised by firmware fields that only root can
 	return cmd
 }
 
-// gather gathers the facts of the machine, or of the directory in its place, which must be there.
+// gather gathers the facts of the machine, or of the directory that replaces it, which must exist.
 func (a *app) gather() (facts.Facts, error) {
 	if a.root == "" {
 		machine, err := host.OpenMachine()
@@ -63,8 +63,8 @@ func (a *app) gather() (facts.Facts, error) {
 	return facts.Gather(dir), nil
 }
 
-// factsText is the facts for people: a subject a line, and more lines where there are several of a kind. What
-// is not known has no line.
+// factsText formats the facts for people: a line for each subject, and more lines if there are several of a kind.
+// Unknown facts have no line.
 func factsText(f facts.Facts) string {
 	var table cli.Table
 	for _, subject := range []struct {
@@ -113,7 +113,7 @@ func routeText(r facts.Route) string {
 
 func componentText(c components.Component) string { return words(c.Name, c.Version, c.Path) }
 
-// each is the text of each of a list.
+// each formats each element of a list.
 func each[T any](list []T, text func(T) string) []string {
 	var texts []string
 	for _, item := range list {
@@ -122,12 +122,12 @@ func each[T any](list []T, text func(T) string) []string {
 	return texts
 }
 
-// words joins those that are not empty.
+// words joins the non-empty ones.
 func words(list ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" }), " ")
 }
 
-// flag is a word where it holds, and nothing where it does not.
+// flag is the word if holds is true, or "".
 func flag(word string, holds bool) string {
 	if holds {
 		return word
@@ -135,7 +135,7 @@ func flag(word string, holds bool) string {
 	return ""
 }
 
-// count is a number with a word before it, or nothing where the number is not known.
+// count is a number with a word before it, or "" if the number is unknown.
 func count(word string, n int64) string {
 	if n == 0 {
 		return ""
@@ -143,13 +143,13 @@ func count(word string, n int64) string {
 	return words(word, strconv.FormatInt(n, 10))
 }
 
-// byteSizes are the units of sizes, the largest first.
+// byteSizes are the units of sizes, largest first.
 var byteSizes = []struct {
 	unit  string
 	bytes int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 
-// byteSize is a size in the largest unit that it has one of, or nothing where it is not known.
+// byteSize is a size in the largest unit that it reaches, or "" if unknown.
 func byteSize(n int64) string {
 	for _, s := range byteSizes {
 		if n >= s.bytes {

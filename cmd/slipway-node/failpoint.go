@@ -9,10 +9,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// gateEnv asks for the gate. It is compiled into the program that test/session runs, and into no other.
+// gateEnv turns the gate on. Only the program for test/session contains it.
 const gateEnv = "SLIPWAY_GATE"
 
-// gate stops the agent before every rename, reports it on descriptor 3, and goes on when a byte comes on 4.
+// gate stops the agent before every rename, reports it on descriptor 3, and continues when a byte comes on 4.
 type gate struct {
 	mu            sync.Mutex
 	reached, goOn *os.File

@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 )
 
-// Of several wrong flags the first is reported, each time the same one.
+// Of several wrong flags, the first one is reported, always the same.
 func TestWrongFlagsAreReportedInOrder(t *testing.T) {
 	for _, test := range []struct {
 		args []string

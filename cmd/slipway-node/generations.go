@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 )
 
-// showCurrent says which generation the machine has, and which was the last good one.
+// showCurrent prints the machine's generation, and the last good one.
 func (a *app) showCurrent(node *agent.Agent) error {
 	entries, err := node.Generations()
 	if err != nil || len(entries) == 0 {
@@ -29,7 +29,7 @@ func (a *app) showCurrent(node *agent.Agent) error {
 	return command.Write(a.Streams, text+".\n")
 }
 
-// showGenerations lists the generations, the newest first.
+// showGenerations lists the generations, newest first.
 func (a *app) showGenerations(node *agent.Agent, form string) error {
 	entries, err := node.Generations()
 	if err != nil {
@@ -94,12 +94,11 @@ type driftEntry struct {
 	Resource string `json:"resource"`
 	// Action is what an apply would do about it.
 	Action string `json:"action"`
-	// Note says how it is and what it takes, where an apply does nothing about it.
+	// Note describes the state, and what a change of it takes, if an apply does nothing about it.
 	Note string `json:"note,omitempty"`
 }
 
-// showDrift lists what is not as the current generation has it, and shows how it differs. Its exit code is 1 where
-// there is any.
+// showDrift lists how the machine differs from the current generation. If there is drift, its exit code is 1.
 func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form string) error {
 	document := driftDocument{Drift: []driftEntry{}, Difference: d}
 	for _, c := range changes {
@@ -112,7 +111,7 @@ func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form s
 	return cli.Quit(exitcode.Invalid)
 }
 
-// driftText is the drift for a person. What no apply repairs says in its note what to do.
+// driftText formats the drift for a person. If an apply does not repair an entry, its note has the advice.
 func driftText(document driftDocument, style cli.Style) string {
 	if len(document.Drift) == 0 {
 		return "No drift: the machine matches its current generation.\n"

@@ -6,9 +6,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
-// hotfixes are commands of AKS's program that the launcher of AKS's images calls before provision: they look for a newer package
-// of that program, and install it (AKS: aks-node-controller-launcher.sh). A launcher that gets no answer logs a failure on each
-// node. As AKS's do, check-hotfix ignores arguments, because it must never fail.
+// hotfixes are commands of AKS's program that the launcher on AKS's images calls before provision: they look for a
+// newer package of that program, and install it (AKS: aks-node-controller-launcher.sh). Without an answer, the launcher
+// logs a failure on each node. Like AKS's, check-hotfix ignores arguments, because it must never fail.
 func (a *app) hotfixes() []*cobra.Command {
 	return []*cobra.Command{
 		a.notApplicable("check-hotfix", cobra.ArbitraryArgs),
@@ -16,7 +16,7 @@ func (a *app) hotfixes() []*cobra.Command {
 	}
 }
 
-// notApplicable is a command of AKS's program that has nothing to do here, and succeeds.
+// notApplicable is a command of AKS's program that does nothing here, and succeeds.
 func (a *app) notApplicable(name string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " [flags]",

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/localdns"
 )
 
-// minRefresh is how often names may be looked up: each time is a question to servers that all machines share.
+// minRefresh is the shortest interval of lookups: each one queries servers that all machines share.
 const minRefresh = 5 * time.Second
 
 func (a *app) localDNS() *cobra.Command {
@@ -47,7 +47,7 @@ With --stop it undoes what a run that was killed has left. It does not matter if
 	return cmd
 }
 
-// runLocalDNS runs the supervisor of the DNS cache, as it is told by the command line.
+// runLocalDNS runs the supervisor of the DNS cache with the command line's settings.
 func (a *app) runLocalDNS(cmd *cobra.Command, settings localdns.Settings, stop bool) error {
 	for _, flag := range []struct{ name, value string }{{"coredns", settings.Program}, {"corefile", settings.Corefile}} {
 		if !stop && !isCleanPath(flag.value) {

@@ -11,13 +11,13 @@ import (
 )
 
 // newLog returns the log of a run. The file, if any, and a standard error that is a pipe or a journal get JSON, one
-// record a line, for whoever collects logs. A terminal gets lines for the person there, and of these no more than
-// warnings: what came of the run is printed at its end. With a level that was asked for, or where nothing is printed
-// at the end, all of that level is for the terminal too.
+// record in a line, for log collectors. A terminal gets readable lines, and by default only warnings and above: the
+// run's outcome is printed at its end. If the user set a level, or nothing is printed at the end, the terminal gets
+// everything of that level.
 func (a *app) newLog(file io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel.Value)); err != nil {
-		panic(err) // the flag has taken nothing else
+		panic(err) // the flag accepts no other value
 	}
 	options := &slog.HandlerOptions{Level: level}
 	var handlers []slog.Handler
@@ -33,7 +33,7 @@ func (a *app) newLog(file io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(append(handlers, &terminalLog{to: a.Err, level: level})...))
 }
 
-// terminalLog writes records for a person: a line each, without the time.
+// terminalLog writes records for a person: one in a line, without the time.
 type terminalLog struct {
 	to    io.Writer
 	level slog.Level
@@ -94,5 +94,5 @@ func (l *terminalLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &with
 }
 
-// WithGroup implements slog.Handler. Nobody who reads a terminal misses the group's name.
+// WithGroup implements slog.Handler. The terminal does not show the group's name.
 func (l *terminalLog) WithGroup(string) slog.Handler { return l }

@@ -21,18 +21,17 @@ func main() {
 }
 
 const (
-	// maxUnread is how much of the log waits for a reader that does not read.
+	// maxUnread limits the unread part of the log.
 	maxUnread = 256 << 10
-	// readPatience is how long the reader of standard output may take where the machine may have been changed, which
-	// is published by then; logPatience is what the log's reader gets, and any reader of a program that is asked to
-	// end.
+	// readPatience is how long the reader of standard output may take if the machine may have been changed; the result
+	// is published by then. logPatience is the limit for the log's reader, and for any reader of a program that is
+	// asked to end.
 	readPatience = time.Minute
 	logPatience  = 2 * time.Second
 )
 
-// run runs the command line of the program that is called by name, and returns its exit code. When ctx is done it
-// ends what it does, which is still followed by a published result. Nobody who reads its output, or does not, holds
-// it up in between.
+// run runs the command line of the program that is called by name, and returns its exit code. When ctx is done, it ends
+// its work, and still publishes a result. A reader of its output, or a missing one, does not delay the work.
 func run(ctx context.Context, name string, args []string, s cli.Streams) int {
 	out, log := cli.NewBacklog(s.Out, 0), cli.NewBacklog(s.Err, maxUnread)
 	app := &app{Streams: cli.Streams{In: s.In, Out: out, Err: log}, family: profile.OfProgram(name)}
@@ -48,7 +47,7 @@ func run(ctx context.Context, name string, args []string, s cli.Streams) int {
 	return code
 }
 
-// patience is how long the reader of standard output may take; 0 is for ever, until ctx is done.
+// patience is how long the reader of standard output may take. 0 means until ctx is done.
 func (a *app) patience(ctx context.Context) time.Duration {
 	switch {
 	case ctx.Err() != nil:
@@ -59,7 +58,7 @@ func (a *app) patience(ctx context.Context) time.Duration {
 	return 0
 }
 
-// flush waits until an output is read.
+// flush waits until an output has been read.
 func flush(ctx context.Context, b *cli.Backlog, patience time.Duration) error {
 	if patience > 0 {
 		var cancel context.CancelFunc
@@ -69,7 +68,7 @@ func flush(ctx context.Context, b *cli.Backlog, patience time.Duration) error {
 	return b.Flush(ctx)
 }
 
-// reportLost logs how much of the log could not be written, wherever it can be written now.
+// reportLost logs how much of the log could not be written, if the log can be written now.
 func (a *app) reportLost(log *cli.Backlog) {
 	if a.log == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// changing are system calls that change files; those with a question mark not every machine has.
+// changing are system calls that change files; those with a question mark do not exist on every machine.
 const changing = "openat,?open,?creat,?openat2,write,pwrite64,writev,?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir," +
 	"?chmod,fchmod,fchmodat,?fchmodat2,?chown,fchown,?lchown,fchownat,?symlink,symlinkat,?link,linkat,?mknod,mknodat,fsync,fdatasync,sync," +
 	"syncfs,sync_file_range,truncate,ftruncate,fallocate,utimensat,setxattr,fsetxattr,removexattr"
@@ -30,7 +30,7 @@ func traced(t *testing.T, root string, args ...string) []string {
 	}
 	dir := t.TempDir()
 	named, trace := filepath.Join(dir, program), filepath.Join(dir, "trace")
-	if err := os.Symlink(self, named); err != nil { // by this name the test is the program
+	if err := os.Symlink(self, named); err != nil { // under this name the test binary is the program
 		t.Fatal(err)
 	}
 	cmd := exec.Command("strace", append([]string{"-f", "-y", "-o", trace, "-e", "trace=" + changing, named, "--log-level", "debug"}, args...)...)
@@ -45,7 +45,7 @@ func traced(t *testing.T, root string, args ...string) []string {
 	var calls []string
 	for line := range strings.Lines(string(content)) {
 		if strings.Contains(line, "resumed>") {
-			continue // the end of a call whose beginning says all
+			continue // the end of a call whose beginning is sufficient
 		}
 		if strings.Contains(line, root) && (!reading.MatchString(line) || creates.MatchString(line)) {
 			calls = append(calls, strings.TrimSpace(line))
@@ -54,8 +54,8 @@ func traced(t *testing.T, root string, args ...string) []string {
 	return calls
 }
 
-// On a node that is as it should be nothing is written, renamed, removed or synced: whoever asks, the lock
-// is all that is opened for writing, and by who only looks not even that.
+// On a node without drift no command writes, renames, removes or syncs anything: only the lock is opened for writing,
+// and a command that only reads does not even do that.
 func TestNothingToDoIsNothing(t *testing.T) {
 	detector.Skip(t)
 	if _, err := exec.LookPath("strace"); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// everywhere is the choice of all places.
+// everywhere selects all places.
 const everywhere = "all"
 
 func (a *app) provision() *cobra.Command {
@@ -118,7 +118,7 @@ func (a *app) show(s *status.Status, form string) error {
 	return exitWith(s.ExitCode, nil)
 }
 
-// exitWith ends the program with a code, or well where that is 0 and nothing went wrong.
+// exitWith ends the program with a code, or successfully if the code is 0 and there is no error.
 func exitWith(code int, err error) error {
 	if code == 0 && err == nil {
 		return nil
@@ -129,7 +129,7 @@ func exitWith(code int, err error) error {
 // isCleanPath reports whether a path is absolute and in its shortest form.
 func isCleanPath(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
-// absolute makes a path given on the command line absolute; none stays none.
+// absolute makes a path from the command line absolute. Empty stays empty.
 func absolute(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -137,7 +137,7 @@ func absolute(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// readingOf is what is said of the node that is meant.
+// readingOf is how to read the contract, for the selected node.
 func readingOf(meant command.Node) (as compile.Reading, err error) {
 	as.NodeGroup, as.ClusterName = meant.Group, meant.Cluster
 	if meant.Cluster == "" {
@@ -147,8 +147,7 @@ func readingOf(meant command.Node) (as compile.Reading, err error) {
 	return as, err
 }
 
-// readFile reads a file that the command line names. No more than the limit is read, in bytes, also of what has no size, such
-// as a pipe.
+// readFile reads a file from the command line, at most limit bytes, also from a file without a size, such as a pipe.
 func readFile(what, path string, limit int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

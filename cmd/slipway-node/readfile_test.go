@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
-// What the command line names is read up to a limit, also where the file does not say how large it is.
+// Reading a file from the command line stops at the limit, also if the file does not have a size.
 func TestReadFileIsBounded(t *testing.T) {
 	const endless = "/dev/zero"
 	_, errFacts := readFacts(endless)

@@ -16,10 +16,10 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// canary is in every secret of the contract below; nothing but the files that they belong in may show it.
+// canary is in every secret of the contract below; only the right files may have it.
 const (
 	canary = "canary&0123456789abcdef"
-	token  = "canary.0123456789abcdef" // has a form of its own
+	token  = "canary.0123456789abcdef" // in the form of a bootstrap token
 )
 
 // canaryForms are all texts that show it.
@@ -91,7 +91,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		call("status", "--drift", "-o", form)
 		call("rollback", "--dry-run", "-o", form)
 	}
-	// Nor of what somebody has done to a secret file: the secret that was there, or the one that should be.
+	// A secret file that was changed by hand is not shown either: neither its old secret nor its new one.
 	if err := os.WriteFile(root+"/etc/kubernetes/azure.json", append(arrived, canary...), 0o600); err != nil {
 		t.Fatal(err)
 	}

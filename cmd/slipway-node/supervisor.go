@@ -7,11 +7,11 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// defaultBeat is how often a watcher says that it is alive where nobody wants to know.
+// defaultBeat is how often a watcher reports that it is alive if systemd sets no interval.
 const defaultBeat = time.Minute
 
-// supervisor is systemd, which is told how a service is by sd_notify(3); nobody, where it did not start
-// this program.
+// supervisor is systemd, which gets the service's state by sd_notify(3). If systemd did not start this program, it does
+// nothing.
 type supervisor struct {
 	log  *slog.Logger
 	beat time.Duration
@@ -19,7 +19,7 @@ type supervisor struct {
 
 func newSupervisor(log *slog.Logger) *supervisor {
 	s := &supervisor{log: log, beat: defaultBeat}
-	// Half of what is asked for, as sd_watchdog_enabled(3) recommends.
+	// Half of the requested interval, as sd_watchdog_enabled(3) recommends.
 	if interval, err := daemon.SdWatchdogEnabled(false); err != nil {
 		log.Warn("cannot read the watchdog's interval", "error", err)
 	} else if interval > 0 {

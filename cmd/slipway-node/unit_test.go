@@ -29,10 +29,10 @@ const (
 	provisionUnit = unitDir + "slipway-provision.service"
 )
 
-// exposures are the most that "systemd-analyze security" may say of the services, in tenths.
+// exposures are the highest allowed results of "systemd-analyze security" for the services, in tenths.
 var exposures = map[string]string{watchUnit: "40", provisionUnit: "45"}
 
-// directives are those of a unit, by name; one that is given more than once is joined.
+// directives are a unit's directives, by name; repeated ones are joined.
 func directives(t *testing.T, path string) map[string]string {
 	t.Helper()
 	file, err := os.Open(path)
@@ -50,7 +50,7 @@ func directives(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// analyze runs systemd-analyze, where it can analyze a file.
+// analyze runs systemd-analyze, if it can analyze a file.
 func analyze(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("systemd-analyze")
@@ -82,10 +82,10 @@ func TestUnitsAreConfined(t *testing.T) {
 	}
 }
 
-// newer are settings that the oldest systemd that is supported, 249, does not know, and passes over with a warning.
+// newer are settings that the oldest supported systemd, 249, does not know, and ignores with a warning.
 var newer = regexp.MustCompile(`(?m)^.*Unknown key( name)? '(RestartSteps|RestartMaxDelaySec)' in section .*\n?`)
 
-// systemd understands all that the units say.
+// systemd understands everything in the units.
 func TestUnitsAreValid(t *testing.T) {
 	units, err := filepath.Glob(unitDir + "*")
 	if err != nil || len(units) < 3 {
@@ -110,19 +110,19 @@ func TestUnitsAreValid(t *testing.T) {
 	}
 }
 
-// more is what the service that provisions has in its sandbox beyond the watcher's.
+// more is what the provisioning service's sandbox has in addition to the watcher's.
 var more = map[string][]string{
 	"CapabilityBoundingSet": {"CAP_SYS_ADMIN", "CAP_SYS_PTRACE", "CAP_SYS_RAWIO", "CAP_SYS_RESOURCE"},
 	"ReadWritePaths":        {"-/usr"},
 	"DeviceAllow":           {"block-*", "r"},
 }
 
-// less is what it does not have of the watcher's.
+// less is what it lacks of the watcher's.
 var less = map[string][]string{
 	"ReadWritePaths": {"-/usr/bin", "-/usr/libexec", "-/usr/local/bin", "-/usr/local/share"}, "PrivateTmp": {"yes"}, "PrivateDevices": {"yes"},
 }
 
-// other are what is not of the sandbox, of each service for itself.
+// other are directives outside the sandbox, separate for each service.
 var other = []string{
 	"Description", "Documentation", "DefaultDependencies", "After", "Before", "Wants", "Conflicts", "RequiresMountsFor", "ConditionPathExists",
 	"StartLimitIntervalSec", "StartLimitBurst", "Type", "RemainAfterExit", "ExecStart", "TimeoutStartSec", "TimeoutStopSec", "RuntimeMaxSec",
@@ -130,7 +130,7 @@ var other = []string{
 	"CPUWeight", "IOWeight",
 }
 
-// The two services have one sandbox, but for what is listed above.
+// The two services have the same sandbox, except for the lists above.
 func TestOneSandbox(t *testing.T) {
 	watch, provision := directives(t, watchUnit), directives(t, provisionUnit)
 	names := maps.Clone(watch)
@@ -150,7 +150,8 @@ func TestOneSandbox(t *testing.T) {
 	}
 }
 
-// Where a plan may write, the first boot can; and nowhere else but on the temporary disk, where a swap file may be.
+// The first boot can write where a plan may write, and nowhere else except on the temporary disk, where a swap file may
+// be.
 func TestProvisionUnitLetsPlansBeApplied(t *testing.T) {
 	writable := writablePaths(t, provisionUnit)
 	for _, dir := range []string{
@@ -164,7 +165,7 @@ func TestProvisionUnitLetsPlansBeApplied(t *testing.T) {
 	}
 }
 
-// writablePaths reports of each path whether a unit can write there.
+// writablePaths reports for each path whether a unit can write there.
 func writablePaths(t *testing.T, unit string) func(path string) bool {
 	t.Helper()
 	dirs := strings.Fields(directives(t, unit)["ReadWritePaths"])
@@ -173,7 +174,7 @@ func writablePaths(t *testing.T, unit string) func(path string) bool {
 	}
 }
 
-// The sandbox lets the agent write all that any example's plan has.
+// In the sandbox the agent can write all files of any example's plan.
 func TestWatchUnitLetsPlansBeApplied(t *testing.T) {
 	allowed := writablePaths(t, watchUnit)
 	var contracts []string
@@ -200,7 +201,7 @@ func TestWatchUnitLetsPlansBeApplied(t *testing.T) {
 			}
 			decoded := dialect.Decode(data, "")
 			if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
-				continue // it is of something else, or of what cannot be used
+				continue // it is of another kind, or cannot be used
 			}
 			desired, _ := plan.New(decoded.Config, *known)
 			for _, res := range desired.Resources {
@@ -219,7 +220,7 @@ func TestWatchUnitLetsPlansBeApplied(t *testing.T) {
 	}
 }
 
-// What the agent and its unit say about time fits together.
+// The time limits of the agent and of its unit match.
 func TestWatchUnitGivesTime(t *testing.T) {
 	unit := directives(t, watchUnit)
 	stop, err := time.ParseDuration(unit["TimeoutStopSec"] + "s")
@@ -234,11 +235,11 @@ func TestWatchUnitGivesTime(t *testing.T) {
 	}
 }
 
-// panicked is what a program in Go ends with that panics, or that SIGSEGV, SIGABRT or the watchdog ends.
+// panicked is the exit code of a Go program that panics, or that SIGSEGV, SIGABRT or the watchdog ends.
 const panicked = 2
 
-// A crash is no reason to stay away, and neither is a signal that systemd takes for an end by itself (systemd.service(5),
-// Restart=): only what the agent ends with for that. A loop of crashes ends, or becomes slow.
+// A crash does not prevent a restart, and neither does a signal that systemd treats as a normal end
+// (systemd.service(5), Restart=): only the agent's exit code for that does. A loop of crashes ends, or becomes slow.
 func TestUnitsComeBack(t *testing.T) {
 	watch, provision := directives(t, watchUnit), directives(t, provisionUnit)
 	for name, c := range map[string]struct{ have, want string }{

@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// minInterval keeps a watcher from being a load on what it asks, which all machines of a host share.
+	// minInterval limits a watcher's load on services that all machines of a host share.
 	minInterval = 10 * time.Second
-	// stopGrace is shorter than TimeoutStopSec in dist/systemd/slipway-watch.service, so that the agent
-	// itself says that it abandons a change.
+	// stopGrace is shorter than TimeoutStopSec in dist/systemd/slipway-watch.service, so that the agent itself can
+	// report that it abandons a change.
 	stopGrace = 75 * time.Second
-	// noCloud is the choice of no metadata service.
+	// noCloud selects no metadata service.
 	noCloud = "none"
 )
 
-// watchOptions are what "watch" is told.
+// watchOptions are the options of "watch".
 type watchOptions struct {
 	file, socket, textfile  string
 	metadata, drift, allow  command.Choice
@@ -71,7 +71,7 @@ provisioned yet is left alone.`,
 	return cmd
 }
 
-// runWatch watches, as it is told by the command line.
+// runWatch watches with the command line's options.
 func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
 	for _, flag := range []struct {
 		name  string
@@ -120,13 +120,13 @@ func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
 		return command.Failed("%w", err)
 	}
 	if by, ok := errors.AsType[request](context.Cause(ctx)); ok && by.signal == syscall.SIGHUP {
-		// A service has no session that could be gone: systemd starts it again for that exit code.
+		// A service has no session that could end: systemd starts it again for that exit code.
 		return command.Failed("%w: its session is gone", by)
 	}
 	return nil
 }
 
-// machine is what a watcher needs of a host besides what the agent does.
+// machine is what a watcher needs of a host in addition to the agent's interface.
 type machine interface {
 	FollowFiles(ctx context.Context, changed func(), paths ...string) error
 	Listen(path string) (net.Listener, error)
@@ -155,7 +155,7 @@ func newWatcher(node *agent.Agent, opts *watchOptions) (*watch.Watcher, error) {
 		}
 		tags = service.Tags
 	}
-	// A machine without an ID asks when others like it do, which is no reason not to ask.
+	// Without a machine ID, a machine asks at the same time as others without one, which is acceptable.
 	seed, _ := node.Host.ReadFile("/etc/machine-id", 64)
 	supervisor := newSupervisor(node.Log)
 	return &watch.Watcher{
@@ -166,7 +166,7 @@ func newWatcher(node *agent.Agent, opts *watchOptions) (*watch.Watcher, error) {
 	}, nil
 }
 
-// fileSource follows the contract's file, or all places where one can be.
+// fileSource follows the contract's file, or all possible paths.
 func fileSource(node *agent.Agent, opts *watchOptions) watch.Source {
 	var files source.Files = node.Host
 	follower, paths := node.Host.(machine), source.Paths

@@ -65,7 +65,7 @@ func startService(t *testing.T, ctx context.Context) (*service, <-chan int) {
 	return s, ended
 }
 
-// deliver replaces the contract, as whoever means well does it.
+// deliver replaces the contract atomically, as a correct program does.
 func (s *service) deliver(contract []byte) {
 	s.Helper()
 	dir := filepath.Join(s.root, "etc/slipway")
@@ -80,7 +80,7 @@ func (s *service) deliver(contract []byte) {
 	}
 }
 
-// await waits until systemd is told something.
+// await waits until systemd gets a state.
 func (s *service) await(state string) {
 	s.Helper()
 	timeout := time.After(20 * time.Second)
@@ -110,8 +110,8 @@ func (s *service) metrics() string {
 	return string(body)
 }
 
-// The whole of it: a contract that is replaced by a rename is applied, metrics and systemd are told, and it
-// ends when it is asked to.
+// The complete service: it applies a contract that a rename replaces, reports metrics and to systemd, and ends on
+// request.
 func TestWatchAsAService(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -129,7 +129,7 @@ func TestWatchAsAService(t *testing.T) {
 	if text := s.metrics(); !strings.Contains(text, "\nslipway_generation 2\n") || strings.Contains(text, "abcdef") {
 		t.Error(text)
 	}
-	// A second watcher is told that there is one.
+	// A second watcher reports that there already is one.
 	var errors bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errors}
 	if code := run(ctx, program, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams); code != 1 || !strings.Contains(errors.String(), "another process listens") {
