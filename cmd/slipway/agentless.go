@@ -19,10 +19,10 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// agentlessTargets are those that can hold a node.
+// agentlessTargets are the targets that can hold a node.
 var agentlessTargets = []string{"cloud-config", ignitionTarget, bundleTarget}
 
-// usageAgentless refuses flags that a node without an agent has no use for.
+// usageAgentless refuses flags that have no meaning for a node without an agent.
 func (r *rendering) usageAgentless() error {
 	switch {
 	case !r.agentless:
@@ -41,7 +41,7 @@ func (r *rendering) usageAgentless() error {
 	return nil
 }
 
-// runAgentless renders the node that the contract describes, and lists what such a node does without.
+// runAgentless renders the contract's node, and lists what such a node does not have.
 func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) error {
 	planned, problems := c.PlanWithoutAgent(known)
 	c.Problems = problems
@@ -77,7 +77,7 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 	return r.hand(s, rendered)
 }
 
-// tellLosses prints what is not done without an agent. It is an error where no node is to be made without it.
+// tellLosses prints what is not done without an agent. It returns an error if a loss prevents the node.
 func tellLosses(s cli.Streams, c *contract, m *agentless.Machine) error {
 	if len(m.Losses) == 0 {
 		return nil
@@ -114,8 +114,8 @@ func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine, programs []
 	return command.Write(s, manifest.Digest+"\n")
 }
 
-// fileSizes are what a document of so many bytes that is too large is made of, as text for people: its largest files, each with
-// what it is for, and all else.
+// fileSizes lists the parts of a document that is too large, as text for people: its largest files, each with its
+// purpose, and the total of the rest.
 func fileSizes(planned resource.Plan, m *agentless.Machine, total int) string {
 	reasons := planned.ByID()
 	rows, files := []userdata.Size{}, 0

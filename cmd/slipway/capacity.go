@@ -15,9 +15,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 )
 
-// capacityOf is what a service makes of a machine.
+// capacityOf computes a machine's capacity for a service.
 var capacityOf = map[string]struct {
-	// flags are those that only it has.
+	// flags are the flags that only this service has.
 	flags []string
 	node  func(machine) (*capacity.Node, error)
 }{
@@ -28,7 +28,7 @@ var capacityOf = map[string]struct {
 // services are the names of capacityOf.
 var services = []string{"eks", "aks"}
 
-// machine is what the flags and the facts say of a machine.
+// machine is the machine from the flags and the facts.
 type machine struct {
 	instanceType string
 	cpus         int
@@ -101,7 +101,7 @@ program has the network interfaces of EC2's instance types.
 	return cmd
 }
 
-// ofOthers refuses flags that another service has, and this one does not.
+// ofOthers refuses flags that only another service has.
 func ofOthers(cmd *cobra.Command, service string) error {
 	for _, other := range services {
 		for _, flag := range capacityOf[other].flags {
@@ -113,7 +113,7 @@ func ofOthers(cmd *cobra.Command, service string) error {
 	return nil
 }
 
-// complete reads the memory, and takes from the facts what no flag says.
+// complete parses the memory, and takes from the facts what the flags do not set.
 func (m *machine) complete(known facts.Facts) error {
 	if m.cpus == 0 {
 		m.cpus = known.CPUs
@@ -150,7 +150,7 @@ func (m machine) aks() (*capacity.Node, error) {
 	}.Node()
 }
 
-// capacityText is the result for people.
+// capacityText formats the result for people.
 func capacityText(n *capacity.Node, style cli.Style) string {
 	table := cli.Table{}
 	table.Row(cli.Cell{Text: "SETTING", Paint: style.Dim}, cli.Cell{Text: "VALUE", Paint: style.Dim}, cli.Cell{Text: "HOW", Paint: style.Dim})

@@ -14,11 +14,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// maxInput bounds what is read of any input, since standard input may have no end. A contract's own
-// limit is lower, and its decoder's to enforce.
+// maxInput limits any input, because standard input may have no end. A contract's limit is lower, and its decoder
+// enforces it.
 const maxInput = 16 << 20
 
-// stdin is how standard input is named on the command line.
+// stdin is the name of standard input on the command line.
 const stdin = "-"
 
 // readInput reads a file, or standard input.
@@ -50,7 +50,7 @@ func title(name string) string {
 	return name
 }
 
-// placeName names an input where a line follows, as compilers do.
+// placeName names an input before a line number, as compilers do.
 func placeName(name string) string {
 	if name == stdin {
 		return "<stdin>"
@@ -58,17 +58,17 @@ func placeName(name string) string {
 	return name
 }
 
-// place names the contract where problems follow.
+// place names the contract before problems.
 func (c *contract) place() string { return placeName(c.name) }
 
 // contract is a contract that has been read.
 type contract struct {
 	name   string // of the file, as given; of several, all
-	strict bool   // warnings are refused, as errors are
+	strict bool   // whether warnings are refused like errors
 	*compile.Contract
 }
 
-// read reads the contract that the command line names, whatever its problems. Several files are merged.
+// read reads the contract from the command line, also with problems. It merges several files.
 func (f *source) read(s cli.Streams) (*contract, error) {
 	if len(f.files) == 0 {
 		return nil, cli.Usage("name it with -f FILE, or with -f - for standard input", "no contract is given")
@@ -91,7 +91,7 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	return &contract{strings.Join(f.files, " + "), f.strict, read}, nil
 }
 
-// planned reads a contract and the facts of a machine, and plans the node. What is wrong with the contract is in its problems.
+// planned reads a contract and a machine's facts, and plans the node. The contract's problems are in it.
 func (f *source) planned(s cli.Streams, factsFile string) (*contract, resource.Plan, error) {
 	if err := oneStdin(append(slices.Clone(f.files), factsFile)...); err != nil {
 		return nil, resource.Plan{}, err
@@ -107,7 +107,7 @@ func (f *source) planned(s cli.Streams, factsFile string) (*contract, resource.P
 	return c, c.plan(known), nil
 }
 
-// readingOf is what is said of the node that is meant, beside the contracts in files.
+// readingOf is how to read the contract, for the selected node and beside the contract files.
 func readingOf(s cli.Streams, node command.Node, files ...string) (as compile.Reading, err error) {
 	as.NodeGroup = node.Group
 	if err := oneStdin(append(slices.Clone(files), node.Cluster)...); err != nil || node.Cluster == "" {
@@ -125,10 +125,10 @@ func decode(name string, data []byte, as compile.Reading) *contract {
 // parsed reports whether the contract could be read at all.
 func (c *contract) parsed() bool { return c.Readable() }
 
-// valid reports whether a node can be made of it.
+// valid reports whether the contract can make a node.
 func (c *contract) valid() bool { return len(c.Fatal()) == 0 }
 
-// refused says whether the command that reads the contract must fail: it has errors, or it has warnings
+// refused reports whether the command that reads the contract must fail: the contract has errors, or it has warnings
 // and the command is strict.
 func (c *contract) refused() bool { return !c.valid() || c.strict && len(c.Problems) > 0 }
 
@@ -140,15 +140,15 @@ func (c *contract) inWords() string {
 	return "contract"
 }
 
-// plan plans the node, and adds the planner's problems to the contract's. The plan is of use where the
-// contract is valid then.
+// plan plans the node, and adds the planner's problems to the contract's. The plan is usable if the contract is still
+// valid.
 func (c *contract) plan(f facts.Facts) resource.Plan {
 	planned, problems := c.Plan(f)
 	c.Problems = problems
 	return planned
 }
 
-// require prints the contract's problems, and returns an error where it is refused.
+// require prints the contract's problems, and returns an error if it is refused.
 func (c *contract) require(s cli.Streams) error {
 	_, _ = io.WriteString(s.Err, cli.Problems(c.place(), c.Problems, cli.StyleOf(s.Err)))
 	switch {
@@ -160,7 +160,7 @@ func (c *contract) require(s cli.Streams) error {
 	return nil
 }
 
-// readFacts reads recorded facts; without a file nothing is known.
+// readFacts reads recorded facts. Without a file all facts are unknown.
 func readFacts(s cli.Streams, name string) (facts.Facts, error) {
 	if name == "" {
 		return facts.Facts{}, nil

@@ -16,13 +16,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// conversion is what the flags of convert say.
+// conversion has the flags of convert.
 type conversion struct {
 	from   source
 	form   command.Choice
 	to     command.Choice
 	output string
-	// defaults is a file with the cluster's kubelet-config; empty for none.
+	// defaults is a file with the cluster's kubelet-config. It may be empty.
 	defaults string
 }
 
@@ -53,7 +53,7 @@ owner can read it. A contract with secrets is not printed on a terminal.`,
 		RunE: func(*cobra.Command, []string) error { return c.run(s) },
 	}
 	c.from.add(cmd)
-	command.Must(cmd.Flags().MarkHidden("dialect")) // --from is its name here, and knows more
+	command.Must(cmd.Flags().MarkHidden("dialect")) // its name here is --from, which has more choices
 	command.AddChoice(cmd, &c.form, "from", "", "read the file as `DIALECT`: "+cli.List(c.form.Allowed, "or")+" (default: detect it)")
 	command.AddChoice(cmd, &c.to, "to", "", "write a contract of `DIALECT`: "+cli.List(c.to.Allowed, "or"))
 	cmd.Flags().StringVar(&c.defaults, "kubelet-config", "", "take the cluster's kubelet-config from the file `FILE`")
@@ -84,14 +84,14 @@ func (c *conversion) run(s cli.Streams) error {
 	}
 	converted := compile.NativeOf(written)
 	if isStdout(c.output) && cli.IsTerminal(s.Out) {
-		if _, err := json.Marshal(written); err != nil { // which refuses a secret
+		if _, err := json.Marshal(written); err != nil { // it refuses a secret
 			return cli.Usage("name a file with -o OUT, or send the output to a program", "the contract holds secrets, and is not printed on a terminal")
 		}
 	}
 	return deliver(s, c.output, converted)
 }
 
-// takeDefaults puts into a config what the cluster's kubelet-config sets.
+// takeDefaults adds the settings of the cluster's kubelet-config to a config.
 func (c *conversion) takeDefaults(s cli.Streams, written, complete *nodeconfig.NodeConfig) ([]nodeconfig.Problem, error) {
 	data, err := readInput(s, c.defaults)
 	if err != nil {

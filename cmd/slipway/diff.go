@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// The exit codes of diff; they are those of diff(1).
+// The exit codes of diff; they equal those of diff(1).
 const (
 	exitSame    = exitcode.Success
 	exitDiffer  = 1
@@ -61,7 +61,7 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 	return cmd
 }
 
-// compared is how a command ends that has printed a comparison, or could not print it.
+// compared is the result of a command that has printed a comparison, or could not print it.
 func compared(err error, same bool) error {
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func compared(err error, same bool) error {
 	return cli.Quit(exitDiffer)
 }
 
-// trouble gives an error the code of diff's troubles. A wrong command line has its own code everywhere.
+// trouble gives an error diff's code for errors. A wrong command line has the same code everywhere.
 func trouble(err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
 		if e.Code == exitcode.Usage {
@@ -108,15 +108,14 @@ func compareInputs(s cli.Streams, a, b, factsFile string, node command.Node, fam
 	return &comparison{from, to, d}, nil
 }
 
-// comparison is how two plans differ, with their names. It is the JSON form too, and holds nothing of a
-// secret.
+// comparison is the difference between two plans, with their names, also in JSON. It holds no secret.
 type comparison struct {
 	A side `json:"a"`
 	B side `json:"b"`
 	*difference.Difference
 }
 
-// side is one of the two plans that are compared.
+// side is one of the two compared plans.
 type side struct {
 	File    string `json:"file"`
 	Dialect string `json:"dialect"`

@@ -4,11 +4,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 )
 
-// shownValue bounds what is shown of a value.
+// shownValue limits how much of a value is shown.
 const shownValue = 60
 
-// diffText is a comparison for people. Nothing is said where there is no difference, as diff(1) has
-// it.
+// diffText formats a comparison for people. Like diff(1), it prints nothing if there is no difference.
 func diffText(c *comparison, style cli.Style) string {
 	if c.Same {
 		return ""

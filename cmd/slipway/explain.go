@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// explaining is what the flags of explain say.
+// explaining has the flags of explain.
 type explaining struct {
 	from   source
 	facts  string
@@ -79,7 +79,7 @@ func (e *explaining) field(s cli.Streams, path string) error {
 	return command.Print(s, e.output.Value, x, func(style cli.Style) string { return fieldText(x, style) })
 }
 
-// explained explains a field of the contract that is given, or of any contract where none is.
+// explained explains a field of the given contract, or of any contract.
 func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*explain.Explanation, error) {
 	if len(e.from.files) == 0 {
 		dialects := dialect.Names()
@@ -117,7 +117,7 @@ func (e *explaining) code(s cli.Streams, name string) error {
 	return command.Print(s, e.output.Value, code, func(style cli.Style) string { return codeText(code, style) })
 }
 
-// notFound gives the error of a name that nothing has an exit code.
+// notFound converts the error of a name without an explanation.
 func notFound(err error) error {
 	if e, ok := errors.AsType[*explain.NotFoundError](err); ok {
 		return &cli.Error{Code: exitcode.Invalid, Err: e.Err, Hint: e.Hint}

@@ -24,10 +24,10 @@ const (
 	labelWidth = 12
 )
 
-// mostListed bounds a list within an explanation.
+// mostListed limits a list within an explanation.
 const mostListed = 12
 
-// explanationWriter writes labels with lines behind them.
+// explanationWriter writes labels followed by lines.
 type explanationWriter struct {
 	out   strings.Builder
 	style cli.Style
@@ -37,7 +37,7 @@ func (w *explanationWriter) line(format string, args ...any) {
 	fmt.Fprintf(&w.out, format+"\n", args...)
 }
 
-// entry writes lines behind a label.
+// entry writes lines after a label.
 func (w *explanationWriter) entry(label string, lines ...string) {
 	for i, text := range lines {
 		if i > 0 {
@@ -47,7 +47,7 @@ func (w *explanationWriter) entry(label string, lines ...string) {
 	}
 }
 
-// list writes the rows of a table behind a label, no more of them than are read.
+// list writes the rows of a table after a label, limited to a readable number.
 func (w *explanationWriter) list(label string, rows [][]cli.Cell) {
 	var table cli.Table
 	for _, row := range rows[:min(len(rows), mostListed)] {
@@ -68,7 +68,7 @@ func rowsOf(texts []string) (rows [][]cli.Cell) {
 	return rows
 }
 
-// fieldText is an explanation of a field for people.
+// fieldText formats the explanation of a field for people.
 func fieldText(x *explain.Explanation, style cli.Style) string {
 	w := &explanationWriter{style: style}
 	w.line("%s", style.Bold(cli.Line(x.Field)))
@@ -143,7 +143,7 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 	return w.out.String()
 }
 
-// appliedInWords says whether a field is applied, and who reads it.
+// appliedInWords describes whether a field is applied, and which concerns read it.
 func appliedInWords(x *explain.Explanation) string {
 	said := func(kind nodeconfig.ProblemKind) bool {
 		return slices.ContainsFunc(x.Problems, func(p nodeconfig.Problem) bool { return p.Kind == kind && document.Within(x.Field, p.Path) })
@@ -162,7 +162,7 @@ func appliedInWords(x *explain.Explanation) string {
 	}
 }
 
-// computedInWords are the lines that say how each number came to be which the field has computed.
+// computedInWords are the lines that explain each number that the planner derives from the field.
 func computedInWords(x *explain.Explanation) []string {
 	var lines []string
 	for _, step := range x.Computed {
@@ -177,11 +177,11 @@ var listItem = regexp.MustCompile(`\[[0-9]+\]`)
 // shownField is a field of the NodeConfig as it is listed.
 type shownField struct {
 	explain.Becomes
-	// several says that it stands for several fields of a list.
+	// several reports that it represents several fields of a list.
 	several bool
 }
 
-// coarser takes the items of lists together where there are more fields than are read.
+// coarser combines the items of lists if there are more fields than a person reads.
 func coarser(all []explain.Becomes) []shownField {
 	var kept []shownField
 	for _, b := range all {
@@ -204,7 +204,7 @@ func ownValue(x *explain.Explanation) string {
 	return valueOrNone(x.Value, "not set")
 }
 
-// valueOrNone is a JSON value on one line, as much of it as is worth reading.
+// valueOrNone is the readable beginning of a JSON value in one line.
 func valueOrNone(value json.RawMessage, none string) string {
 	switch {
 	case len(value) == 0:
@@ -215,7 +215,7 @@ func valueOrNone(value json.RawMessage, none string) string {
 	return cli.Shorten(cli.Line(string(value)), textWidth-labelWidth)
 }
 
-// dependentRow is a resource as a row of an explanation.
+// dependentRow formats a resource as a row of an explanation.
 func dependentRow(r explain.Dependent, style cli.Style) []cli.Cell {
 	kind, name, _ := strings.Cut(string(r.ID), ":")
 	remark := cli.Cell{Paint: style.Dim}
@@ -228,7 +228,7 @@ func dependentRow(r explain.Dependent, style cli.Style) []cli.Cell {
 	return []cli.Cell{{Text: kind}, {Text: name}, remark}
 }
 
-// tagInWords says what a tag changes, and whether it does.
+// tagInWords describes a tag's effect, and whether this version reads it.
 func tagInWords(tag facts.Tag) string {
 	text := fmt.Sprintf("%s (%s): %s", tag.Name, tag.Value, tag.Changes)
 	if tag.Unused != "" {
@@ -237,7 +237,7 @@ func tagInWords(tag facts.Tag) string {
 	return text
 }
 
-// tagText is a tag for people.
+// tagText formats a tag for people.
 func tagText(tag facts.Tag, style cli.Style) string {
 	w := &explanationWriter{style: style}
 	w.line("%s", style.Bold(tag.Name))
@@ -256,7 +256,7 @@ func tagText(tag facts.Tag, style cli.Style) string {
 	return w.out.String()
 }
 
-// codeText is an exit code for people.
+// codeText formats an exit code for people.
 func codeText(code exitcode.Code, style cli.Style) string {
 	w := &explanationWriter{style: style}
 	w.line("%s", style.Bold(fmt.Sprintf("%d %s", code.Number, code.Name)))

@@ -20,10 +20,11 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// injected is the file that a value makes, where a shell runs what is in it.
+// injected is the file that a value creates if a shell runs its content.
 const injected = "injected"
 
-// hostile are values that mean something to a shell, to JSON, to a program that reads a script line by line, or to nobody.
+// hostile are values with a meaning for a shell, for JSON, or for a program that reads a script line by line, and some
+// without one.
 var hostile = map[string]string{
 	"quotes":         "'\"'\"'\\'\\\"'' \\ \\\\ \\n \\\n\\",
 	"substitution":   "$(touch " + injected + ")`touch " + injected + "`${HOME}$x",
@@ -34,13 +35,13 @@ var hostile = map[string]string{
 	"100 KB":         strings.Repeat("a'\"$`\\\n", 100<<10/7),
 }
 
-// switchedOn is what other fields count with.
+// switchedOn are the settings that other fields need to have an effect.
 const switchedOn = `{"version":"v1","local_dns_profile":{"enable_local_dns":true,"enable_hosts_plugin":true},
 	"custom_linux_os_config":{"enable_swap_config":true},"custom_cloud_config":{"custom_cloud_env_name":"akscustom"},
 	"kubelet_config":{"enable_kubelet_config_file":true}}`
 
-// stringFields calls fn for each place of a message where a text can be, with a function that makes the document with a
-// text there: fields, items of lists, and both the keys and the values of maps.
+// stringFields calls fn for each field of a message that can have a text, with a function that creates the document
+// with a text there: fields, items of lists, and both the keys and the values of maps.
 func stringFields(in reflect.Type, path string, within func(*document.Node) *document.Node, fn func(path string, with func(string) *document.Node)) {
 	value := func(s string) *document.Node { return within(&document.Node{Kind: document.String, Text: s}) }
 	switch in.Kind() {
@@ -68,7 +69,7 @@ func stringFields(in reflect.Type, path string, within func(*document.Node) *doc
 	}
 }
 
-// sample is a value of a map's.
+// sample is a value of a map.
 func sample(of reflect.Type) *document.Node {
 	switch of.Kind() {
 	case reflect.Bool:
@@ -79,16 +80,16 @@ func sample(of reflect.Type) *document.Node {
 	return &document.Node{Kind: document.String, Text: "a"}
 }
 
-// rendered is a contract with a hostile value, as the scripts get it.
+// rendered is a contract with a hostile value, in the form for the scripts.
 type rendered struct {
 	path      string
 	variables []cse.Variable
-	// assignments are those of the script; empty where it is refused.
+	// assignments are those of the script. They are empty if it is refused.
 	assignments string
 }
 
-// Whatever text is in a field of AKS's contract, both forms have it as it is, or say what is wrong with it; and no part of
-// it is run.
+// Whatever text is in a field of AKS's contract, both forms have it unchanged, or report an error; and no part of it is
+// run.
 func TestHostileFields(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -117,7 +118,7 @@ func TestHostileFields(t *testing.T) {
 	}
 }
 
-// renderBoth renders both forms of the variables, and compares the JSON form with them.
+// renderBoth renders both forms of the variables, and compares them with the JSON form.
 func renderBoth(t *testing.T, path string, contract []byte) rendered {
 	t.Helper()
 	variables, problems := cse.Variables(compile.Read([]compile.Document{{Name: "contract", Data: contract}}, "aks"), facts.Facts{})
@@ -144,7 +145,7 @@ func renderBoth(t *testing.T, path string, contract []byte) rendered {
 	return r
 }
 
-// refusedFor wants a contract to be refused, with all reasons.
+// refusedFor requires that a contract is refused, with all reasons.
 func refusedFor(t *testing.T, path string, r result, reasons []string) {
 	t.Helper()
 	if r.code != 1 || r.out != "" || !strings.Contains(r.err, "error: ") {
@@ -157,7 +158,7 @@ func refusedFor(t *testing.T, path string, r result, reasons []string) {
 	}
 }
 
-// assignments cuts off what a script has before and after its variables, which is the same for all of one kind of cloud.
+// assignments removes what a script has before and after its variables, which is the same for each kind of cloud.
 func assignments(t *testing.T, script string, variables []cse.Variable) string {
 	t.Helper()
 	none, err := cse.Script([]cse.Variable{{Name: "IS_CUSTOM_CLOUD", Value: cse.Map(variables)["IS_CUSTOM_CLOUD"]}})
@@ -175,10 +176,10 @@ func assignments(t *testing.T, script string, variables []cse.Variable) string {
 	return inner
 }
 
-// evaluated are the variables that the scripts' evaluating of PROXY_VARS sets.
+// evaluated are the variables that the scripts' evaluation of PROXY_VARS sets.
 var evaluated = []string{"NO_PROXY", "HTTPS_PROXY", "http_proxy"}
 
-// givenBack runs the assignments of all scripts, one behind the other, in one shell, and compares what it has then.
+// givenBack runs the assignments of all scripts, one after another, in one shell, and compares the shell's variables.
 func givenBack(t *testing.T, bash string, scripts []rendered) {
 	var all bytes.Buffer
 	for _, r := range scripts {

@@ -9,14 +9,14 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// source is where a command takes its contract from.
+// source is the source of a command's contract.
 type source struct {
 	files   []string
 	dialect command.Choice
 	node    command.Node
 	profile command.Choice
 	strict  bool
-	// allowed are the settings that may be left out although somebody needs them.
+	// allowed are the settings that may be left out although the node needs them.
 	allowed []string
 }
 
@@ -30,13 +30,13 @@ func (s *source) add(cmd *cobra.Command) {
 	addProfile(cmd, &s.profile)
 }
 
-// addProfile adds --profile. The agent has no such flag: it would hold until the next boot.
+// addProfile adds --profile. The agent has no such flag, because its effect would end with the next boot.
 func addProfile(cmd *cobra.Command, c *command.Choice) {
 	c.Allowed = profile.Names()
 	command.AddChoice(cmd, c, "profile", "", "make a node of the family `PROFILE`, in place of the contract's own: "+cli.List(c.Allowed, "or"))
 }
 
-// addPolicy adds --strict and --allow-unapplied: what a contract is refused for.
+// addPolicy adds --strict and --allow-unapplied: they decide for what a contract is refused.
 func (s *source) addPolicy(cmd *cobra.Command) {
 	command.AddAllowUnapplied(cmd, &s.allowed)
 	cmd.Flags().BoolVar(&s.strict, "strict", false, "refuse a contract that has warnings, with exit code 1")

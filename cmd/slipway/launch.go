@@ -20,7 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// launching is what the flags of launch say.
+// launching has the flags of launch.
 type launching struct {
 	settings            []string
 	environment         bool
@@ -89,7 +89,7 @@ launched, nothing of the node is shown but its problems, and -o json has those a
 	return cmd
 }
 
-// inputs adds the flags that name what a launch depends on.
+// inputs adds the flags that name a launch's inputs.
 func (l *launching) inputs(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&l.settings, "settings", nil, "read settings from `FILE`: options by name, or a ConfigMap; a later one goes before an earlier one")
@@ -154,8 +154,8 @@ func (l *launching) run(s cli.Streams, field string) error {
 	return l.write(s, made, token)
 }
 
-// refuse prints the problems, of which some are fatal, and what speaks against the images where that is one of them. Nothing of the
-// launch is printed: what is wrong with it may be a value that does harm when it is used.
+// refuse prints the problems, of which some are fatal, and the reasons against images if those are one of them. It
+// prints nothing of the launch: a problem may be a value that is harmful when it is used.
 func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 	nodeconfig.SortProblems(l.problems)
 	if l.output.Value == command.AsJSON {
@@ -168,7 +168,7 @@ func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 	return command.Failed("no machine would be launched: %s", cli.Plural(len(nodeconfig.Fatal(l.problems)), "error"))
 }
 
-// read reads what the flags name. All problems of all documents are kept.
+// read reads the files of the flags. It keeps all problems of all documents.
 func (l *launching) read(s cli.Streams) error {
 	if l.instanceType == "" {
 		return cli.Usage("name it with --instance-type TYPE", "no instance type is given")
@@ -209,7 +209,7 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 	}
 }
 
-// inClass gives problems of the class the name of its file in place of the object's.
+// inClass replaces the object's name by the class's file name in problems.
 func (l *launching) inClass(problems []nodeconfig.Problem) []nodeconfig.Problem {
 	for i := range problems {
 		if l.cloud.Class != nil && problems[i].Document == l.cloud.Class.Origin() {
@@ -259,7 +259,7 @@ func (l *launching) readType(s cli.Streams) (err error) {
 	return nil
 }
 
-// token is the bootstrap token of the file, or else of the settings.
+// token is the bootstrap token from the file, or else from the settings.
 func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
 	if l.tokenFile == "" {
 		return l.cloud.Settings.BootstrapToken, nil
@@ -271,7 +271,7 @@ func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
 	return nodeconfig.NewSecret(strings.TrimSpace(string(data))), nil
 }
 
-// write writes the user data, where it is wanted.
+// write writes the user data, if requested.
 func (l *launching) write(s cli.Streams, made *launch.Launch, token nodeconfig.Secret) error {
 	if l.userData == "" {
 		return nil

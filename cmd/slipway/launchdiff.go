@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// launchDiff is how a running node differs from the wanted one, as JSON.
+// launchDiff is the difference between a running node and the wanted one, as JSON.
 type launchDiff struct {
 	Same bool `json:"same"`
 	*launch.Comparison
@@ -73,11 +73,11 @@ func (l *launching) compare(s cli.Streams, name string) (*launch.Comparison, err
 	if err != nil {
 		return nil, command.Failed("%s: %w", title(name), err)
 	}
-	c.Changes = append([]launch.Change{}, c.Changes...) // a list in JSON, also if it is empty
+	c.Changes = append([]launch.Change{}, c.Changes...) // so that JSON has a list, also if it is empty
 	return c, nil
 }
 
-// text is the difference for people; nothing where there is none.
+// text formats the difference for people. It is empty if there is no difference.
 func (d *launchDiff) text(style cli.Style) string {
 	if d.Same {
 		return ""

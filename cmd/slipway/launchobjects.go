@@ -12,12 +12,12 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// launchObject is a kind of document that a launch depends on.
+// launchObject is a kind of document that a launch reads.
 type launchObject struct {
 	kind string
-	// flag names its file.
+	// flag is the flag with its file.
 	flag *string
-	// read takes the document, and returns what is wrong with it.
+	// read reads the document, and returns its problems.
 	read func([]byte) []nodeconfig.Problem
 }
 
@@ -64,7 +64,7 @@ func (l *launching) objects() []launchObject {
 // configMap is the kind of settings in a stream.
 const configMap = "ConfigMap"
 
-// readStream reads the file of several objects, each by its kind. What a flag names beside it goes before what it says.
+// readStream reads the file of several objects, each by its kind. A flag for an object has priority over the stream.
 func (l *launching) readStream(s cli.Streams) error {
 	if l.stream == "" {
 		return nil
@@ -91,7 +91,7 @@ func (l *launching) readStream(s cli.Streams) error {
 		case i < 0:
 			return command.Failed("%s has an object of the kind %q, which is none of a launch", title(l.stream), cli.Shorten(kind, 64))
 		case *kinds[i].flag == "":
-			if kind == components.Kind { // which is JSON
+			if kind == components.Kind { // its document is JSON
 				part = tree.AppendJSON(nil)
 			}
 			l.add(placeName(l.stream), kinds[i].read(part))

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// What stands for a place of settings that is no file.
+// The names of setting sources that are not files.
 const (
 	fromEnvironment = "env"
 	fromConfigMap   = "configmap"
@@ -73,7 +73,7 @@ exit code 1.`,
 	return cmd
 }
 
-// write shows the settings, and what is wrong with them.
+// write shows the settings and their problems.
 func (l *launchSettings) write(s cli.Streams, read, asJSON bool) (err error) {
 	fatal := len(nodeconfig.Fatal(l.Problems))
 	switch {
@@ -92,7 +92,7 @@ func (l *launchSettings) write(s cli.Streams, read, asJSON bool) (err error) {
 	return nil
 }
 
-// text is a table of all settings: of those that were read with value and place, or else with their other names.
+// text is a table of all settings: with value and source if they were read, or else with their other names.
 func (l *launchSettings) text(read bool, style cli.Style) string {
 	table := cli.Table{Widest: shownValue}
 	for _, o := range l.Settings {
@@ -111,7 +111,7 @@ func (l *launchSettings) text(read bool, style cli.Style) string {
 	return table.String()
 }
 
-// namedSources are the places of settings that --from names, in that order.
+// namedSources are the setting sources in --from, in that order.
 func namedSources(s cli.Streams, from []string) ([]azure.SettingsSource, error) {
 	files := slices.Clone(from)
 	for i, name := range files {

@@ -12,23 +12,23 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// launchResult is the result of launch as JSON. It is a record, too, unless no machine would be launched.
+// launchResult is the result of launch as JSON. It is also a record, unless no machine would be launched.
 type launchResult struct {
-	*launch.Record // nil where no machine would be launched
-	// Document is the node's contract and the machine, as the record has them.
+	*launch.Record // nil if no machine would be launched
+	// Document is the node's contract and the machine, as in the record.
 	Document json.RawMessage `json:"document,omitempty"`
-	// Explanation says where the values are from; with --explain alone.
+	// Explanation has the values' sources; with --explain only.
 	Explanation []launch.Value `json:"explanation,omitempty"`
-	// NotTaken are the images that were not taken, and why.
+	// NotTaken are the images that were not chosen, with the reasons.
 	NotTaken []azure.Reason       `json:"imagesNotTaken"`
 	Problems []nodeconfig.Problem `json:"problems"`
-	// Variables are those of the script; with --script alone.
+	// Variables are the script's variables; with --script only.
 	Variables []azure.ScriptVariable `json:"scriptVariables,omitempty"`
 }
 
 func (l *launching) json(made *launch.Launch, explanation []launch.Value) launchResult {
 	record := l.record(made)
-	whole, _ := record.Whole() // of a record that was made here
+	whole, _ := record.Whole() // this cannot fail for a record that was made here
 	result := launchResult{Record: record, Document: whole, NotTaken: l.notTaken(made), Problems: append([]nodeconfig.Problem{}, l.problems...)}
 	if l.script {
 		// A token of the right form; the report has no values.
@@ -40,7 +40,7 @@ func (l *launching) json(made *launch.Launch, explanation []launch.Value) launch
 	return result
 }
 
-// record is the launch's. A machine that is made with a script of variables has no extension.
+// record is the launch's record. A machine with a script of variables has no extension.
 func (l *launching) record(made *launch.Launch) *launch.Record {
 	r := *made.Record()
 	if l.script {
@@ -58,7 +58,7 @@ func (l *launching) notTaken(made *launch.Launch) []azure.Reason {
 	return append([]azure.Reason{}, against...)
 }
 
-// shownReasons is how many images that were not taken are shown to people.
+// shownReasons limits how many images that were not chosen are shown to people.
 const shownReasons = 10
 
 // shown are the values that a person looks for first, with their titles.
@@ -83,7 +83,7 @@ var shown = []struct{ title, path string }{
 	{"own user data", "$.machine.userData"},
 }
 
-// text is the result for people: what would be launched, or with --explain where each value is from.
+// text formats the result for people: what would be launched, or with --explain the source of each value.
 func (l *launching) text(made *launch.Launch, explanation []launch.Value, style cli.Style) string {
 	table := cli.Table{Widest: shownValue}
 	if l.explain {
@@ -122,7 +122,7 @@ func (l *launching) text(made *launch.Launch, explanation []launch.Value, style 
 	return table.String() + notTakenText(l.notTaken(made), style)
 }
 
-// notTakenText are the reasons against images for people.
+// notTakenText formats the reasons against images for people.
 func notTakenText(against []azure.Reason, style cli.Style) (text string) {
 	for i, r := range against {
 		if i == shownReasons {

@@ -1,11 +1,10 @@
-// Command slipway is for those who write, check and deliver node contracts, on a workstation and in
-// CI: it validates a contract, plans the node that it makes, compares two plans, explains a field or
-// an exit code, and renders what a machine is created with.
+// Command slipway is for people and CI jobs that write, check and deliver node contracts: it validates a contract,
+// plans the node that it makes, compares two plans, explains a field or an exit code, and renders the data for creating
+// a machine.
 //
-// It works on files alone: it asks no cloud, no cluster and no machine, and it changes nothing but
-// the file that render is told to write. Documents go to standard output, what is said about them to
-// standard error. The exit code is 0 for success, 1 where a document has errors or the command
-// failed, and 64 where the command line is wrong; diff has codes of its own.
+// It works on files alone: it calls no cloud, no cluster and no machine, and it changes only the file that render
+// writes. Documents go to standard output, messages about them to standard error. The exit code is 0 for success, 1 if
+// a document has errors or the command failed, and 64 if the command line is wrong; diff has separate codes.
 package main
 
 import (

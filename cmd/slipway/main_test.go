@@ -24,7 +24,7 @@ const exampleFiles = "../../examples"
 // TestScripts runs the program as its users do.
 func TestScripts(t *testing.T) { script.Run(t, exampleFiles) }
 
-// result is what one run of the program in this process made.
+// result is the result of one run of the program in this process.
 type result struct {
 	code     int
 	out, err string
@@ -56,7 +56,7 @@ func readExample(t *testing.T, name string) string {
 	return string(data)
 }
 
-// parseTree parses a document of a test's own.
+// parseTree parses a test's document.
 func parseTree(data []byte) *document.Node {
 	n, err := document.Parse(data)
 	if err != nil {

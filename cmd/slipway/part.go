@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// splitPart splits what --part names, FILE or FILE:TYPE. As for cloud-init's own make-mime, a type may do without its
-// text/. A colon before anything that is no type is the file's.
+// splitPart splits a value of --part, FILE or FILE:TYPE. As in cloud-init's make-mime, a type may omit its text/. If
+// the text after a colon is not a type, it belongs to the file.
 func splitPart(named string) (file, kind string) {
 	at := strings.LastIndexByte(named, ':')
 	if at < 0 {
@@ -24,7 +24,7 @@ func splitPart(named string) (file, kind string) {
 	return named, ""
 }
 
-// partFiles are the files that --part names.
+// partFiles are the files in --part.
 func (r *rendering) partFiles() []string {
 	var files []string
 	for _, named := range r.parts {
@@ -34,7 +34,7 @@ func (r *rendering) partFiles() []string {
 	return files
 }
 
-// readParts reads what is rendered beside the contract.
+// readParts reads the parts that are rendered beside the contract.
 func (r *rendering) readParts(s cli.Streams) ([]userdata.Part, error) {
 	var parts []userdata.Part
 	for _, named := range r.parts {

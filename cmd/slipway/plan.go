@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// planning is what the flags of plan say.
+// planning has the flags of plan.
 type planning struct {
 	from   source
 	facts  string
@@ -65,7 +65,7 @@ func (p *planning) run(s cli.Streams) error {
 	return command.Print(s, p.output.Value, made, func(style cli.Style) string { return planText(c, made, style) })
 }
 
-// plan reads what the flags name and plans it.
+// plan reads the files of the flags and plans them.
 func (p *planning) plan(s cli.Streams) (*contract, resource.Plan, error) {
 	c, made, err := p.from.planned(s, p.facts)
 	if err != nil {

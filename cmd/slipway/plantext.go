@@ -11,10 +11,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// shownDigest is how much of a digest people compare.
+// shownDigest is how much of a digest is shown to people.
 const shownDigest = 12
 
-// phases are in the order in which they are applied.
+// phases are in the order of application.
 var phases = []struct {
 	phase   resource.Phase
 	meaning string
@@ -58,7 +58,7 @@ func versionInWords(c *contract) string {
 	return c.inWords()
 }
 
-// resourceText has what a resource is and which units restart with it, and behind or below that why it is there.
+// resourceText formats a resource: what it is, which units restart with it, and behind or below that its reason.
 func resourceText(r resource.Resource, style cli.Style) string {
 	shown := r.Spec.Describe()
 	kind, name := cli.Line(resource.Words(r.Spec.Kind())), cli.Line(shown.Title)
@@ -89,10 +89,10 @@ func resourceText(r resource.Resource, style cli.Style) string {
 	return line + "\n"
 }
 
-// whyIndent is before the lines of a reason that does not fit behind what it is the reason of.
+// whyIndent precedes the lines of a reason that is below its resource.
 const whyIndent = "        "
 
-// planSummary counts what a plan holds.
+// planSummary counts a plan's resources.
 func planSummary(p resource.Plan) string {
 	counts, secrets := make(map[string]int), 0
 	for _, r := range p.Resources {

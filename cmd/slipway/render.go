@@ -21,18 +21,18 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// target is something that a machine is created with.
+// target is a form of data for creating a machine.
 type target struct {
 	name string
-	// document makes it.
+	// document renders it.
 	document func(userdata.Contract) ([]byte, error)
-	// property is what Azure's template calls it.
+	// property is its name in Azure's template.
 	property string
-	// base64 says that it is printed in base64 unless it is wanted raw.
+	// base64 reports that it is printed in base64 unless the user wants it raw.
 	base64 bool
-	// gzip compresses it, as the machine decompresses it; nil if it does not.
+	// gzip compresses it in a form that the machine decompresses. It may be nil.
 	gzip func([]byte) ([]byte, error)
-	// parts says that it has room for parts of the user's own.
+	// parts reports whether it can contain the user's parts.
 	parts bool
 }
 
@@ -49,20 +49,20 @@ var targets = []target{
 func wholly(document []byte) ([]byte, error) { return userdata.Gzip(document), nil }
 
 const (
-	// ignitionTarget is the target that is JSON, also where it is compressed.
+	// ignitionTarget is the target that is JSON, also if it is compressed.
 	ignitionTarget = "ignition"
-	// cseTarget is the target that is a command, and no document that a cloud hands to the machine.
+	// cseTarget is the target that is a command, not a document that a cloud passes to the machine.
 	cseTarget = "cse"
-	// scriptTarget is the target that AKS's own scripts make the node from, and no agent.
+	// scriptTarget is the target from which AKS's scripts make the node, without an agent.
 	scriptTarget = "cse-script"
-	// bundleTarget is the target that is a directory: a node without an agent, to be verified against a machine.
+	// bundleTarget is the target that is a directory: a node without an agent, for verifying a machine.
 	bundleTarget = "bundle"
 )
 
 // anyCloud is the cloud without a limit.
 const anyCloud = "none"
 
-// cloudOf is the cloud that a contract names, or else Azure.
+// cloudOf is the cloud in a contract, or else Azure.
 func cloudOf(c *contract) userdata.Cloud {
 	for _, cloud := range userdata.Clouds() {
 		if cloud.Provider() == c.Config.Cloud.Provider {
@@ -88,7 +88,7 @@ func targetNames() []string {
 	return names
 }
 
-// rendering is what the flags of render say.
+// rendering has the flags of render.
 type rendering struct {
 	from   source
 	to     command.Choice
@@ -96,12 +96,13 @@ type rendering struct {
 	parts  []string
 	facts  string
 	output string
-	// gzip compresses the document. Unless gzipSet says that the user decides, a document that is too large otherwise is compressed.
+	// gzip compresses the document. Unless the user decides (gzipSet), a document is compressed if it would be too
+	// large otherwise.
 	gzip    bool
 	gzipSet bool
 	raw     bool
 	force   bool
-	// agentless renders the plan, and not the contract.
+	// agentless renders the plan instead of the contract.
 	agentless bool
 }
 
@@ -214,7 +215,7 @@ func (r *rendering) run(s cli.Streams) error {
 	return r.hand(s, rendered)
 }
 
-// hand gives what is rendered to who asked for it.
+// hand prints what is rendered in the requested form.
 func (r *rendering) hand(s cli.Streams, rendered string) error {
 	if r.output == command.AsJSON {
 		return command.WriteJSON(s, map[string]string{r.target().property: rendered})
@@ -225,7 +226,7 @@ func (r *rendering) hand(s cli.Streams, rendered string) error {
 // isStdout reports whether -o names standard output.
 func isStdout(output string) bool { return output == "" || output == stdin }
 
-// deliver writes what holds secrets where -o says: to standard output, or to a file that only its owner can read.
+// deliver writes data with secrets to the target of -o: standard output, or a file that only its owner can read.
 func deliver(s cli.Streams, output string, data []byte) error {
 	if isStdout(output) {
 		return command.Write(s, string(data))
@@ -237,7 +238,7 @@ func deliver(s cli.Streams, output string, data []byte) error {
 	return nil
 }
 
-// usage refuses flags that cannot be meant together.
+// usage refuses flags that contradict each other.
 func (r *rendering) usage() error {
 	switch {
 	case r.to.Value == "":
@@ -266,15 +267,15 @@ func (r *rendering) usage() error {
 	return oneStdin(append(append(r.partFiles(), r.facts), r.from.files...)...)
 }
 
-// forScripts reports whether what is rendered has the variables of AKS's scripts.
+// forScripts reports whether the rendered data has the variables of AKS's scripts.
 func (r *rendering) forScripts() bool {
 	return r.to.Value == scriptTarget || r.to.Value == cseTarget && r.output == command.AsJSON
 }
 
-// check refuses a contract that has errors, unless it is forced, and returns the variables of AKS's scripts if they are
+// check refuses a contract that has errors, unless forced. It returns the variables of AKS's scripts if they are
 // rendered.
 func (r *rendering) check(s cli.Streams, c *contract, known facts.Facts) ([]cse.Variable, error) {
-	c.plan(known) // for its problems
+	c.plan(known) // for the planner's problems
 	if r.to.Value == scriptTarget {
 		c.Problems = slices.DeleteFunc(c.Problems, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotApplied }) // the scripts apply it
 	}
@@ -303,10 +304,10 @@ func (r *rendering) target() target {
 	panic("the flag takes only targets that exist")
 }
 
-// isBinary reports whether what is printed is binary data if it is compressed.
+// isBinary reports whether the output is binary data if it is compressed.
 func (r *rendering) isBinary() bool { return r.raw && r.to.Value != ignitionTarget }
 
-// render returns what to deliver; what people may read ends with a line break.
+// render returns the data to deliver; readable text ends with a line break.
 func (r *rendering) render(s cli.Streams, c *contract, parts []userdata.Part, variables []cse.Variable) (string, error) {
 	plain, err := r.document(c, parts, variables)
 	if err != nil {
@@ -315,7 +316,7 @@ func (r *rendering) render(s cli.Streams, c *contract, parts []userdata.Part, va
 	return r.pack(s, plain)
 }
 
-// pack returns a document as the cloud takes it.
+// pack returns a document in the cloud's form.
 func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 	t := r.target()
 	if t.name == cseTarget {
@@ -348,7 +349,7 @@ func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 	return strings.TrimSuffix(text, "\n") + "\n", nil
 }
 
-// compress returns a document as it is printed: compressed where the user wants it, or where the cloud takes it only so.
+// compress returns a document in its printed form: compressed if the user wants it, or if the cloud accepts it only so.
 func (r *rendering) compress(plain []byte) (document []byte, compressed bool, err error) {
 	gzip, cloud := r.target().gzip, userdata.Cloud(r.cloud.Value)
 	fits := r.gzipSet || gzip == nil || cloud.Check(len(plain)) == nil || r.isBinary() && isStdout(r.output)
@@ -362,7 +363,7 @@ func (r *rendering) compress(plain []byte) (document []byte, compressed bool, er
 	return packed, true, nil
 }
 
-// document is what is rendered, as it is.
+// document is the rendered document, unpacked.
 func (r *rendering) document(c *contract, parts []userdata.Part, variables []cse.Variable) ([]byte, error) {
 	if r.to.Value == scriptTarget {
 		return cse.Script(variables)
@@ -370,17 +371,17 @@ func (r *rendering) document(c *contract, parts []userdata.Part, variables []cse
 	return r.target().document(delivered(c, parts))
 }
 
-// delivered is the contract as the machine gets it: the document itself, in its own dialect.
+// delivered is the contract for the machine: the document itself, in its dialect.
 func delivered(c *contract, parts []userdata.Part) userdata.Contract {
 	family := profile.OfDialect(c.Dialect)
 	out := userdata.Contract{Document: c.Canonical(), Path: family.Contract.JSON, Parts: parts}
-	if family.Agent.Launcher != "" { // it reads them before the agent starts
+	if family.Agent.Launcher != "" { // the launcher reads them before the agent starts
 		out.Features = c.Config.Components.Features
 	}
 	return out
 }
 
-// refused turns the renderer's objections into problems of the documents.
+// refused converts the renderer's errors to problems of the documents.
 func (r *rendering) refused(s cli.Streams, c *contract, err error) error {
 	invalid, ok := errors.AsType[*userdata.InvalidError](err)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// canary is in every secret of the documents below; nothing but render and --reveal may print it.
+// canary is in every secret of the documents below; only render and --reveal may print it.
 const (
 	canary = "canary0secret0"
 	// canaryToken is a canary in the form of a bootstrap token.
@@ -26,7 +26,7 @@ const (
 
 var (
 	canaryKey = "-----BEGIN PRIVATE KEY-----\n" + base64.StdEncoding.EncodeToString([]byte(canary+canary+canary)) + "\n-----END PRIVATE KEY-----\n"
-	// canaryNumber is a secret whose author forgot the quotes.
+	// canaryNumber is a secret without quotes.
 	canaryNumber = "918273645546"
 	encodings    = []string{
 		canary,
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// needed is what a native contract must say beside its secrets.
+// needed are the required fields of a native contract beside its secrets.
 const needed = `{"cluster":{"certificateAuthority":"","unsafeSkipCAVerification":true},"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`
 
 // nativeSecrets and aksSecrets have a canary in every secret.
@@ -88,13 +88,14 @@ func nativeCanary(t *testing.T) string {
 
 func aksCanary(t *testing.T) string { return canaries(t, "aks/azure-cni.json", aksSecrets(t)) }
 
-// eksctlCanary has canaries where a ClusterConfig can hold a credential: in what goes to the kubelet.
+// eksctlCanary has canaries where a ClusterConfig can hold a credential: in the kubelet's settings.
 func eksctlCanary(t *testing.T) string {
 	secrets := parseTree([]byte(`{"nodeGroups":[{"name":"a","amiFamily":"Ubuntu2404","kubeletExtraConfig":{"staticPodURL":"https://a.example","staticPodURLHeader":{"Authorization":["` + canary + `"]}}}]}`))
 	return string(contracts.Merge(parseTree([]byte(readExample(t, "eksctl/minimal.yaml"))), secrets).AppendJSON(nil))
 }
 
-// canaryOf are the documents of each dialect with a canary in all places of secrets. The test file of a dialect adds its own.
+// canaryOf are the documents of each dialect with a canary in each secret field. The test file of a dialect adds its
+// document.
 var canaryOf = map[string]canaried{
 	dialect.Native: {nativeCanary, func(t *testing.T) []string { return nativeSecrets(t).Paths }, 0},
 	dialect.AKS:    {aksCanary, func(t *testing.T) []string { return aksSecrets(t).Paths }, 4},
@@ -106,7 +107,7 @@ var canaryOf = map[string]canaried{
 
 type canaried struct {
 	document func(*testing.T) string
-	// secrets are the paths of the canaries. The translation keeps so many of them, or all if it is 0.
+	// secrets are the paths of the canaries. kept is how many of them the translation keeps; 0 means all.
 	secrets func(*testing.T) []string
 	kept    int
 }
@@ -115,7 +116,7 @@ func kubeadmCanary(t *testing.T) string {
 	return strings.Replace(readExample(t, "kubeadm/join-configuration.yaml"), "abcdef.0123456789abcdef", canaryToken, 1)
 }
 
-// spoiled are documents in which the secrets are where they do not belong.
+// spoiled are documents with secrets at wrong positions.
 func spoiled(t *testing.T) map[string]string {
 	native, aks := nativeCanary(t), aksCanary(t)
 	replaced := func(document, old, new string) string {
@@ -166,14 +167,14 @@ func spoiled(t *testing.T) map[string]string {
 	return documents
 }
 
-// spoiledFields are those that the spoiled documents are about.
+// spoiledFields are the fields of the spoiled documents.
 var spoiledFields = []string{
 	"join", "metadata", "kubelet.taints[0].effect", "unknown.exec", "access.realm.password",
 	"auth_config.service_principal_secret", "network_config",
 	"discovery", "discovery.bootstrapToken.token", "users", "users[0].user.token", "users[0].user.exec.args", "users[0].user.exec.env[0].value",
 }
 
-// secretFields are the paths of secrets, and of all that has one within.
+// secretFields are the paths of secrets, and of all their parents.
 func secretFields(paths []string) []string {
 	var fields []string
 	for _, path := range paths {
@@ -190,7 +191,7 @@ func secretFields(paths []string) []string {
 	return slices.Compact(fields)
 }
 
-// TestNothingPrintsASecret runs every command on documents full of secrets, good and bad ones.
+// TestNothingPrintsASecret runs every command on documents full of secrets, valid and invalid ones.
 func TestNothingPrintsASecret(t *testing.T) {
 	detector.Skip(t)
 	other := writeFile(t, "other.yaml", readExample(t, "native/full.yaml"))
@@ -216,7 +217,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 			fields := spoiledFields
 			if of, whole := canaryOf[name]; whole {
 				fields = secretFields(of.secrets(t))
-			} else if strings.HasPrefix(name, "as ") { // a label's value is no secret, once it is one
+			} else if strings.HasPrefix(name, "as ") { // a label's value is public
 				fields = nil
 			}
 			for _, field := range fields {
@@ -238,7 +239,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 	}
 }
 
-// filesOf returns the paths of the files of a document's plan.
+// filesOf returns the paths of the files in a document's plan.
 func filesOf(document string) []string {
 	c := decode("", []byte(document), compile.Reading{})
 	if !c.valid() {
@@ -253,8 +254,7 @@ func filesOf(document string) []string {
 	return paths
 }
 
-// TestCanariesAreThere holds that the documents above are read as they are meant to be, so that the
-// test of them is one.
+// TestCanariesAreThere holds that the documents above are parsed as intended, so that the test of them is meaningful.
 func TestCanariesAreThere(t *testing.T) {
 	for name, of := range canaryOf {
 		document := of.document(t)

@@ -10,11 +10,11 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// maxWhat is how many columns a name has: a key of the contract's may have any length.
+// maxWhat limits a name, in columns: a key of the contract may have any length.
 const maxWhat = 100
 
-// plainTooLarge is a document that is too large, where the usual advice would be wrong: it is for a
-// document that has nothing but a contract in base64.
+// plainTooLarge is a document that is too large and for which the usual advice would be wrong: that is for a document
+// with only a contract in base64.
 type plainTooLarge struct {
 	*userdata.TooLargeError
 	document string
@@ -54,7 +54,7 @@ func (r *rendering) tooLarge(err *userdata.TooLargeError, plain []byte) error {
 	return refusal
 }
 
-// sizes are what a document that is too large is made of, and what could be shortened, as text for people.
+// sizes lists the parts of a document that is too large, and what could be shortened, as text for people.
 func (r *rendering) sizes(c *contract, parts []userdata.Part, variables []cse.Variable) string {
 	var text strings.Builder
 	table := func(title string, rows []userdata.Size) { text.WriteString(sizeTable(title, rows)) }
@@ -74,7 +74,7 @@ func (r *rendering) sizes(c *contract, parts []userdata.Part, variables []cse.Va
 // largestSettings is the title of those.
 const largestSettings = "the largest settings of the contract, in bytes of JSON"
 
-// sizeTable are rows below a title, nothing where there are none.
+// sizeTable formats rows below a title. It is empty if there are no rows.
 func sizeTable(title string, rows []userdata.Size) string {
 	if len(rows) == 0 {
 		return ""
@@ -91,12 +91,12 @@ func sizeTable(title string, rows []userdata.Size) string {
 	return text.String()
 }
 
-// variableSizes are the largest variables, all others, and the script without any.
+// variableSizes are the largest variables, the total of the others, and the script without any.
 func variableSizes(variables []cse.Variable) []userdata.Size {
 	rows := make([]userdata.Size, 0, len(variables))
 	for _, v := range variables {
 		rows = append(rows, userdata.Size{What: v.Name, Bytes: len(v.Name) + len("=") + len(v.Value)})
 	}
-	bare, _ := cse.Script(nil) // there is no variable that it could refuse
+	bare, _ := cse.Script(nil) // without variables it cannot fail
 	return append(userdata.LargestAnd(rows, "all other variables"), userdata.Size{What: "the script without these variables", Bytes: len(bare)})
 }

@@ -13,7 +13,7 @@ func newValidate(s cli.Streams) *cobra.Command {
 	var (
 		from   source
 		output command.Choice
-		// factsFile is of the machine that the contract is for.
+		// factsFile has the facts of the contract's machine.
 		factsFile string
 	)
 	cmd := &cobra.Command{

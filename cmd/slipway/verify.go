@@ -17,14 +17,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
-// verification is what verify finds.
+// verification is the result of verify.
 type verification struct {
 	Bundle  string `json:"bundle"`
 	Root    string `json:"root"`
 	Digest  string `json:"digest"`
 	Config  string `json:"config"`
 	Entries int    `json:"entries"`
-	// Differences are those of the tree, Changed those of the bundle itself.
+	// Differences are the differences of the tree, Changed those of the bundle itself.
 	Differences []bundle.Difference `json:"differences"`
 	Changed     []bundle.Difference `json:"changed,omitempty"`
 	// Noted is what the cluster's add-ons have brought, and no difference.
@@ -102,7 +102,7 @@ func verify(dir, root, digest, image string) (*verification, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the root: %w", err)
 	}
-	// A root that is not the superuser's is no machine's: another user has made that directory.
+	// If the superuser does not own a root, it is not a machine's: another user has created that directory.
 	superuser, ok := info.Sys().(*syscall.Stat_t)
 	compared := ok && superuser.Uid == 0
 	owner := func(info fs.FileInfo) (uid, gid int, ok bool) {
@@ -142,7 +142,7 @@ func additions(m *bundle.Manifest, root, image string) (added, noted []bundle.Di
 	return m.Additions(machine, before)
 }
 
-// text is the result for people.
+// text formats the result for people.
 func (v *verification) text(style cli.Style) string {
 	table := cli.Table{Indent: "  "}
 	for _, d := range v.Noted {
