@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "rewrite docs/exit-codes.md")
 
 const document = "../docs/exit-codes.md"
 
-// The page about exit codes is the table, written out.
+// The page about exit codes has the table's content.
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# Exit codes\n\nOne table for both programs; `slipway explain CODE` prints an entry of it. The numbers are those of\n" +

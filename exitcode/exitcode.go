@@ -15,34 +15,34 @@ const (
 	RuncInstallFailed        = 29 // the contract's package of runc has no runc in it
 	KubernetesDownloadFailed = 31 // Kubernetes' programs could not be downloaded
 	KubeletStartFailed       = 34
-	ContainerdVersionInvalid = 39 // it is not known how the containerd of the contract's package is configured
-	CNIPluginMissing         = 41 // a network plug-in that the node needs is not there
+	ContainerdVersionInvalid = 39 // the configuration of the contract's containerd package is unknown
+	CNIPluginMissing         = 41 // a network plug-in that the node needs is missing
 	ModuleLoadFailed         = 49
-	RealmFailed              = 80 // the machine is no member of the contract's directory
+	RealmFailed              = 80 // the machine is not a member of the contract's directory
 	OutboundFailed           = 50 // the node has no way out, or does not reach a server that the contract names
 	APIServerUnreachable     = 51
 	APIServerNameUnresolved  = 52
-	APIServerNameUnknown     = 53 // the cloud's own DNS server does not know the API server's name
-	Usage                    = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
+	APIServerNameUnknown     = 53 // the cloud's DNS server does not know the API server's name
+	Usage                    = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never has this code
 	ImageNotBuilt            = 65 // the machine does not run a finished node image
-	ContainerdDownloadFailed = 70 // the contract's package of containerd could not be brought
-	RuncDownloadFailed       = 71 // the contract's package of runc could not be brought
+	ContainerdDownloadFailed = 70 // the contract's package of containerd could not be downloaded
+	RuncDownloadFailed       = 71 // the contract's package of runc could not be downloaded
 	Interrupted              = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
 	GPUDriverFailed          = 84 // NVIDIA's driver does not answer
 	GPUDriverMissing         = 85 // the image has no driver for the machine's GPUs
-	GPUDevicePluginFailed    = 86 // the service that shows GPUs to Kubernetes could not be started
+	GPUDevicePluginFailed    = 86 // the service that reports GPUs to Kubernetes could not be started
 	GPUInfoROMCorrupted      = 87 // a GPU is damaged
 	TranscoderMissing        = 95 // the image has no driver for AMD's accelerator
 	SysctlFailed             = 103
 	KubeletInstallFailed     = 121 // there is no kubelet binary
-	KubectlInstallFailed     = 122 // there is no kubectl, though the image has it as a package
-	ManagedGPUFailed         = 123 // two services would show the same GPUs
+	KubectlInstallFailed     = 122 // there is no kubectl, although the image has it as a package
+	ManagedGPUFailed         = 123 // two services would report the same GPUs
 	Timeout                  = 124 // the provisioning as a whole took too long
-	NodeExporterFailed       = 128 // the image's exporter of the machine's numbers could not be started
+	NodeExporterFailed       = 128 // the image's metrics exporter could not be started
 	DRADriverFailed          = 129 // the driver for dynamic resource allocation could not be started
-	SwapFailed               = 130 // the swap file could not be made or taken into use
-	SwapNoRoom               = 131 // no disk has room for the swap file
-	StreamingFailed          = 153 // images are not read while they arrive
+	SwapFailed               = 130 // the swap file could not be created or enabled
+	SwapNoRoom               = 131 // no disk has space for the swap file
+	StreamingFailed          = 153 // image streaming does not work
 	TrustFailed              = 161 // certificates could not be added to the machine's store
 	AttestedClientMissing    = 169 // the image has no client for the machine's attested identity
 	SSHDisableFailed         = 172 // the SSH server could not be turned off
@@ -51,34 +51,34 @@ const (
 	FilterRuleFailed         = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed            = 178 // the SSH server refuses its configuration
 	UpdateTimerFailed        = 202 // the timer for security patches could not be started
-	PrivatePackageFailed     = 203 // the image's private package of Kubernetes' programs is of no use
-	KubernetesInstallFailed  = 204 // what was downloaded has no program of Kubernetes in it
-	ProviderDownloadFailed   = 205 // the image credential provider could not be brought
-	RegistryKubernetesFailed = 207 // the cluster's own registry does not have Kubernetes' programs
-	RegistryProviderFailed   = 208 // the cluster's own registry does not have the image credential provider
-	RegistryIdentityMissing  = 210 // the metadata service gives no token for the cluster's own registry
-	RegistryUnreachable      = 211 // the cluster's own registry does not answer
-	RegistryRefused          = 212 // the cluster's own registry refuses the machine
-	LocalDNSFailed           = 216 // the node's own DNS cache is not ready
-	LocalDNSCorefileMissing  = 217 // what it is told could not be written
+	PrivatePackageFailed     = 203 // the image's private package of Kubernetes' programs is unusable
+	KubernetesInstallFailed  = 204 // the download has no program of Kubernetes in it
+	ProviderDownloadFailed   = 205 // the image credential provider could not be downloaded
+	RegistryKubernetesFailed = 207 // the cluster's registry does not have Kubernetes' programs
+	RegistryProviderFailed   = 208 // the cluster's registry does not have the image credential provider
+	RegistryIdentityMissing  = 210 // the metadata service gives no token for the cluster's registry
+	RegistryUnreachable      = 211 // the cluster's registry does not answer
+	RegistryRefused          = 212 // the cluster's registry refuses the machine
+	LocalDNSFailed           = 216 // the node's DNS cache is not ready
+	LocalDNSCorefileMissing  = 217 // its configuration could not be written
 	LocalDNSSliceMissing     = 218 // the unit with its limits could not be written or started
-	LocalDNSBinaryMissing    = 219 // its program is not there
-	AttestedBootstrapFailed  = 220 // that client has failed
+	LocalDNSBinaryMissing    = 219 // its program is missing
+	AttestedBootstrapFailed  = 220 // the attested client has failed
 	CertificateRefused       = 221 // the cluster does not issue the node's certificate
 	ContractOlder            = 222 // the node has a contract with a higher revision
 	SandboxImageFailed       = 233 // the image of pods' sandboxes could not be pulled from the cluster's registry
 	DCGMMissing              = 235 // the image has no services for GPUs
 	ContractNotFound         = 236 // there is no contract, or it cannot be read
-	ContractInvalid          = 237 // no node can be made from the contract
+	ContractInvalid          = 237 // the contract cannot make a node
 	ScriptFailed             = 238 // a script that the contract brought failed
-	AgentFailed              = 239 // the agent's own failure
-	AKSNodeController        = 240 // stands for 236 to 239 on AKS's interfaces
+	AgentFailed              = 239 // the agent itself failed
+	AKSNodeController        = 240 // replaces 236 to 239 on AKS's interfaces
 	SecondaryInterfaceFailed = 243 // an interface after the first could not be configured
-	NodeNameTaken            = 254 // another machine that is Ready has the Node's name; AKS's own codes are counted up from 243
+	NodeNameTaken            = 254 // another Ready machine has the Node's name; AKS's new codes count up from 243
 )
 
-// ForAKS returns the code that AKS's consumers know for a code of this table. AKS's node controller ends
-// with 240 whatever is wrong with it or its contract, and its consumers compare that number.
+// ForAKS returns the code that AKS's consumers know for a code of this table. AKS's node controller always ends with
+// 240 if it or its contract fails, and its consumers compare that number.
 func ForAKS(code int) int {
 	switch code {
 	case ContractNotFound, ContractInvalid, ScriptFailed, AgentFailed:
@@ -87,7 +87,7 @@ func ForAKS(code int) int {
 	return code
 }
 
-// Source says who returns a code.
+// Source is the program that returns a code.
 type Source string
 
 // The sources.
@@ -98,22 +98,22 @@ const (
 	AKS Source = "aks"
 )
 
-// Code is what one exit code stands for. Meaning and Action are each one line that starts in lower
-// case and ends without a period.
+// Code is an exit code's explanation. Meaning and Action are each one line that starts in lower case and ends without a
+// period.
 type Code struct {
 	Number int    `json:"number"`
 	Name   string `json:"name"`
 	Source Source `json:"source"`
-	// Meaning says what went wrong.
+	// Meaning describes what went wrong.
 	Meaning string `json:"meaning"`
-	// Action says what to do about it.
+	// Action describes what to do about it.
 	Action string `json:"action"`
 }
 
-// table is sorted by number. It is made when it is asked for first: most runs of a program have no use for it.
+// table is sorted by number. It is built at its first use, because most runs of a program do not need it.
 var table = sync.OnceValue(func() []Code { return slices.Concat(below100, from100, from200) })
 
-// Lookup returns what the exit code n stands for, and whether the table has it.
+// Lookup returns the explanation of the exit code n, and whether the table has it.
 func Lookup(n int) (Code, bool) {
 	codes := table()
 	i, found := slices.BinarySearchFunc(codes, n, func(c Code, n int) int { return cmp.Compare(c.Number, n) })

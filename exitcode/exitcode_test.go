@@ -64,7 +64,7 @@ func TestTextsKeepOneStyle(t *testing.T) {
 	}
 }
 
-// constants are those of the package that are codes, by name.
+// constants are the package's constants for codes, by name.
 func constants(t *testing.T) map[string]int {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "exitcode.go", nil, parser.SkipObjectResolution)
@@ -101,12 +101,12 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 	}
 	for _, c := range All() {
 		if c.Source == Slipway && !slices.Contains(ours, c.Number) {
-			t.Errorf("%d is said to be Slipway's and has no constant", c.Number)
+			t.Errorf("%d has the source Slipway but no constant", c.Number)
 		}
 	}
 }
 
-// AKS's consumers see its number in the place of those that it has not, and every other as it is.
+// AKS's consumers see its number instead of codes that AKS does not have, and every other code unchanged.
 func TestForAKS(t *testing.T) {
 	for _, c := range All() {
 		want := c.Number

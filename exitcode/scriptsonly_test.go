@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// scriptsOnly says why Slipway never returns a code of AKS's table.
+// scriptsOnly are the reasons why Slipway never returns a code of AKS's table.
 var scriptsOnly = []struct {
 	why   string
 	codes []int
@@ -56,7 +56,7 @@ func TestScriptsOnly(t *testing.T) {
 	}
 }
 
-// scriptsOnlyText is the part of the page about codes that says why.
+// scriptsOnlyText is the part of the exit code page with those reasons.
 func scriptsOnlyText() string {
 	var b strings.Builder
 	b.WriteString("\n## Codes that only AKS's scripts return\n\n| why Slipway does not | codes |\n|---|---|\n")
