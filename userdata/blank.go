@@ -7,25 +7,23 @@ import (
 	"strings"
 )
 
-// Blank is custom data with a gap: a place in the contract's document that differs from machine to machine, such as a bootstrap
-// token's. All else is compressed and encoded once. It may be filled by several goroutines, and is treated as secret, as a
-// [Contract] is.
+// Blank is custom data with a gap: a position in the contract's document whose text differs from machine to machine, such as a
+// bootstrap token. All else is compressed and encoded once. Several goroutines may fill it. Treat it as secret, like a [Contract].
 //
-// The custom data is a gzip file of three members: what comes before the lines of the gap, those lines as they are, and what comes
-// after them. Whoever opens such a file reads the members as one document (RFC 1952, 2.2), cloud-init and the agent among them.
+// The custom data is a gzip file of three members: the part before the lines of the gap, those lines uncompressed, and the part
+// after them. A program that opens such a file reads the members as one document (RFC 1952, 2.2); cloud-init and the agent do.
 type Blank struct {
-	// before and after are base64, of the members that are the same for all machines.
+	// before and after are base64 of the members that are the same for all machines.
 	before, after string
-	// lines are those of the contract's document that the gap is in.
+	// lines are the lines of the contract's document with the gap.
 	lines []byte
-	// at is where in lines the gap is, length how long it is.
+	// at is the gap's position in lines, length its length.
 	at, length int
 }
 
-// NewBlank is the custom data of a contract, with a gap of some bytes at a place in its document: where in the document the
-// text is that each machine has another of. The errors are those of [CustomData]: a document has to fit without compression, so
-// that whether it fits does not depend on how well a version compresses. A gap that is not in the document is a defect of the
-// caller.
+// NewBlank returns the custom data of a contract, with a gap of length bytes at a position in its document, where each machine has
+// another text. The errors are those of [CustomData]: the document must fit without compression, so that the result does not depend
+// on how well a version compresses. A gap outside the document is a bug of the caller.
 func NewBlank(c Contract, at, length int) (*Blank, error) {
 	document, err := appendMIME(nil, &c, Azure)
 	if err != nil {
@@ -42,13 +40,13 @@ func NewBlank(c Contract, at, length int) (*Blank, error) {
 	}, nil
 }
 
-// Fill is the base64 of the compressed document for a contract with a text in the gap: what [Gzip] of [MIME] says, in other members.
-// The text has the length of the gap; one that does not is a defect of the caller.
+// Fill returns the base64 of the compressed document for a contract with text in the gap: the content of [Gzip] of [MIME], in other
+// members. text must have the length of the gap; another length is a bug of the caller.
 func (b *Blank) Fill(text string) string {
 	if len(text) != b.length {
 		panic("userdata: a text of another length than the gap")
 	}
-	// A token is in two lines at most, for which this is enough.
+	// A token is in at most two lines, for which this is enough.
 	var lineRoom, plainRoom, blockRoom, memberRoom, textRoom [6 * lineChars]byte
 	lines := append(append(append(lineRoom[:0], b.lines[:b.at]...), text...), b.lines[b.at+b.length:]...)
 	plain := appendLines(plainRoom[:0], lines)
@@ -62,7 +60,7 @@ func (b *Blank) Fill(text string) string {
 	return whole.String()
 }
 
-// String names the blank without telling what it says.
+// String names the blank without its content.
 func (b Blank) String() string { return "custom data with a gap [redacted]" }
 
 // Format writes String for every verb.

@@ -6,15 +6,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// boothook is the script that cloud-init runs at every boot, in its earliest stage that has user
-// data, cut where the contract and the feature switches go in.
+// boothook is the script that cloud-init runs at every boot, in the earliest stage with user data. It is cut at the
+// positions of the contract and the feature switches.
 type boothook struct {
 	head, features, tail string
 	// config is the cloud-config part beside it.
 	config string
 }
 
-// boothooks are the scripts by the place of the contract, made once.
+// boothooks are the scripts by the contract's path, made once.
 var boothooks = func() map[string]*boothook {
 	all := make(map[string]*boothook)
 	for _, family := range profile.All() {
@@ -25,7 +25,7 @@ var boothooks = func() map[string]*boothook {
 	return all
 }()
 
-// size is how much append appends.
+// size is the number of bytes that append appends.
 func (b *boothook) size(document, features []byte) int {
 	size := len(b.head) + linesSize(len(document)) + len(b.tail)
 	if len(features) > 0 {
@@ -34,8 +34,8 @@ func (b *boothook) size(document, features []byte) int {
 	return size
 }
 
-// append appends the whole script. Both values go in as base64, within quoted here-documents: they
-// are data to the shell whatever they say.
+// append appends the whole script. Both values are base64 within quoted here-documents, so any content is data to the
+// shell.
 func (b *boothook) append(dst, document, features []byte) []byte {
 	dst = append(dst, b.head...)
 	dst = appendLines(dst, document)
@@ -46,7 +46,7 @@ func (b *boothook) append(dst, document, features []byte) []byte {
 	return append(dst, b.tail...)
 }
 
-// newBoothook makes the script for a contract at path, all its places below root: "" but in tests.
+// newBoothook makes the script for a contract at path. All its paths are below root, which is "" except in tests.
 func newBoothook(root, path string) *boothook {
 	family := (&Contract{Path: path}).family()
 	early, start := "", startUnit
@@ -76,16 +76,16 @@ func newBoothook(root, path string) *boothook {
 	}
 }
 
-// The script is plain POSIX: dash, bash and busybox run it alike. What must be so:
+// The script is plain POSIX: dash, bash and busybox run it alike. Its requirements:
 //
-//   - cloud-init strips its own first line, so that the second is the script's first.
-//   - The guard looks for success, not for the marker alone: the marker stands after a failure too,
+//   - cloud-init removes its own first line, so the second line is the script's first.
+//   - The guard searches for success, not only for the marker: the marker also exists after a failure,
 //     and a reboot is then a second chance. Quotes within the result's strings are escaped in JSON,
-//     so that nothing but the key itself matches.
-//   - A file is made under umask 077 in a new file, brought to the disk, and renamed: it is never
-//     readable by others and never partial, whenever the power goes. Directories are made under
-//     umask 022 in a subshell, for mkdir -p gives the mode of -m to the last of them only.
-//   - noclobber (set -C) has the new file opened with O_EXCL: no link is followed.
+//     so that only the key itself matches.
+//   - A file is written under umask 077 to a new file, synced to the disk, and renamed: other users can
+//     never read it, and it is never partial, whenever the power goes. Directories are created under
+//     umask 022 in a subshell, because mkdir -p gives the mode of -m only to the last of them.
+//   - noclobber (set -C) makes the shell open the new file with O_EXCL, so it follows no link.
 const boothookHead = `#cloud-boothook
 #!/bin/sh
 # Slipway: write the contract and start the agent. A machine that is provisioned is left alone.
@@ -126,8 +126,8 @@ fi
 
 `
 
-// startPreload has an image that can do so warm its caches while the contract is written, as AKS's own boothook does. It is
-// waited for neither here nor by cloud-init, and its failure changes nothing.
+// startPreload runs an image's own script that warms the caches, if there is one, while the contract is written, as AKS's own
+// boothook does. Neither the boothook nor cloud-init waits for it, and its failure changes nothing.
 const startPreload = `if [ -f '@PRELOAD@' ]; then
 	(
 		exec >/dev/null 2>&1 </dev/null
@@ -138,23 +138,23 @@ fi
 
 `
 
-// startUnit starts Slipway's unit. There is no second choice: an AKS launcher that finds no AKS
-// contract ends without a word, and everybody would wait.
+// startUnit starts Slipway's unit. There is no alternative: an AKS launcher that finds no AKS
+// contract ends without a message, and the machine would wait for nothing.
 const startUnit = `
 systemctl start --no-block @UNIT@ || fail 'cannot start @UNIT@, is slipway-node installed?'
 say 'started @UNIT@'
 `
 
-// startLauncher starts whatever the image has: the launcher of AKS's images as their own boothook does,
-// which is seconds earlier than the unit can be; or a unit. Of note:
+// startLauncher starts the launcher of AKS's images, if the image has it, as their own boothook does, because
+// a unit would start seconds later; otherwise it starts a unit. Notes:
 //
-//   - Where the launcher's unit is enabled (images before July 2026) systemd starts it in any case:
-//     then systemd is asked, which knows to run it once.
+//   - If the launcher's unit is enabled (images before July 2026), systemd starts it in any case.
+//     Then the script asks systemd to start the unit, so that it runs once.
 //   - The launcher gets the usual umask back, because the scripts that it runs rely on it, and none of
 //     cloud-init's files, because cloud-init waits until they are closed.
 //   - On AKS's images a marker makes the scripts report success without doing anything, even after
-//     a failure. So the marker of an attempt that is known to have failed is taken away. A marker
-//     without a result is someone's wish to be left alone, and stays.
+//     a failure. So the script removes the marker of an attempt that is known to have failed. A marker
+//     without a result means that an administrator wants no provisioning, so it stays.
 const startLauncher = `
 if [ -x '@LAUNCHER@' ] && ! systemctl is-enabled --quiet @OWNUNIT@ 2>/dev/null; then
 	if [ -e '@RESULT@' ]; then rm -f '@MARKER@' || fail 'cannot remove @MARKER@'; fi

@@ -35,10 +35,10 @@ const (
 )
 
 // machine is a directory tree that the boothook takes for a machine, with a systemctl and a logger
-// that write down what they are asked.
+// that record their arguments.
 type machine struct {
 	t          *testing.T
-	root, etc  string // the tree; the place of the tools and what they wrote down
+	root, etc  string // the tree; the directory of the tools and their records
 	shell      []string
 	umask, out string
 }
@@ -76,8 +76,8 @@ esac
 	return m
 }
 
-// run runs the boothook for c as cloud-init does: without the first line, and waiting until nobody
-// has its output open any more.
+// run runs the boothook for c as cloud-init does: without the first line, and until all processes
+// have closed its output.
 func (m *machine) run(c Contract) error {
 	m.t.Helper()
 	names, err := c.check(checkForCloudInit)
@@ -95,7 +95,7 @@ func (m *machine) run(c Contract) error {
 	argv := append([]string{"-c", `umask "$1"; shift; exec "$@"`, "sh", m.umask}, m.shell...)
 	cmd := exec.CommandContext(ctx, "sh", append(argv, file)...)
 	cmd.Env = []string{"PATH=" + m.etc + ":" + os.Getenv("PATH")}
-	cmd.WaitDelay = 2 * time.Second // of somebody who still has the output open
+	cmd.WaitDelay = 2 * time.Second // for a process that still has the output open
 	output, err := cmd.CombinedOutput()
 	m.out = string(output)
 	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
@@ -121,14 +121,14 @@ func (m *machine) write(path, content string, mode fs.FileMode) {
 	}
 }
 
-// calls returns and forgets what systemctl was asked to do.
+// calls returns and clears systemctl's recorded calls.
 func (m *machine) calls() string {
 	content, _ := os.ReadFile(filepath.Join(m.etc, "calls"))
 	_ = os.Remove(filepath.Join(m.etc, "calls"))
 	return string(content)
 }
 
-// tree lists all that the machine has.
+// tree lists all files of the machine.
 func (m *machine) tree() map[string]string {
 	m.t.Helper()
 	tree := map[string]string{}
@@ -169,7 +169,7 @@ func (m *machine) checkFile(path string, want []byte, mode fs.FileMode) {
 	}
 }
 
-// checkNode checks that the machine has what c says, with the right modes, and no leftovers.
+// checkNode checks that the machine has c's files, with the right modes, and no leftovers.
 func (m *machine) checkNode(c Contract) {
 	m.t.Helper()
 	m.checkFile(c.Path, c.Document, 0o600)
@@ -187,7 +187,7 @@ func (m *machine) checkNode(c Contract) {
 	}
 }
 
-// shells are those that /bin/sh can be on a node, as far as this machine has them.
+// shells are the shells that can be /bin/sh on a node, if this machine has them.
 func shells() [][]string {
 	candidates := [][]string{{"sh"}, {"dash"}, {"bash"}, {"bash", "--posix"}, {"busybox", "sh"}}
 	return slices.DeleteFunc(candidates, func(argv []string) bool {
@@ -228,7 +228,7 @@ func TestBoothookWrites(t *testing.T) {
 					t.Errorf("%s: systemctl was asked: %s", shell, got)
 				}
 				logged, _ := os.ReadFile(filepath.Join(m.etc, "logged"))
-				if want := "-t slipway-boothook -- started slipway-provision.service\n"; string(logged) != want && shell[0] != "busybox" { // it has its own
+				if want := "-t slipway-boothook -- started slipway-provision.service\n"; string(logged) != want && shell[0] != "busybox" { // busybox has its own logger
 					t.Errorf("%s: logged %q", shell, logged)
 				}
 			}
@@ -236,14 +236,14 @@ func TestBoothookWrites(t *testing.T) {
 	}
 }
 
-// TestBoothookHostile has documents come through a real shell that would be code if they could.
+// TestBoothookHostile passes documents with shell code through a real shell: they must remain data.
 func TestBoothookHostile(t *testing.T) {
 	random := rand.New(rand.NewSource(3))
 	documents := slices.Clone(hostile)
 	for range 4 {
 		documents = append(documents, string(randomContract(random, 5000).Document))
 	}
-	large := make([]byte, 46_000) // more than a pipe holds, once it is base64
+	large := make([]byte, 46_000) // more than a pipe's capacity, as base64
 	random.Read(large)
 	documents = append(documents, strings.Join(hostile, ""), string(large))
 	for _, shell := range shells() {
@@ -263,7 +263,7 @@ func TestBoothookHostile(t *testing.T) {
 func TestBoothookGuard(t *testing.T) {
 	const failed = `{"ExitCode": "50", "Output": "a log says \"ExitCode\": \"0\" too"}`
 	for _, test := range []struct {
-		name, marker, result string // "" is absent
+		name, marker, result string // "" means absent
 		runs                 bool
 	}{
 		{"success", "x", success, false},
@@ -313,7 +313,7 @@ func TestBoothookGuard(t *testing.T) {
 	}
 }
 
-// TestBoothookTwice runs it to a success: the second run finds the node and leaves it alone.
+// TestBoothookTwice runs it to a success: the second run finds the node and changes nothing.
 func TestBoothookTwice(t *testing.T) {
 	m := newMachine(t, nativeUnit)
 	m.mustRun(nativeContract)
@@ -330,7 +330,7 @@ func TestBoothookTwice(t *testing.T) {
 	}
 }
 
-// launcher has the machine have AKS's launcher: it prints what it was given, then waits.
+// launcher adds AKS's launcher to the machine: it prints its input, then waits.
 func (m *machine) launcher() {
 	m.write(launcherPath, `#!/bin/sh
 echo "to stdout"
@@ -346,7 +346,7 @@ touch ended
 `, 0o755)
 }
 
-// launched waits until the launcher runs, lets it end, and returns what it told.
+// launched waits until the launcher runs, lets it end, and returns its output.
 func (m *machine) launched() string {
 	m.t.Helper()
 	if _, err := os.Stat(filepath.Join(m.etc, "ended")); err == nil {
@@ -391,13 +391,13 @@ func TestBoothookLauncher(t *testing.T) {
 	}
 }
 
-// TestBoothookStart checks who is started on which image.
+// TestBoothookStart checks which program is started on each image.
 func TestBoothookStart(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		contract Contract
 		units    []string
-		launcher fs.FileMode // 0: none
+		launcher fs.FileMode // 0: no launcher
 		want     string
 		fails    bool
 	}{
@@ -437,7 +437,7 @@ func TestBoothookStart(t *testing.T) {
 	}
 }
 
-// TestBoothookMarker checks what becomes of AKS's marker before its launcher runs again.
+// TestBoothookMarker checks AKS's marker before its launcher runs again.
 func TestBoothookMarker(t *testing.T) {
 	for _, test := range []struct {
 		result string
@@ -460,7 +460,7 @@ func TestBoothookMarker(t *testing.T) {
 	}
 }
 
-// TestBoothookReplaces has something in the way where files are to be written.
+// TestBoothookReplaces has other files at the paths of the files to write.
 func TestBoothookReplaces(t *testing.T) {
 	for _, name := range []string{"", ".slipway"} {
 		m := newMachine(t, nativeUnit)
@@ -490,7 +490,8 @@ func TestBoothookReplaces(t *testing.T) {
 	}
 }
 
-// TestBoothookFails has each of its steps fail: it says so, starts nothing and leaves nothing.
+// TestBoothookFails makes each of its steps fail: it reports that, starts nothing and leaves no
+// files.
 func TestBoothookFails(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -505,7 +506,7 @@ func TestBoothookFails(t *testing.T) {
 	} {
 		for _, shell := range shells() {
 			if shell[0] == "busybox" {
-				continue // has its own base64 and the others
+				continue // busybox has its own base64 and other tools
 			}
 			m := newMachine(t, nativeUnit)
 			m.shell = shell
@@ -527,16 +528,16 @@ func TestBoothookFails(t *testing.T) {
 	}
 }
 
-// breakTool puts a tool before the real one.
+// breakTool puts a tool before the real one in the path.
 func (m *machine) breakTool(name, script string) {
 	if err := os.WriteFile(filepath.Join(m.etc, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		m.t.Fatal(err)
 	}
 }
 
-// TestBoothookNeverReadable watches the file while it is written again and again: others can never
-// read it, and it is never partial. The instants are short, so this finds a mistake only with luck;
-// TestBoothookWrites and the script's own umask are the proof.
+// TestBoothookNeverReadable watches the file while it is written repeatedly: other users can never
+// read it, and it is never partial. These moments are short, so the test finds a bug only with
+// luck; TestBoothookWrites and the script's own umask are the proof.
 func TestBoothookNeverReadable(t *testing.T) {
 	m := newMachine(t, nativeUnit)
 	m.umask = "000"
@@ -570,19 +571,20 @@ func TestBoothookNeverReadable(t *testing.T) {
 	watch.Wait()
 }
 
-// TestBoothookKilled kills it at random instants, as a power cut would: the next boot mends it.
+// TestBoothookKilled kills it at random moments, as a power cut would: the next boot repairs the
+// result.
 func TestBoothookKilled(t *testing.T) {
 	random := rand.New(rand.NewSource(4))
 	m := newMachine(t, nativeUnit)
 	old := Contract{Document: bytes.Repeat([]byte("old"), 5000), Path: NativePath}
 	next := Contract{Document: bytes.Repeat([]byte("next"), 5000), Path: NativePath}
-	m.mustRun(next) // leaves the script
+	m.mustRun(next) // it leaves the script
 	for range 20 {
 		m.write(NativePath, string(old.Document), 0o600)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.Intn(12_000))*time.Microsecond)
 		cmd := exec.CommandContext(ctx, "sh", filepath.Join(m.etc, "part-001"))
 		cmd.Env = []string{"PATH=" + m.etc + ":" + os.Getenv("PATH")}
-		cmd.Stdout = &bytes.Buffer{} // what the shell has started has it open, and is waited for
+		cmd.Stdout = &bytes.Buffer{} // processes of the shell have it open, so Wait waits for them
 		_ = cmd.Run()
 		cancel()
 		content, err := os.ReadFile(m.root + NativePath)

@@ -7,17 +7,17 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// The cloud-config part of the MIME document. cloud-init warns of one that is empty, so each says
-// the little that is useful.
+// The cloud-config part of the MIME document. cloud-init warns of an empty one, so each has some
+// useful content.
 //
-// A native contract gets a second chance: should the boothook have failed to start the unit, it is
-// started again at the end of the boot. Where it runs or has run, systemd does nothing or the agent
-// finds nothing to do.
+// A native contract gets a second chance: if the boothook failed to start the unit, cloud-init
+// starts it again at the end of the boot. If the unit runs or has run, systemd does nothing, or the
+// agent finds nothing to do.
 //
-// An AKS contract gets none. The same would take a condition (the launcher may be at work, outside
-// systemd), hence a shell script, and a second launcher beside the first does harm. It gets
-// cloud-init's usual last message with a hint for whoever reads the console. The braces are needed:
-// cloud-init takes a dot after a bare name for a part of the name.
+// An AKS contract gets no second chance. That would need a condition, because the launcher may run
+// outside systemd, hence a shell script; and a second launcher beside the first one does harm. Its
+// cloud-config is cloud-init's usual last message, with a hint for people who read the console. The
+// braces are necessary: cloud-init takes a dot after a bare name for a part of the name.
 func cloudConfigPart(family *profile.Profile) string {
 	if family.Agent.Launcher == "" {
 		return "#cloud-config\n" +
@@ -30,10 +30,10 @@ func cloudConfigPart(family *profile.Profile) string {
 }
 
 // CloudConfig returns a plain #cloud-config that writes the contract and starts the agent's unit.
-// It does so late in the boot and at the first boot only, hence the unit is enabled: a machine that
-// loses power before it is provisioned goes on at the next boot. Prefer [MIME] where it can be used.
-// The error is an [*InvalidError]. The size is not limited, because not every place has Azure's
-// limit; see [Cloud.Check].
+// cloud-init does so late in the boot and only at the first boot. So the unit is enabled, and a
+// machine that loses power before it is provisioned continues at the next boot. Prefer [MIME] if
+// possible. The error is an [*InvalidError]. The size is not limited, because Azure's limit does
+// not apply everywhere; see [Cloud.Check].
 func CloudConfig(c Contract) ([]byte, error) {
 	names, err := c.check(refuseParts)
 	if err != nil {

@@ -10,38 +10,38 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The places where a node reads its contract; the place says what kind of contract it is.
+// The paths where a node reads its contract. The path selects the kind of contract.
 const (
-	// AKSPath is the place of an AKS contract, aksnodeconfig.v1 in JSON.
+	// AKSPath is the path of an AKS contract, aksnodeconfig.v1 in JSON.
 	AKSPath = "/opt/azure/containers/aks-node-controller-config.json"
-	// NativePath is the place of every other contract in JSON.
+	// NativePath is the path of every other contract in JSON.
 	NativePath = "/etc/slipway/config.json"
-	// NativeYAMLPath is the place of every other contract in YAML.
+	// NativeYAMLPath is the path of every other contract in YAML.
 	NativeYAMLPath = "/etc/slipway/config.yaml"
 )
 
-// contractPlaces are those of all families of nodes.
+// contractPlaces are the paths of all families of nodes.
 var contractPlaces = slices.Sorted(maps.Keys(boothooks))
 
 // FeaturesPath is where the launcher of AKS's node images reads the feature switches.
 const FeaturesPath = "/opt/azure/containers/enabled_features.sh"
 
-// Contract is what a machine is given. It is treated as secret: however it is formatted,
-// logged or marshalled, only its place and its size show.
+// Contract is a machine's contract. Treat it as secret: if it is formatted, logged or marshalled, it only shows its
+// path and its size.
 type Contract struct {
-	// Document is the contract exactly as it is to arrive, JSON or YAML.
+	// Document is the contract, JSON or YAML. It arrives unchanged.
 	Document []byte
 	// Path is where the node reads it: AKSPath, NativePath or NativeYAMLPath.
 	Path string
 	// Features are switches for the launcher of AKS's node images (enabled_features); they are
 	// written to FeaturesPath. A native contract has none.
 	Features map[string]string
-	// Parts are of the user's own, and come after the contract: for cloud-init in [MIME], Ignition configs in [Ignition].
-	// A plain cloud-config has no place for them.
+	// Parts are the user's own, and come after the contract: for cloud-init in [MIME], Ignition configs in [Ignition].
+	// A plain cloud-config cannot contain them.
 	Parts []Part
 }
 
-// String names the contract without telling what it says.
+// String names the contract without its content.
 func (c Contract) String() string {
 	return fmt.Sprintf("contract for %s (%d bytes) [redacted]", c.Path, len(c.Document))
 }
@@ -52,14 +52,14 @@ func (c Contract) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 // MarshalText returns String, for JSON, YAML and logs.
 func (c Contract) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// InvalidError lists everything that is wrong with a Contract.
+// InvalidError lists all problems of a Contract.
 type InvalidError struct{ Problems []Problem }
 
-// Problem is one thing that is wrong with a Contract. It never holds a value of the contract.
+// Problem is one problem of a Contract. It never contains a value of the contract.
 type Problem struct {
 	// Field is the field of Contract, for instance `Features["NAME"]` or "Parts[0].Name".
 	Field string
-	// Reason says what is wrong and what would be right.
+	// Reason is what is wrong and what would be right.
 	Reason string
 }
 
@@ -76,11 +76,11 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// reporter takes a problem of a field.
+// reporter records a problem of a field.
 type reporter func(field, format string, args ...any)
 
-// check returns the sorted names of the features, or an *InvalidError with all that is wrong, also with the parts for who
-// reads them.
+// check returns the sorted names of the features, or an *InvalidError with all problems, including those of the parts
+// for their reader.
 func (c *Contract) check(checkParts partCheck) ([]string, error) {
 	var problems []Problem
 	add := func(field, format string, args ...any) {
@@ -115,8 +115,8 @@ func (c *Contract) check(checkParts partCheck) ([]string, error) {
 
 func featureField(name string) string { return fmt.Sprintf("Features[%q]", name) }
 
-// features returns the content of FeaturesPath, lines NAME=value in the order of names; nil where
-// there are none.
+// features returns the content of FeaturesPath, lines NAME=value in the order of names. It is nil if there are no
+// features.
 func (c *Contract) features(names []string) []byte {
 	var content []byte
 	for _, name := range names {
@@ -125,17 +125,17 @@ func (c *Contract) features(names []string) []byte {
 	return content
 }
 
-// CSE returns the command of Azure's custom script extension that waits for the node. It ends when
-// provisioning has ended, prints its result, and has its exit code. It names the program of the image
-// that the contract is for, and needs nothing of the contract but Path.
+// CSE returns the command of Azure's custom script extension that waits for the node. It ends when provisioning has
+// ended, prints its result, and has its exit code. It names the program of the contract's image, and depends only on
+// Path.
 func (c Contract) CSE() string {
 	return c.family().Agent.Program + " provision-wait"
 }
 
-// unit returns the unit that provisions from c, where nothing is there to look for a better one.
+// unit returns the unit that provisions from c, if nothing on the machine chooses a better one.
 func (c *Contract) unit() string { return c.family().Agent.Unit }
 
-// family is the one of nodes that has its contract at Path.
+// family returns the family of nodes that has its contract at Path.
 func (c *Contract) family() *profile.Profile {
 	if family := profile.OfContract(c.Path); family != nil {
 		return family

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// renderers are all that take a contract, brought to one form.
+// renderers are all functions that take a contract, with one signature.
 var renderers = map[string]func(Contract) (string, error){
 	"MIME":               func(c Contract) (string, error) { b, err := MIME(c); return string(b), err },
 	"CustomData":         CustomData,
@@ -22,7 +22,7 @@ var renderers = map[string]func(Contract) (string, error){
 	"IgnitionCustomData": IgnitionCustomData,
 }
 
-// The places are those of the families of nodes: a contract that is rendered is one that the agent finds.
+// The paths are those of the families of nodes: the agent finds a rendered contract.
 func TestPlaces(t *testing.T) {
 	for path, name := range map[string]string{AKSPath: nodeconfig.LayoutAKS, NativePath: nodeconfig.LayoutStandard, NativeYAMLPath: nodeconfig.LayoutStandard} {
 		if family := profile.OfContract(path); family == nil || family.Name != name {
@@ -84,7 +84,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestSecret has a contract pass through all that prints values.
+// TestSecret prints a contract in every way that prints values.
 func TestSecret(t *testing.T) {
 	const secret = "hunter2hunter2hunter2"
 	c := Contract{Document: []byte(secret), Path: AKSPath, Features: map[string]string{"A": secret}}

@@ -8,13 +8,13 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// contract is what a provisioner has for a node.
+// contract is a provisioner's contract for a node.
 var contract = userdata.Contract{
 	Document: []byte("apiVersion: slipway.dev/v1\nkind: NodeConfig\n"),
 	Path:     userdata.NativeYAMLPath,
 }
 
-// Custom data is what Azure's API takes; its command waits for the node.
+// Azure's API takes custom data; the contract's command waits for the node.
 func ExampleCustomData() {
 	customData, err := userdata.CustomData(contract)
 	if err != nil {
@@ -28,7 +28,7 @@ func ExampleCustomData() {
 	// /opt/slipway/bin/slipway-node provision-wait
 }
 
-// A machine gets a script and a cloud-config of the user's own beside its contract.
+// A machine gets the user's own script and cloud-config beside its contract.
 func ExampleMIME() {
 	given := contract
 	given.Parts = []userdata.Part{
@@ -57,7 +57,7 @@ func ExampleMIME() {
 	// Content-Type: text/cloud-config; charset="utf-8"
 }
 
-// A part that the machine would ignore is refused, with everything else that is wrong.
+// A part that the machine would ignore is refused, with all other problems.
 func ExampleInvalidError() {
 	given := contract
 	given.Path = "/etc/config.yaml"
@@ -73,7 +73,7 @@ func ExampleInvalidError() {
 	// Parts[0]
 }
 
-// Ignition merges a config of the user's own.
+// Ignition merges the user's own config.
 func ExampleIgnition() {
 	given := contract
 	given.Parts = []userdata.Part{{Content: []byte(`{"ignition":{"version":"3.4.0"},"storage":{"files":[{"path":"/etc/motd"}]}}`)}}

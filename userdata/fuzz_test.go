@@ -11,8 +11,8 @@ var (
 	goodValue = regexp.MustCompile(`^[^\n\r\x00]*$`)
 )
 
-// FuzzCustomData: every contract either comes back as it went in, from every rendering, or is
-// refused for a reason that is true.
+// FuzzCustomData: every contract comes back unchanged from every rendering, or is refused for a
+// true reason.
 func FuzzCustomData(f *testing.F) {
 	f.Add([]byte("{}"), uint8(0), "", "")
 	f.Fuzz(func(t *testing.T, document []byte, place uint8, name, value string) {

@@ -10,8 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/envelope"
 )
 
-// TestGzip holds that what comes out is what went in, and the same every time, and that an ordinary contract
-// fits EC2.
+// TestGzip checks that the content is unchanged and the result the same every time, and that an ordinary contract fits EC2.
 func TestGzip(t *testing.T) {
 	for _, c := range []Contract{aksContract, nativeContract} {
 		document, err := MIME(c)

@@ -8,10 +8,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/ignition"
 )
 
-// Ignition returns an Ignition config that writes the contract and enables the agent's unit, which
-// the image must have. The user's own configs are in it, for Ignition to merge. Ignition runs before the system starts, once, and makes missing directories
-// with mode 0755. The error is an [*InvalidError]. The size is not limited, because an Ignition
-// config can also come from a server; see [Cloud.Check] and [IgnitionCustomData].
+// Ignition returns an Ignition config that writes the contract and enables the agent's unit, which the image must have. It contains
+// the user's own configs, which Ignition merges. Ignition runs once, before the system starts, and creates missing directories with
+// mode 0755. The error is an [*InvalidError]. The size is not limited, because an Ignition config can also come from a server; see
+// [Cloud.Check] and [IgnitionCustomData].
 func Ignition(c Contract) ([]byte, error) {
 	names, err := c.check(checkForIgnition)
 	if err != nil {
@@ -39,8 +39,8 @@ func newIgnitionFile(path string, content []byte) ignition.File {
 	return ignition.File{Path: path, Overwrite: true, Contents: ignition.Inline(content), Mode: 0o600}
 }
 
-// IgnitionCustomData returns the base64 of [Ignition], as Azure's API takes it. The error is an
-// [*InvalidError] or a [*TooLargeError].
+// IgnitionCustomData returns the base64 of [Ignition], as Azure's API takes it. The error is an [*InvalidError] or a
+// [*TooLargeError].
 func IgnitionCustomData(c Contract) (string, error) {
 	document, err := Ignition(c)
 	if err == nil {
@@ -52,8 +52,8 @@ func IgnitionCustomData(c Contract) (string, error) {
 	return base64.StdEncoding.EncodeToString(document), nil
 }
 
-// GzipIgnition returns a config of [Ignition] with its contents compressed, for a cloud that takes less than its size. Ignition
-// decompresses each of them. The same document gives the same bytes as long as they are made by the same version of Go.
+// GzipIgnition compresses the contents of a config of [Ignition], for a cloud with a smaller limit. Ignition decompresses each of
+// them. The same document gives the same bytes with the same version of Go.
 func GzipIgnition(document []byte) ([]byte, error) {
 	var config ignition.Config
 	if err := json.Unmarshal(document, &config); err != nil {

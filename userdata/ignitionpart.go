@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ignitionPart is what is looked at of an Ignition config of the user's own (specification 3.x).
+// ignitionPart has the fields of the user's own Ignition config that are checked (specification 3.x).
 type ignitionPart struct {
 	Ignition struct {
 		Version string `json:"version"`
@@ -32,8 +32,8 @@ type ignitionPlace struct {
 	Path string `json:"path"`
 }
 
-// checkForIgnition says what is wrong with parts that Ignition is to merge. What it merges goes before the config that it
-// merges into, so a part must say nothing of the contract's file and of the agent's unit.
+// checkForIgnition reports problems of parts for Ignition to merge. A merged config wins over the config that merges it, so a part
+// must not contain the contract's file or the agent's unit.
 func checkForIgnition(c *Contract, add reporter) {
 	for i := range c.Parts {
 		field := fmt.Sprintf("Parts[%d]", i)

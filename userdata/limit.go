@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Cloud is who hands a document to a new machine. Each takes one up to a size.
+// Cloud gives a document to a new machine. Each cloud limits its size.
 type Cloud string
 
 // The clouds whose limits are known.
@@ -17,33 +17,32 @@ const (
 	EC2 Cloud = "ec2"
 )
 
-// Azure takes 64 KiB of custom data, and says so in two ways: the documentation in bytes, the API
-// by refusing base64 of more than 87,380 characters. Base64 comes in groups of three bytes and four
-// characters: 87,380 characters hold 65,535 bytes at most, while 65,536 bytes need 87,384
-// characters. So the 65,536th byte is refused, and the limit is one less than 64 KiB.
+// Azure accepts 64 KiB of custom data. The documentation states that in bytes, and the API refuses base64 of more than 87,380
+// characters. Base64 has groups of three bytes and four characters: 87,380 characters hold at most 65,535 bytes, while 65,536 bytes
+// need 87,384 characters. So the API refuses the 65,536th byte, and the limit is one less than 64 KiB.
 const (
-	// MaxCustomData is the size in bytes, before base64, of the largest document that Azure takes.
+	// MaxCustomData is the size in bytes, before base64, of the largest document that Azure accepts.
 	MaxCustomData = 65_535
 	// MaxCustomDataBase64 is the length of its base64.
 	MaxCustomDataBase64 = 87_380
-	// MaxUserData is the size in bytes, before base64, of the largest document that EC2 takes: 16 KB
-	// (Amazon EC2 API Reference, RunInstances, UserData).
+	// MaxUserData is the size in bytes, before base64, of the largest document that EC2 accepts: 16 KB (Amazon EC2 API Reference,
+	// RunInstances, UserData).
 	MaxUserData = 16_384
 )
 
-// limits is the one table of limits by cloud.
+// limits are the clouds' limits.
 var limits = []struct {
 	cloud Cloud
 	name  string
 	bytes int
-	// provider is what a contract calls the cloud.
+	// provider is the contract's name for the cloud.
 	provider string
 }{
 	{Azure, "Azure", MaxCustomData, "azure"},
 	{EC2, "EC2", MaxUserData, "aws"},
 }
 
-// Provider is what a contract calls the cloud (cloud.provider); empty for one that is not known.
+// Provider returns the contract's name for the cloud (cloud.provider), or "" for an unknown cloud.
 func (c Cloud) Provider() string {
 	for _, l := range limits {
 		if l.cloud == c {
@@ -62,8 +61,8 @@ func Clouds() []Cloud {
 	return clouds
 }
 
-// Check returns a [*TooLargeError] if the cloud does not take a document of so many bytes, before
-// base64. A cloud that is not known takes any.
+// Check returns a [*TooLargeError] if the cloud does not accept a document of this size in bytes, before base64. An unknown cloud
+// has no limit.
 func (c Cloud) Check(size int) error {
 	for _, l := range limits {
 		if l.cloud == c && size > l.bytes {
@@ -73,7 +72,7 @@ func (c Cloud) Check(size int) error {
 	return nil
 }
 
-// String is the cloud's name for people.
+// String returns the cloud's name for people.
 func (c Cloud) String() string {
 	for _, l := range limits {
 		if l.cloud == c {
@@ -83,17 +82,17 @@ func (c Cloud) String() string {
 	return string(c)
 }
 
-// TooLargeError says that a document is larger than the cloud takes.
+// TooLargeError is the error of a document that is larger than the cloud accepts.
 type TooLargeError struct {
 	Cloud Cloud
 	// Size and Limit are in bytes before base64.
 	Size, Limit int
-	// Parts are what the document is made of, and Settings the largest of the contract in it, in bytes of JSON, the largest one first. They
-	// are empty where the document's origin is not known, as [Cloud.Check] does not know it.
+	// Parts are the parts of the document, and Settings the largest settings of the contract in it, in bytes of JSON, the largest
+	// one first. They are empty if the document's origin is unknown, as in [Cloud.Check].
 	Parts, Settings []Size
 }
 
-// tooLarge is the error of a document of a contract that a cloud does not take; nil where it does. The form makes the document.
+// tooLarge is the error of a contract's document that a cloud does not accept, or nil. form makes the document.
 func (c *Contract) tooLarge(cloud Cloud, size int, form func(Contract) ([]byte, error)) error {
 	err := cloud.Check(size)
 	if e, ok := errors.AsType[*TooLargeError](err); ok {
@@ -102,8 +101,8 @@ func (c *Contract) tooLarge(cloud Cloud, size int, form func(Contract) ([]byte, 
 	return err
 }
 
-// Error says the sizes, by how much the contract must shrink, and what is large in it: in the document it is base64,
-// in lines of 57 bytes each.
+// Error includes the sizes, by how much the contract must shrink, and its large parts: the document contains it as base64, in lines
+// of 57 bytes each.
 func (e *TooLargeError) Error() string {
 	over := e.Size - e.Limit
 	text := fmt.Sprintf("the document has %d bytes (%d characters in base64), and %s takes %d (%d): "+
@@ -124,5 +123,6 @@ func (e *TooLargeError) Error() string {
 	return text
 }
 
-// mostTold is how many settings the text of an error names, and widestTold how many characters it shows of a path: a key may have any length.
+// mostTold limits the settings in an error's text, and widestTold the characters of a path in it, because a key may have any
+// length.
 const mostTold, widestTold = 3, 100

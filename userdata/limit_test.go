@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// TestLimit states the arithmetic that the limit rests on.
+// TestLimit states the arithmetic of the limit.
 func TestLimit(t *testing.T) {
 	if got := base64.StdEncoding.EncodedLen(MaxCustomData); got != MaxCustomDataBase64 {
 		t.Errorf("the base64 of %d bytes is %d characters", MaxCustomData, got)
@@ -42,8 +42,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestLimitOfCustomData tries every size of document around the limit: what is given out fits, what
-// is refused would not have, and the size told is the true one.
+// TestLimitOfCustomData tries every size of document around the limit: accepted documents fit, refused ones would not, and the
+// reported size is the true one.
 func TestLimitOfCustomData(t *testing.T) {
 	plain := map[string]func(Contract, int) int{ // the size of the plain document for n bytes
 		"CustomData": func(c Contract, n int) int {
@@ -83,8 +83,8 @@ func TestLimitOfCustomData(t *testing.T) {
 	}
 }
 
-// TestLimitExact renders documents of exactly the limit and of one byte more. Whether a contract has
-// such a size depends on the script's length, so the script is made a few bytes longer.
+// TestLimitExact renders documents of exactly the limit and of one byte more. Whether a contract can have such a size depends on
+// the script's length, so the test makes the script a few bytes longer.
 func TestLimitExact(t *testing.T) {
 	original := boothooks[NativePath]
 	defer func() { boothooks[NativePath] = original }()
@@ -112,7 +112,7 @@ func TestLimitExact(t *testing.T) {
 	}
 }
 
-// TestAdvice follows the error's advice: a contract shortened by as much is taken.
+// TestAdvice follows the error's advice: a contract that is shortened by as much is accepted.
 func TestAdvice(t *testing.T) {
 	random := rand.New(rand.NewSource(2))
 	for range 60 {
@@ -132,7 +132,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestUnlimited checks that a document has no limit before it is known who takes it.
+// TestUnlimited checks that a document without a known cloud has no limit.
 func TestUnlimited(t *testing.T) {
 	c := Contract{Document: make([]byte, 1<<20), Path: NativePath}
 	if document, err := MIME(c); err != nil || len(document) < 1<<20 {
@@ -146,7 +146,7 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
-// TestSizes: the parts of a document that is too large are told in its error, with all that it has, and no value.
+// TestSizes: the error of a document that is too large lists the sizes of all its parts, and contains no value.
 func TestSizes(t *testing.T) {
 	c := Contract{
 		Document: []byte(`{"apiVersion": "slipway.dev/v1", "kind": "NodeConfig", "cluster": {"certificateAuthority": "` + strings.Repeat("canary", 500) +
@@ -183,7 +183,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestInstead: what can be left out is a field of a contract.
+// TestInstead: each setting that can be left out is a field of a contract.
 func TestInstead(t *testing.T) {
 	for _, row := range instead {
 		in := reflect.TypeFor[nodeconfig.NodeConfig]()

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// base64Bytes are so many bytes of which base64 makes characters without looking at others.
+// base64Bytes is the number of bytes that base64 encodes independently of others.
 const base64Bytes = 3
 
-// The header of a member of a gzip file (RFC 1952, 2.3): no time, an operating system that is not known.
+// The header of a gzip member (RFC 1952, 2.3): no time, an unknown operating system.
 const (
 	memberHeader  = "\x1f\x8b\x08"
 	withComment   = 1 << 4
@@ -20,8 +20,8 @@ const (
 	trailerSize   = 8
 )
 
-// appendMember appends a member of a gzip file: data, as it is compressed. A comment of a byte or two makes it end where base64
-// begins a new group, so that the base64 of members one after the other is that of the whole.
+// appendMember appends a gzip member with compressed data. A comment of a byte or two aligns its end with a group of base64, so
+// that the concatenated base64 of members is the base64 of the whole.
 func appendMember(dst, compressed, data []byte) []byte {
 	rest := (headerSize + len(compressed) + trailerSize) % base64Bytes
 	dst = append(dst, memberHeader...)
@@ -36,10 +36,10 @@ func appendMember(dst, compressed, data []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
 }
 
-// maxStored is how much one block holds that is not compressed (RFC 1951, 3.2.4).
+// maxStored is the capacity of one uncompressed block (RFC 1951, 3.2.4).
 const maxStored = 0xffff
 
-// appendStored appends data in blocks that are not compressed.
+// appendStored appends data in uncompressed blocks.
 func appendStored(dst, data []byte) []byte {
 	for {
 		n := min(len(data), maxStored)
@@ -57,13 +57,13 @@ func appendStored(dst, data []byte) []byte {
 	}
 }
 
-// deflaters are kept, because each has more than a megabyte.
+// deflaters are reused, because each has more than a megabyte.
 var deflaters = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // a level that exists
 	return w
 }}
 
-// deflated is data, compressed.
+// deflated compresses data.
 func deflated(data []byte) []byte {
 	var out bytes.Buffer
 	w := deflaters.Get().(*flate.Writer)

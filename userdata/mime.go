@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// The pieces of the MIME document. The boundary is the same in all: it cannot occur in a part, for the static text does not
-// have it and base64 has no _. So what is before and after a value of the contract does not depend on the value, and [Blank]
-// can leave a place for one.
+// The pieces of the MIME document. The boundary is always the same: it cannot occur in a part, because the static text does not
+// have it and base64 has no _. So the text before and after a value of the contract does not depend on the value, and [Blank] can
+// leave a gap for one.
 const (
 	boundary = "=_slipway_part"
 
@@ -17,24 +17,23 @@ const (
 	nextOpen        = "\r\n--" + boundary
 	boothookType    = "\r\nContent-Type: text/cloud-boothook" + partHeader
 	cloudConfigType = "\r\nContent-Type: text/cloud-config" + partHeader
-	// mergedConfigType is for a cloud-config that comes after others: it adds to their lists, and leaves what else they
-	// say. Without it cloud-init replaces their whole runcmd. (cloud-init: "Merging user data sections")
+	// mergedConfigType is for a cloud-config that follows others: it appends to their lists, and keeps their other values. Without
+	// it cloud-init replaces their whole runcmd. (cloud-init: "Merging user data sections")
 	mergedConfigType = "\r\nMerge-Type: list(append)+dict(no_replace,recurse_list)+str()" + cloudConfigType
 	mimeEnd          = nextOpen + "--\r\n"
 
 	partHeader = "; charset=\"utf-8\"\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7bit\r\n\r\n"
-	// hookOpen is all before the boothook.
+	// hookOpen is the text before the boothook.
 	hookOpen  = mimeOpen + nextOpen + boothookType
 	frameSize = len(hookOpen + nextOpen + cloudConfigType + mimeEnd)
 )
 
-// MIME returns the document for cloud-init, not encoded: a boothook that writes the contract and
-// starts the agent, the user's own parts, and a cloud-config. The error is an [*InvalidError]. The size is not limited, since
-// it can be compressed and clouds take different sizes; see [Cloud.Check] and [CustomData].
+// MIME returns the document for cloud-init, not encoded: a boothook that writes the contract and starts the agent, the user's own
+// parts, and a cloud-config. The error is an [*InvalidError]. The size is not limited, because the document can be compressed and
+// clouds have different limits; see [Cloud.Check] and [CustomData].
 func MIME(c Contract) ([]byte, error) { return appendMIME(nil, &c, "") }
 
-// CustomData returns the base64 of [MIME], as Azure's API takes it. The error is an [*InvalidError] or
-// a [*TooLargeError].
+// CustomData returns the base64 of [MIME], as Azure's API takes it. The error is an [*InvalidError] or a [*TooLargeError].
 func CustomData(c Contract) (string, error) {
 	document, err := appendMIME(nil, &c, Azure)
 	if err != nil {
@@ -70,13 +69,13 @@ func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 	return append(dst, mimeEnd...), nil
 }
 
-// Base64 is written in lines of 76 characters, as MIME wants: 7bit allows no line of 1,000.
+// Base64 has lines of 76 characters, as MIME requires: 7bit allows no line of 1,000.
 const (
 	lineBytes = 57
 	lineChars = 76
 )
 
-// appendLines appends the base64 of src in lines, each with its end.
+// appendLines appends the base64 of src in lines, each with its line end.
 func appendLines(dst, src []byte) []byte {
 	for len(src) > 0 {
 		n := min(len(src), lineBytes)
@@ -87,7 +86,7 @@ func appendLines(dst, src []byte) []byte {
 	return dst
 }
 
-// linesSize is how much appendLines appends for n bytes.
+// linesSize is the number of bytes that appendLines appends for n bytes.
 func linesSize(n int) int {
 	size := n / lineBytes * (lineChars + 1)
 	if rest := n % lineBytes; rest > 0 {
@@ -96,11 +95,10 @@ func linesSize(n int) int {
 	return size
 }
 
-// Gzip returns a document compressed, for a cloud that takes less than its size. cloud-init unpacks
-// what it is handed, and so does the agent, which looks for its contract by itself. Ignition does not:
-// see [GzipIgnition].
+// Gzip compresses a document, for a cloud with a smaller limit. cloud-init decompresses its user data, and so does the agent, which
+// searches for its contract by itself. Ignition does not: see [GzipIgnition].
 //
-// The same document gives the same bytes as long as they are made by the same version of Go.
+// The same document gives the same bytes with the same version of Go.
 func Gzip(document []byte) []byte {
 	var out bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // a level that exists

@@ -18,13 +18,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/ignition"
 )
 
-// parsed is what a document says, read by other means than it was written with.
+// parsed is the content of a document, read by other code than the code that wrote it.
 type parsed struct {
 	script, config string            // the parts of a MIME document
-	files          map[string][]byte // what is written, by path
+	files          map[string][]byte // the written files, by path
 }
 
-// contract turns it back to what it was made of.
+// contract rebuilds the contract.
 func (p parsed) contract(t testing.TB) Contract {
 	t.Helper()
 	var c Contract
@@ -45,7 +45,7 @@ func (p parsed) contract(t testing.TB) Contract {
 	return c
 }
 
-// same reports whether two contracts say the same.
+// same reports whether two contracts have the same content.
 func same(a, b Contract) bool {
 	return a.Path == b.Path && bytes.Equal(a.Document, b.Document) && maps.Equal(a.Features, b.Features)
 }
@@ -105,8 +105,8 @@ func parseMIME(t testing.TB, document []byte) parsed {
 	return p
 }
 
-// check7bit checks what Content-Transfer-Encoding promises, and that no line ends in CRLF: the
-// script would not run.
+// check7bit checks the rules of Content-Transfer-Encoding, and that no line ends in CRLF, because
+// the script would then not run.
 func check7bit(t testing.TB, body []byte) {
 	t.Helper()
 	for line := range bytes.Lines(body) {
@@ -134,7 +134,7 @@ func parseCustomData(t testing.TB, text string) parsed {
 var writeFile = regexp.MustCompile(`(?m)^- path: (\S+)\n  owner: root:root\n  permissions: "0600"\n` +
 	`- path: (\S+)\n  owner: root:root\n  permissions: "0600"\n  encoding: b64\n  content: "([A-Za-z0-9+/=]*)"\n`)
 
-// parseCloudConfig reads the plain cloud-config, which has to be of one exact form.
+// parseCloudConfig parses the plain cloud-config, which must have one exact form.
 func parseCloudConfig(t testing.TB, document []byte) parsed {
 	t.Helper()
 	rest, ok := strings.CutPrefix(string(document), "#cloud-config\nwrite_files:\n")
@@ -153,7 +153,7 @@ func parseCloudConfig(t testing.TB, document []byte) parsed {
 	return p
 }
 
-// parseIgnition reads an Ignition config, and refuses fields that it does not know.
+// parseIgnition parses an Ignition config, and refuses unknown fields.
 func parseIgnition(t testing.TB, document []byte) parsed {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(document))

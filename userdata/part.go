@@ -14,22 +14,21 @@ import (
 	"github.com/slipway-dev/slipway/internal/envelope"
 )
 
-// MaxParts is how many parts a machine may be given beside its contract. A node that looks for its contract opens 100.
+// MaxParts limits the parts of a machine beside its contract. A node that searches for its contract opens 100.
 const MaxParts = 50
 
-// Part is something of the user's own that a machine is given beside its contract. It is treated as secret, as the
-// contract is.
+// Part is one of the user's own parts beside a machine's contract. Treat it as secret, like the contract.
 type Part struct {
-	// Name is a file name of letters, digits and "._-". cloud-init keeps a script under it, and runs scripts in the order
-	// of their names. Where it is empty, cloud-init numbers the part. Ignition has no names.
+	// Name is a file name of letters, digits and "._-". cloud-init keeps a script under it, and runs scripts in the order of their
+	// names. If it is empty, cloud-init numbers the part. Ignition has no names.
 	Name string
-	// Type is one of PartTypes. Where it is empty, the beginning of Content says it, as it does for cloud-init.
+	// Type is one of PartTypes. If it is empty, the beginning of Content decides, as in cloud-init.
 	Type string
 	// Content is the part itself: a script, a cloud-config, an Ignition config.
 	Content []byte
 }
 
-// String names the part without telling what it says.
+// String names the part without its content.
 func (p Part) String() string {
 	return fmt.Sprintf("part %s (%d bytes) [redacted]", p.Name, len(p.Content))
 }
@@ -40,7 +39,7 @@ func (p Part) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
 // MarshalText returns String, for JSON, YAML and logs.
 func (p Part) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// The types of parts that are looked at.
+// The types of parts with special rules.
 const (
 	typeBoothook    = "text/cloud-boothook"
 	typeCloudConfig = "text/cloud-config"
@@ -48,9 +47,8 @@ const (
 	typeIgnition    = "application/vnd.coreos.ignition+json"
 )
 
-// partTypes are the types of parts and how they begin; nothing begins as those of the scripts that run more than once.
-// The longer beginnings stand first. Source: cloud-init, "User data formats" and cloudinit/handlers/__init__.py; IANA's
-// registry of media types.
+// partTypes are the types of parts and their prefixes. Scripts that run more than once have no prefix. Longer prefixes come first.
+// Source: cloud-init, "User data formats" and cloudinit/handlers/__init__.py; IANA's registry of media types.
 var partTypes = []struct{ begins, name string }{
 	{"#cloud-config-archive", "text/cloud-config-archive"},
 	{"#cloud-config-jsonp", "text/cloud-config-jsonp"},
@@ -67,7 +65,7 @@ var partTypes = []struct{ begins, name string }{
 	{"{", typeIgnition},
 }
 
-// PartTypes returns the types that a [Part] can have: those of cloud-init, and Ignition's.
+// PartTypes returns the allowed types of a [Part]: cloud-init's, and Ignition's.
 func PartTypes() []string {
 	var names []string
 	for _, t := range partTypes {
@@ -77,7 +75,7 @@ func PartTypes() []string {
 	return names
 }
 
-// kind returns the part's type; empty where nothing says it.
+// kind returns the part's type, or "" if it is unknown.
 func (p *Part) kind() string {
 	if p.Type != "" {
 		return p.Type
@@ -91,15 +89,15 @@ func (p *Part) kind() string {
 	return ""
 }
 
-// partCheck says what is wrong with the parts of a contract for who gets them on the machine.
+// partCheck reports problems of a contract's parts for their reader on the machine.
 type partCheck func(c *Contract, add reporter)
 
-// refuseParts is for a document that has no place for parts.
+// refuseParts is for a document that cannot contain parts.
 func refuseParts(_ *Contract, add reporter) {
 	add("Parts", "a plain cloud-config has no place for them; use MIME")
 }
 
-// checkForCloudInit says what is wrong with parts that cloud-init is to have.
+// checkForCloudInit reports problems of parts for cloud-init.
 func checkForCloudInit(c *Contract, add reporter) {
 	names := make(map[string]bool)
 	for i := range c.Parts {
@@ -116,7 +114,7 @@ func checkForCloudInit(c *Contract, add reporter) {
 	}
 }
 
-// wrongName says what is wrong with a part's name. Others than these characters cloud-init leaves out of it.
+// wrongName returns what is wrong with a part's name. cloud-init removes all other characters from it.
 func wrongName(name string) string {
 	allowed := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
@@ -155,7 +153,7 @@ func (p *Part) wrongForCloudInit() string {
 	return p.contract()
 }
 
-// wrongCloudConfig says why cloud-init would leave a cloud-config out.
+// wrongCloudConfig returns why cloud-init would ignore a cloud-config.
 func wrongCloudConfig(content []byte) string {
 	var top yaml.Node
 	if err := yaml.Unmarshal(content, &top); err != nil {
@@ -167,7 +165,7 @@ func wrongCloudConfig(content []byte) string {
 	return ""
 }
 
-// place is where a text is no YAML, if that can be told.
+// place is the position at which a text is not YAML, if it is known.
 func place(content []byte) string {
 	_, err := document.Parse(content)
 	if syntax, ok := errors.AsType[*document.SyntaxError](err); ok {
@@ -176,8 +174,7 @@ func place(content []byte) string {
 	return ""
 }
 
-// contract says whether a node that looks for its contract in the user data would take the part for one, or would stop
-// at it.
+// contract reports whether a node that searches for its contract in the user data would take the part for one, or would stop at it.
 func (p *Part) contract() string {
 	message := "MIME-Version: 1.0\r\nContent-Type: " + p.kind() + "\r\nContent-Transfer-Encoding: base64\r\n\r\n"
 	_, err := envelope.Open(append([]byte(message), base64.StdEncoding.EncodeToString(p.Content)...), contractPlaces)
@@ -190,8 +187,8 @@ func (p *Part) contract() string {
 	return "would keep the node from finding its contract: " + err.Error()
 }
 
-// ownParts returns the parts of a MIME document that are the user's own, each with its boundary before it; nil where
-// there are none. They are in base64, so whatever they say, none of it is a boundary or a header.
+// ownParts returns the user's own parts of a MIME document, each with its boundary before it. It is nil if there are no parts. They
+// are base64, so their content cannot be a boundary or a header.
 func (c *Contract) ownParts() []byte {
 	var dst []byte
 	for i := range c.Parts {

@@ -22,7 +22,7 @@ func withParts(c Contract, parts ...Part) Contract {
 	return c
 }
 
-// ownParts are of the user's own.
+// ownParts are the user's own.
 var ownParts = []Part{
 	{Name: "10-disk.sh", Content: []byte("#!/bin/sh\nmkfs.ext4 /dev/sdb\n")},
 	{Name: "tune.yaml", Content: []byte("#cloud-config\nruncmd:\n- [touch, /run/mine]\n")},
@@ -67,7 +67,7 @@ func members(t testing.TB, document []byte) []member {
 	}
 }
 
-// TestParts: the user's parts come as they are between Slipway's own, whose cloud-config then adds to theirs.
+// TestParts: the user's parts are unchanged and between Slipway's own, whose cloud-config then appends to theirs.
 func TestParts(t *testing.T) {
 	document, err := MIME(withParts(nativeContract, ownParts...))
 	if err != nil {
@@ -126,7 +126,7 @@ func TestIgnitionParts(t *testing.T) {
 	}
 }
 
-// TestPartTypes: the beginning of a part says its type as it does to cloud-init.
+// TestPartTypes: the beginning of a part decides its type as in cloud-init.
 func TestPartTypes(t *testing.T) {
 	for content, want := range map[string]string{
 		"#!/bin/sh\n":                       "text/x-shellscript",
@@ -149,8 +149,8 @@ func TestPartTypes(t *testing.T) {
 	}
 }
 
-// TestBadParts: a part that the machine would ignore, that would take the contract's place or hide it, or that nobody
-// takes, is refused with its number.
+// TestBadParts: a part that the machine would ignore, that would replace or hide the contract, or that no renderer accepts, is
+// refused with its number.
 func TestBadParts(t *testing.T) {
 	script := []byte("#!/bin/sh\n")
 	contract, err := MIME(nativeContract)
@@ -203,7 +203,7 @@ func TestBadParts(t *testing.T) {
 	}
 }
 
-// TestPartIsSecret: a part shows its name alone.
+// TestPartIsSecret: a part shows only its name.
 func TestPartIsSecret(t *testing.T) {
 	p := Part{Name: "a.sh", Content: []byte("hunter2")}
 	data, err := json.Marshal(p)
@@ -212,7 +212,7 @@ func TestPartIsSecret(t *testing.T) {
 	}
 }
 
-// FuzzParts: a part is refused, or comes as it is, and the node still finds the contract that it was given.
+// FuzzParts: a part is refused, or is unchanged, and the node still finds its contract.
 func FuzzParts(f *testing.F) {
 	for _, p := range ownParts {
 		f.Add(p.Name, p.Type, p.Content)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBoothookPreload: the image's own script that warms its caches runs beside all else, has none of cloud-init's files, and
-// its failure changes nothing. A machine that is provisioned does not run it.
+// TestBoothookPreload: the image's own script that warms its caches runs in parallel, has none of cloud-init's files open, and its
+// failure changes nothing. A provisioned machine does not run it.
 func TestBoothookPreload(t *testing.T) {
 	for _, shell := range shells() {
 		m := newMachine(t, aksUnit)

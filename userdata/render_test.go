@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The contracts of the golden files. They are no real ones: nothing here looks into a document.
+// The contracts of the golden files. They are not real ones, because no code here looks into a
+// document.
 var (
 	aksContract = Contract{
 		Document: []byte(`{"version":"v1","cluster_config":{"location":"westeurope"},"bootstrapping_config":` +
@@ -73,7 +74,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hostile are documents that would be something else to a shell, to YAML or to MIME.
+// hostile are documents with a special meaning in a shell, in YAML or in MIME.
 var hostile = []string{
 	"\x00", "\xff\xfe\x00", "'", `"`, "`id`", "$(id)", "${HOME}", "\\", "!", "#", "\r\n", "\r", "\n",
 	"SLIPWAY_END\nid\n", "\nSLIPWAY_END\n", "EOF\n", "'; id #", "--=_slipway_part\r\n", "\n--\n",
@@ -109,7 +110,7 @@ func randomContract(random *rand.Rand, max int) Contract {
 	return c
 }
 
-// checkRoundTrip checks that every rendering of c says c, and nothing else.
+// checkRoundTrip checks that every rendering of c contains c, and nothing else.
 func checkRoundTrip(t *testing.T, c Contract) {
 	t.Helper()
 	text, err := CustomData(c)
@@ -131,7 +132,7 @@ func checkRoundTrip(t *testing.T, c Contract) {
 		}
 	}
 
-	// Without the blocks of base64, the script is the static one.
+	// Without the base64 blocks, the script is the static one.
 	empty := boothooks[c.Path].append(nil, nil, nil)
 	if got := putBlock.ReplaceAllString(fromMIME.script, ""); got != putBlock.ReplaceAllString(string(empty), "") {
 		t.Fatalf("the script has something else of the contract:\n%s", got)
@@ -180,7 +181,8 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestBoundary holds that no part can have the boundary, and that it says nothing of the document.
+// TestBoundary checks that no part can contain the boundary, and that the boundary does not depend
+// on the document.
 func TestBoundary(t *testing.T) {
 	document, err := MIME(aksContract)
 	if err != nil {
@@ -196,7 +198,7 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
-// TestBlank: a gap that is filled makes the same as a contract with that text, wherever the gap is.
+// TestBlank: a filled gap gives the same as a contract with that text, at any position.
 func TestBlank(t *testing.T) {
 	random := rand.New(rand.NewSource(2))
 	for range 2000 {
@@ -232,7 +234,7 @@ func TestBlank(t *testing.T) {
 	}
 }
 
-// unpacked is what custom data says, as cloud-init reads it.
+// unpacked is the content of custom data, as cloud-init reads it.
 func unpacked(t *testing.T, customData string) string {
 	packed, err := base64.StdEncoding.DecodeString(customData)
 	if err != nil {
@@ -249,7 +251,7 @@ func unpacked(t *testing.T, customData string) string {
 	return string(document)
 }
 
-// TestUnits checks who is started, and that nothing is left of a placeholder.
+// TestUnits checks which unit is started, and that no placeholder remains.
 func TestUnits(t *testing.T) {
 	for _, test := range []struct {
 		contract                       Contract

@@ -9,24 +9,25 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// What is worth naming where a document is too large.
+// Which parts are named if a document is too large.
 const (
-	// notable is the size in bytes from which something is named by itself.
+	// notable is the size in bytes from which a setting is named separately.
 	notable = 512
-	// mostNamed is how many things of one kind are named: the largest.
+	// mostNamed limits the named things of one kind: the largest are named.
 	mostNamed = 8
 )
 
-// Size is how many bytes something in a document has. It never holds a value: what is too large may be a secret.
+// Size is the size of a part of a document. It never contains a value, because a large value may be a secret.
 type Size struct {
-	// What it is: a part of a document, a file, or a setting by its path in the contract.
+	// What is the part: a part of a document, a file, or a setting by its path in the contract.
 	What  string
 	Bytes int
-	// Instead says what could be done instead, where a node can be without it; empty for what it needs.
+	// Instead is an alternative, if a node can be without the part. It is empty for a part that the node needs.
 	Instead string
 }
 
-// instead is what can be left out of a contract, by its path, and what to do instead. Of all else a node has no other source.
+// instead are the settings that can be left out of a contract, by path, with the alternative. For all others a node has no other
+// source.
 var instead = []struct{ path, do string }{
 	{"files", "put the file into the node image"},
 	{"units", "put the unit into the node image"},
@@ -36,8 +37,8 @@ var instead = []struct{ path, do string }{
 	{"runtime.registries", "put the registries' certificates into the image's own store"},
 }
 
-// Sizes are what the document of the contract is made of, in the form that a function makes. Each part counts with all that it adds to the
-// document: base64, headers.
+// Sizes returns the parts of the contract's document, in the form that form makes. Each part's size includes all that it adds to
+// the document: base64, headers.
 func (c Contract) Sizes(form func(Contract) ([]byte, error)) []Size {
 	partial := c
 	partial.Document, partial.Features, partial.Parts = []byte("{}"), nil, nil
@@ -60,7 +61,7 @@ func (c Contract) Sizes(form func(Contract) ([]byte, error)) []Size {
 	return rows
 }
 
-// LargestSettings are the largest settings of the contract, in bytes of JSON, the largest one first.
+// LargestSettings returns the largest settings of the contract, in bytes of JSON, the largest one first.
 func (c Contract) LargestSettings() []Size {
 	top, err := document.Parse(c.Document)
 	if err != nil {
@@ -70,8 +71,8 @@ func (c Contract) LargestSettings() []Size {
 	return largest(rows)
 }
 
-// settingSizes returns the size of a setting as JSON, and the settings within that are worth naming. What is small counts for
-// the map or the list that it is in, and so does each text in a list.
+// settingSizes returns the size of a setting as JSON, and the settings inside it that are worth naming. Small settings count for
+// the map or list that contains them, and so does each string in a list.
 func settingSizes(n *document.Node, path string) (int, []Size) {
 	var rows []Size
 	total, rest := 0, 0
@@ -110,14 +111,14 @@ func settingSizes(n *document.Node, path string) (int, []Size) {
 	return total, rows
 }
 
-// largest are the rows that are worth naming, the largest one first.
+// largest returns the rows that are worth naming, the largest one first.
 func largest(rows []Size) []Size {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(s Size) bool { return s.Bytes < notable })
 	slices.SortFunc(rows, func(a, b Size) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.What, b.What)) })
 	return rows[:min(len(rows), mostNamed)]
 }
 
-// LargestAnd are the rows that are worth naming, and one with a name for all others together.
+// LargestAnd returns the rows that are worth naming, and one more, with a given name, for the sum of the others.
 func LargestAnd(rows []Size, others string) []Size {
 	named, rest := largest(rows), Size{What: others}
 	for _, row := range rows {
