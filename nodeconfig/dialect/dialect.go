@@ -1,9 +1,8 @@
-// Package dialect reads a contract in whichever dialect it is written.
+// Package dialect reads a contract in any of its dialects.
 //
-// It is the one door through which documents become configs: it detects the dialect, decodes and
-// translates, sets defaults, validates, and reports every problem under the path at which the
-// author of the document will find it. It decides nothing of its own and does no I/O. internal/compile
-// calls it.
+// It is the only way from documents to configs: it detects the dialect, decodes and translates, sets defaults, validates, and
+// reports every problem under the path that the author of the document knows. It decides nothing itself and does no I/O.
+// internal/compile calls it.
 package dialect
 
 import (
@@ -19,39 +18,40 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 )
 
-// Reading is what is said beside a document of how it is read.
+// Reading selects how a document is read.
 type Reading struct {
-	// Dialect is the one that the document is written in; empty for the one that it says itself.
+	// Dialect is the document's dialect. Empty means the one that the document itself names.
 	Dialect string
-	// Profile is the family of nodes that the config is of, whatever the document says; empty for the document's own.
+	// Profile is the config's family of nodes, which overrides the document. Empty means the document's own.
 	Profile string
-	// Choice is which node of a document of several is meant. Only a ClusterConfig of eksctl's has several.
+	// Choice selects a node of a document with several. Only eksctl's ClusterConfig has several.
 	eksctl.Choice
 }
 
 // Dialect is one way to write a contract.
 type Dialect struct {
 	Name string
-	// Title says whose it is and which version, in Markdown; Noun is what one of its documents is called.
+	// Title names the owner and the version, in Markdown; Noun is the name for one of its documents.
 	Title, Noun string
-	// Document is a pointer to the Go type whose fields a document has; nil if the schema is not made from a Go type.
+	// Document is a pointer to the Go type with a document's fields. It is nil if the schema is not made from a Go type.
 	Document any
 
-	// mark is how a document is recognized, after the word "use".
+	// mark describes how a document is detected, after the word "use".
 	mark string
-	// forms are names of single kinds of its documents, for people who have one.
+	// forms are names of its single kinds of documents, for people who have one.
 	forms []string
-	// text reads a text of it that is not one document of JSON or YAML, and reports whether it is one; nil if it has no such texts.
+	// text reads a text that is not one document of JSON or YAML, and reports whether the dialect has it. It is nil if the dialect
+	// has no such texts.
 	text func([]byte) (tree *document.Node, problems []nodeconfig.Problem, is bool)
-	// embedded finds a text of it within another one that cannot be read; nil if it has no such texts.
+	// embedded finds such a text within another one that cannot be read. It is nil if the dialect has no such texts.
 	embedded func([]byte) *nodeconfig.Problem
-	// detect reports whether a document is written in it.
+	// detect reports whether a document is in the dialect.
 	detect func(*document.Node) bool
 	// read translates it.
 	read func(*document.Node, Reading) translated
-	// chooses reports whether it reads the choice.
+	// chooses reports whether read uses the choice.
 	chooses bool
-	// unplanned are the fields that change nothing in a plan, and that cause no warning.
+	// unplanned are the fields that change nothing in a plan, and cause no warning.
 	unplanned []Reader
 }
 
@@ -59,13 +59,13 @@ type Dialect struct {
 type translated struct {
 	config   *nodeconfig.NodeConfig
 	problems []nodeconfig.Problem
-	// origin maps a path of the config to one of the document; origins to those of all that is at the path or below.
+	// origin maps a path of the config to one of the document; origins maps it to those of all values at or below the path.
 	origin  func(string) string
 	origins func(string) []string
-	// lacks reports whether the dialect has no field for a setting, so that it is set in a native document that is merged with this one;
-	// nil for a dialect that is merged with none.
+	// lacks reports whether the dialect has no field for a setting, so that it must be set in a native document that is merged with
+	// this one. It is nil for a dialect that cannot be merged.
 	lacks func(string) bool
-	// document is one that is of this node alone, where the document is of others, too.
+	// document is the part for this node alone, if the document also describes others.
 	document *document.Node
 }
 
@@ -80,7 +80,7 @@ var dialects = []*Dialect{
 // All returns the dialects, Slipway's own first.
 func All() []*Dialect { return slices.Clone(dialects) }
 
-// Named returns the dialect of a name, or nil.
+// Named returns the dialect with a name, or nil.
 func Named(name string) *Dialect {
 	if i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.Name == name }); i >= 0 {
 		return dialects[i]
@@ -88,11 +88,11 @@ func Named(name string) *Dialect {
 	return nil
 }
 
-// listIndex is an index of a list in a path.
+// listIndex matches a list's index in a path.
 var listIndex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
 
-// placer returns a function from a path in what was decoded to one in the document: items that could
-// not be read, each of which is a problem of its own, are in the document's lists and not in the others.
+// placer returns a function from a path in the decoded value to one in the document. The document's lists contain items that could
+// not be read, each with a separate problem, and the decoded lists do not.
 func placer(unread []nodeconfig.Problem) func(string) string {
 	missing := make(map[string][]int) // by list, ascending
 	for _, p := range unread {
@@ -121,12 +121,12 @@ func placer(unread []nodeconfig.Problem) func(string) string {
 	}
 }
 
-// alone is the origins of a dialect in which each path of the config has one origin.
+// alone returns the origins for a dialect in which each path of the config has one origin.
 func alone(origin func(string) string) func(string) []string {
 	return func(path string) []string { return []string{origin(path)} }
 }
 
-// indexOf reads an index of a list, with its brackets.
+// indexOf parses a list index with its brackets.
 func indexOf(s string) (int, bool) {
 	i, err := strconv.Atoi(strings.Trim(s, "[]"))
 	return i, err == nil && document.IndexPath("", i) == s
@@ -141,8 +141,7 @@ func Names() []string {
 	return names
 }
 
-// Forms are the names by which a document's kind can be named: those of the dialects, and of kinds of their documents. The
-// value is the dialect.
+// Forms returns the names for a document's kind, with their dialects: those of the dialects, and of kinds of their documents.
 func Forms() map[string]string {
 	forms := make(map[string]string)
 	for _, d := range dialects {
@@ -155,16 +154,16 @@ func Forms() map[string]string {
 
 // Decoded is a document that has been read.
 type Decoded struct {
-	// Dialect is the one it is written in; empty where it could not be told.
+	// Dialect is the document's dialect. It is empty if the dialect is unknown.
 	Dialect string
-	// Config is complete and valid, unless a problem is fatal; never nil.
+	// Config is complete and valid, unless a problem is fatal. It is never nil.
 	Config *nodeconfig.NodeConfig
-	// Problems are all that were found, fatal ones first, under the document's own paths.
+	// Problems are all problems, fatal ones first, under the document's own paths.
 	Problems []nodeconfig.Problem
 
 	tree    *document.Node
 	reading Reading
-	// document is what is delivered to the node.
+	// document is the document that the node gets.
 	document *document.Node
 	origin   func(string) string
 	origins  func(string) []string
@@ -172,14 +171,14 @@ type Decoded struct {
 	values   document.Finder
 }
 
-// IsDocument reports whether it is a document of a dialect that is known.
+// IsDocument reports whether the document's dialect is known.
 func (d *Decoded) IsDocument() bool { return d.tree != nil }
 
-// Profile is the family of nodes that the document was read for; empty for its own.
+// Profile returns the family of nodes that the document was read for. Empty means its own.
 func (d *Decoded) Profile() string { return d.reading.Profile }
 
-// Written returns the config as the document says it: without defaults, and with what Config left out because it is not
-// valid. It is read again at each call; the caller may change it. What is no document says nothing.
+// Written returns the document's values as a config: without defaults, and with the invalid values that Config leaves out. Each
+// call reads the document again, so the caller may change the result. If the dialect is unknown, the config is empty.
 func (d *Decoded) Written() *nodeconfig.NodeConfig {
 	if d.tree == nil {
 		return new(nodeconfig.NodeConfig)
@@ -188,9 +187,9 @@ func (d *Decoded) Written() *nodeconfig.NodeConfig {
 	return d.reading.translate(chosen, d.tree).config
 }
 
-// Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing the
-// same document. Of one that is of several nodes it has what is of this one, and is read as that without a [Reading]. It is as
-// secret as the document, and nil for what is none.
+// Canonical returns the document with its names sorted and without spaces: it is the same for every spelling of the same document.
+// If the document describes several nodes, the result has only this node's part, and can be read without a [Reading]. It is as
+// secret as the document. It is nil if the dialect is unknown.
 func (d *Decoded) Canonical() []byte {
 	if d.tree == nil {
 		return nil
@@ -198,8 +197,8 @@ func (d *Decoded) Canonical() []byte {
 	return d.document.AppendJSON(nil)
 }
 
-// Origin returns the document's own path for a path of Config; it is how problems that are found
-// later are reported in the terms of who wrote the document.
+// Origin returns the document's own path for a path of Config, so that later problems are reported in the terms of the document's
+// author.
 func (d *Decoded) Origin(path string) string {
 	if d.origin == nil {
 		return path
@@ -207,13 +206,12 @@ func (d *Decoded) Origin(path string) string {
 	return d.origin(path)
 }
 
-// Place returns a problem that was found later, in terms of Config, as one of the document: under its own path,
-// with the place in its text.
+// Place converts a later problem in terms of Config to one of the document: under its own path, with the position in its text.
 func (d *Decoded) Place(p nodeconfig.Problem) nodeconfig.Problem {
 	return d.locate(p.Translated(d.Origin, d.nameOf))
 }
 
-// nameOf is what the author of the document calls a setting.
+// nameOf returns the document author's name for a setting.
 func (d *Decoded) nameOf(setting string) string {
 	if d.lacks != nil && d.lacks(setting) {
 		return strings.TrimPrefix(setting, "$.") + " (in a native document that is merged with this one)"
@@ -221,8 +219,8 @@ func (d *Decoded) nameOf(setting string) string {
 	return strings.TrimPrefix(d.Origin(setting), "$.")
 }
 
-// PlaceEach is Place for a problem that is about all that the document says at a path of Config, and below: one for
-// each of the document's own settings there. That of one section of Config may be in several of the document's.
+// PlaceEach is Place for a problem about all values at or below a path of Config: it returns one for each of the document's own
+// settings there. One section of Config may come from several sections of the document.
 func (d *Decoded) PlaceEach(p nodeconfig.Problem) []nodeconfig.Problem {
 	if d.origins == nil {
 		return []nodeconfig.Problem{p}
@@ -237,7 +235,7 @@ func (d *Decoded) PlaceEach(p nodeconfig.Problem) []nodeconfig.Problem {
 	return placed
 }
 
-// locate adds the place in the text to a problem that has the document's path.
+// locate adds the position in the text to a problem with the document's path.
 func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
 	if p.Line == 0 && p.Document == "" {
 		if n := d.values.At(p.Path); n != nil {
@@ -247,10 +245,10 @@ func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
 	return p
 }
 
-// Decode reads a document. The dialect is detected where name is empty.
+// Decode reads a document. If name is empty, it detects the dialect.
 func Decode(data []byte, name string) Decoded { return DecodeAs(data, Reading{Dialect: name}) }
 
-// DecodeAs reads a document as it is said.
+// DecodeAs reads a document with a given Reading.
 func DecodeAs(data []byte, as Reading) Decoded {
 	name := as.Dialect
 	if isWindowsUserData(data) {
@@ -283,7 +281,7 @@ func DecodeAs(data []byte, as Reading) Decoded {
 		for _, p := range found {
 			problems = append(problems, read.Place(p))
 		}
-		nodeconfig.Default(config) // what was taken out is as if it had never been there
+		nodeconfig.Default(config) // for a removed value, the default applies
 	}
 	read.Problems = unique(problems)
 	return read
@@ -298,8 +296,8 @@ func (as *Reading) translate(d *Dialect, tree *document.Node) translated {
 	return result
 }
 
-// Parse reads the text of a document: JSON, YAML, or what a dialect has of its own. The problems are those of the text alone; if
-// it cannot be read, there is no tree. Where name is empty, the document may be of any dialect.
+// Parse parses a document: JSON, YAML, or a dialect's own form. The problems are only those of the text. If the text cannot be
+// parsed, the tree is nil. If name is empty, the document may be in any dialect.
 func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
 	for _, d := range dialects {
 		if d.text == nil || name != "" && d.Name != name {
@@ -329,8 +327,7 @@ func failed(name string, problems ...nodeconfig.Problem) Decoded {
 	return Decoded{Dialect: name, Config: new(nodeconfig.NodeConfig), Problems: problems}
 }
 
-// Of names the dialect that a document says it is written in; empty where it says none. Of a document of another
-// program, another says what it is.
+// Of returns the dialect that a document names, or "". For a document of another program, another describes it.
 func Of(tree *document.Node) (name, another string) {
 	if d, _ := choose(tree, ""); d != nil {
 		return d.Name, ""
@@ -359,8 +356,8 @@ func choose(tree *document.Node, name string) (*Dialect, string) {
 	return nil, "is not a known contract: " + want
 }
 
-// unique sorts problems and keeps one for each path: where a value could not be read and is then
-// missing, the first says it all. Fatal problems are kept before others.
+// unique sorts problems and keeps one for each path: if a value could not be read and is therefore missing, the first problem is
+// enough. Fatal problems win over others.
 func unique(problems []nodeconfig.Problem) []nodeconfig.Problem {
 	seen := make(map[string]bool, len(problems))
 	var kept []nodeconfig.Problem

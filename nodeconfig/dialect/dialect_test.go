@@ -18,7 +18,7 @@ import (
 
 const nativeBase = "../../examples/native/minimal.yaml"
 
-// baseOf is the document of a dialect of which the cases of testdata are variations: its smallest example.
+// baseOf is the dialect's smallest example, of which the cases of testdata are variations.
 func baseOf(t testing.TB, name string) string {
 	t.Helper()
 	found, err := filepath.Glob("../../examples/" + name + "/minimal.*")
@@ -110,7 +110,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestDecode reads the documents of testdata, which say what is wrong with them.
+// TestDecode reads the documents of testdata, which include their expected problems.
 func TestDecode(t *testing.T) {
 	for _, name := range dialect.Names() {
 		for _, c := range contracts.Load(t, baseOf(t, name), "testdata/"+name+".yaml") {
@@ -127,7 +127,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// checkInvariants checks what holds of every document.
+// checkInvariants checks the rules for every document.
 func checkInvariants(t *testing.T, got dialect.Decoded) {
 	t.Helper()
 	if got.Config == nil {
@@ -164,7 +164,7 @@ func checkInvariants(t *testing.T, got dialect.Decoded) {
 	}
 }
 
-// aksPath reports whether a problem's path is one of AKS's contract.
+// aksPath reports whether a problem's path is in AKS's contract.
 func aksPath(p nodeconfig.Problem) bool {
 	name := strings.TrimPrefix(p.Path, "$.")
 	if end := strings.IndexAny(name, ".["); end >= 0 {
@@ -174,8 +174,8 @@ func aksPath(p nodeconfig.Problem) bool {
 	return p.Path == "$" || field != nil || p.Kind == nodeconfig.Unknown || p.Kind == nodeconfig.Dropped
 }
 
-// TestPlaces: a problem has the line and column of the value it is about, whoever finds it: the parser, the
-// decoder, the validation, the translation, or the planner, in the document's own spelling.
+// TestPlaces: every problem has the line and column of its value, in the document's own spelling, whether it comes from the parser,
+// the decoder, the validation, the translation, or the planner.
 func TestPlaces(t *testing.T) {
 	const native = `apiVersion: slipway.dev/v1
 kind: NodeConfig
@@ -225,8 +225,8 @@ kubelet:
 	}
 }
 
-// TestLeftOutIsNeverGiven: a value that is not fatal and of no use makes the same config as none. The
-// cases are those of nodeconfig's validation.
+// TestLeftOutIsNeverGiven: an unusable value that is not fatal gives the same config as no value. The cases are those of
+// nodeconfig's validation.
 func TestLeftOutIsNeverGiven(t *testing.T) {
 	files, err := filepath.Glob("../testdata/validate/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -280,7 +280,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestCanonical: the document's canonical form does not depend on how it is written.
+// TestCanonical: the document's canonical form does not depend on its spelling.
 func TestCanonical(t *testing.T) {
 	const want = `{"kubelet_config":{"kubelet_flags":{"--b":"1","--v":"2"}},"version":"v1","x":[1,null]}`
 	for _, doc := range []string{

@@ -5,13 +5,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Extends reports whether a native document can be merged with a document of a dialect: it sets what the dialect has no field for.
+// Extends reports whether a native document can be merged with a document of a dialect. It sets what the dialect has no field for.
 func Extends(name string) bool { return name == EKSCTL }
 
-// Extend returns a document with a native one merged over what it says of its node. It is a native document, and its problems have
-// the paths of the document that has the value.
+// Extend merges a native document over the node's part of d. The result is a native document. Its problems have the paths of the
+// document with the value.
 func (d *Decoded) Extend(native *document.Node) Decoded {
-	base := *d // the caller may put the result in its place
+	base := *d // the caller may overwrite d with the result
 	written, err := document.Parse(nodeconfig.Encode(base.Written()))
 	if err != nil {
 		panic("a config of this program's own cannot be read: " + err.Error())
@@ -35,7 +35,7 @@ func (d *Decoded) Extend(native *document.Node) Decoded {
 		return base.origins(path)
 	}
 	for _, p := range extended.Problems {
-		p.Line, p.Column = 0, 0 // they are those of the merged document
+		p.Line, p.Column = 0, 0 // they are positions in the merged document
 		p.Path = extended.origin(p.Path)
 		base.Problems = append(base.Problems, p)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// foreignDocuments are the documents of other programs that somebody may take for a contract, by the beginning of their
-// apiVersion, by the field that only they have, with dots between names, or by both. The first that fits is named.
+// foreignDocuments are the documents of other programs that a user may take for a contract, by the prefix of their apiVersion, by a
+// field that only they have, with dots between names, or by both. The first match counts.
 var foreignDocuments = []struct {
 	apiVersion, field string
 	// is completes "the document ...", with what to do.
@@ -28,13 +28,13 @@ var foreignDocuments = []struct {
 	{field: "clusters", is: "is a kubeconfig without its apiVersion v1 and kind Config"},
 }
 
-// windowsOnly says why a contract for Windows is refused.
+// windowsOnly is why a contract for Windows is refused.
 const windowsOnly = "is for Windows, and Slipway makes Linux nodes"
 
-// windowsUserData are the first words of user data that EC2 runs on Windows.
+// windowsUserData are the prefixes of user data that EC2 runs on Windows.
 var windowsUserData = []string{"<powershell>", "<script>", "<persist>", "version: 1.0\ntasks:\n- task: executescript"}
 
-// describeForeign says what a document is that is no contract, or nothing.
+// describeForeign describes a document of another program. It returns "" for an unknown document.
 func describeForeign(tree *document.Node) string {
 	for _, o := range foreignDocuments {
 		if strings.HasPrefix(tree.GetText("apiVersion"), o.apiVersion) && (o.field == "" || hasField(tree, o.field)) {
@@ -54,7 +54,7 @@ func hasField(tree *document.Node, path string) (has bool) {
 	return true
 }
 
-// isWindowsUserData reports whether a text is what EC2 runs on Windows.
+// isWindowsUserData reports whether a text is user data that EC2 runs on Windows.
 func isWindowsUserData(data []byte) bool {
 	begin := bytes.ToLower(bytes.TrimSpace(data[:min(len(data), 256)]))
 	for _, word := range windowsUserData {

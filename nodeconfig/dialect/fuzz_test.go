@@ -10,9 +10,9 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// FuzzDecode: whatever comes in, in any dialect, there is a config; without a fatal problem it is
-// complete and valid; problems are sorted, and one for each path; and the canonical form is read like
-// the document itself.
+// FuzzDecode: every input, in any dialect, gives a config. Without a fatal problem the config is
+// complete and valid. Problems are sorted, one for each path. The canonical form is read like the
+// document itself.
 func FuzzDecode(f *testing.F) {
 	for _, name := range dialect.Names() {
 		for _, c := range contracts.Load(f, baseOf(f, name), "testdata/"+name+".yaml") {
@@ -41,7 +41,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("the canonical form became\n%s\nwas\n%s", again.Canonical(), got.Canonical())
 		}
 		if len(got.Problems) > 0 {
-			return // a field that is written by two names is one that comes first
+			return // of a field that the document has under two names, the first counts
 		}
 		if a, b := nodeconfig.Digest(again.Config), nodeconfig.Digest(got.Config); a != b || len(again.Problems) > 0 {
 			t.Errorf("the canonical form is read as\n%s\n%s\nthe document as\n%s", nodeconfig.Encode(again.Config), contracts.List(again.Problems), nodeconfig.Encode(got.Config))

@@ -5,7 +5,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
 )
 
-// Kubeadm is what joins a node to kubeadm's clusters: kubeadm join, its JoinConfiguration, or a kubeconfig.
+// Kubeadm is for the inputs that join a node to a kubeadm cluster: kubeadm join, its JoinConfiguration, or a kubeconfig.
 const Kubeadm = "kubeadm"
 
 var kubeadmJoin = Dialect{

@@ -6,19 +6,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// A Reader is a field of a document that changes nothing in a plan, and is no mistake there: something else
-// reads it. Of every other field the planner makes something, or there is a warning (TestNothingIsDroppedInSilence,
-// TestEveryLeafCounts).
+// A Reader is a field of a document that changes nothing in a plan, and is still no mistake, because another program reads it.
+// Every other field changes the plan, or causes a warning (TestNothingIsDroppedInSilence, TestEveryLeafCounts).
 type Reader struct {
-	// Path is the field's, in its dialect's terms.
+	// Path is the field's path, in its dialect's terms.
 	Path string
-	// Applied says that the field changes what happens on a node, though nothing in its plan.
+	// Applied means that the field changes the node, although not its plan.
 	Applied bool
-	// Why says what becomes of it, or why nothing does.
+	// Why is the field's effect, or why it has no effect.
 	Why string
 }
 
-// Unplanned returns the fields of a dialect that change nothing in a plan, and that cause no warning.
+// Unplanned returns the fields of a dialect that change nothing in a plan, and cause no warning.
 func Unplanned(dialect string) []Reader {
 	if d := Named(dialect); d != nil {
 		return slices.Clone(d.unplanned)
@@ -26,7 +25,7 @@ func Unplanned(dialect string) []Reader {
 	return nil
 }
 
-// ReaderOf says what becomes of a field that is one of [Unplanned], or is below one.
+// ReaderOf returns the entry of [Unplanned] for a field that is in it, or below one in it.
 func ReaderOf(dialect, path string) (r Reader, ok bool) {
 	if d := Named(dialect); d != nil {
 		for _, r := range d.unplanned {
