@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// heavy are the shapes of a document that take the most memory and time for their size: each is repeated up to the
-// limit of bytes, and up to the limit of signs.
+// heavy are the shapes of a document that take the most memory and time for their size. Each is repeated up to the limit of bytes,
+// and up to the limit of signs.
 var heavy = map[string]struct{ head, unit, tail string }{
 	"comments":        {"", "- # c\n", ""},
 	"only comments":   {"a: b\n", "# c\n", ""},
@@ -52,7 +52,7 @@ func shape(name string, bytes int) []byte {
 	return []byte(h.head + strings.Repeat(h.unit, max(n, 0)) + h.tail)
 }
 
-// sizes are how large a shape is tried: the largest document, and those with the most signs and with half of them.
+// sizes are the tried sizes of a shape: the largest document, and those with the most signs and with half of them.
 func sizes(name string) []int {
 	unit := len(heavy[name].unit)
 	return []int{document.MaxBytes, min(document.MaxSigns*unit, document.MaxBytes), min(document.MaxSigns/2*unit, document.MaxBytes)}
@@ -72,7 +72,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// TestMemory: no document of the largest size takes more than 32 MiB to read or to refuse, whatever its shape.
+// TestMemory: for every shape, a document of the largest size takes at most 32 MiB to read or to refuse.
 func TestMemory(t *testing.T) {
 	detector.Skip(t)
 	const most = 32 << 20
@@ -90,8 +90,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestDiffOfManyFields compares maps of as many fields as there may be: each is looked up once. It is a test of
-// work, not of time: with a look through all the fields for each, it would not end before the test's deadline.
+// TestDiffOfManyFields compares maps with the maximum number of fields: each is looked up once. It tests work, not time: with a
+// search through all fields for each one, it would not end before the test's deadline.
 func TestDiffOfManyFields(t *testing.T) {
 	wide := func(value string) *document.Node {
 		n := &document.Node{Kind: document.Map}

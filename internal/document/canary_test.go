@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// canary stands for a secret. It is a word, so that it fits everywhere; number is one that somebody
-// forgot to put in quotes.
+// canary represents a secret. It is a word, so that it fits everywhere; number is a secret whose
+// author forgot the quotes.
 const (
 	canary = "hunter2"
 	number = "31415926"
@@ -32,8 +32,8 @@ func TestErrorsDoNotRepeatValues(t *testing.T) {
 	}
 }
 
-// TestReportsDoNotRepeatValues puts a secret into every field, in every form. Only where a number is
-// wanted may a report show the number that is there.
+// TestReportsDoNotRepeatValues puts a secret into every field, in every form. A report may show a
+// number only if the field requires a number.
 func TestReportsDoNotRepeatValues(t *testing.T) {
 	wantNumbers := map[string]bool{"int": true, "int32": true, "int64": true, "float": true, "pint32": true}
 	for _, field := range []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// TestCanonicalSame: the files of one folder of testdata/same are one document, written in different
-// ways; they have the same canonical form, and it is its own canonical form.
+// TestCanonicalSame: the files in one folder of testdata/same are one document in different
+// spellings. They have the same canonical form, which is its own canonical form.
 func TestCanonicalSame(t *testing.T) {
 	folders, err := filepath.Glob("testdata/same/*")
 	if err != nil || len(folders) == 0 {
@@ -98,7 +98,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestAny is the tree as encoding/json would have it.
+// TestAny compares with the values of encoding/json.
 func TestAny(t *testing.T) {
 	n, err := document.Parse([]byte(`{"n":null,"b":true,"i":1.50,"s":"x","l":[1,null],"m":{},"e":[]}`))
 	if err != nil {

@@ -24,28 +24,28 @@ const (
 	asNumber
 )
 
-// codec is what Decode has to know of a type. It is found out once, and kept.
+// codec is Decode's description of a type. It is computed once and cached.
 type codec struct {
 	as as
 	t  reflect.Type
-	// elem is the type that a pointer points to, or of an item or entry.
+	// elem is the type of a pointer's target, or of an item or entry.
 	elem *codec
-	// fields are a struct's, by all their names.
+	// fields are a struct's fields, by all their names.
 	fields map[string]knownField
 }
 
-// knownField is a struct field as the document knows it.
+// knownField is a struct field in the document's terms.
 type knownField struct {
 	index int
 	name  string // canonical
 	codec *codec
 }
 
-// is reports whether it is a field, and the one of an index.
+// is reports whether it is the field with an index.
 func (f knownField) is(index int) bool { return f.codec != nil && f.index == index }
 
-// codecs are those of whole documents. The key holds the naming rule and the enumerations too, as dialects name the same
-// kind of struct in different ways.
+// codecs are those of whole documents. The key includes the naming rule and the enumerations, because dialects name the same kind
+// of struct differently.
 var codecs sync.Map
 
 type codecKey struct {
@@ -109,7 +109,7 @@ func (o *Options) isEnum(t reflect.Type) bool {
 	return is
 }
 
-// fieldsOf are the fields of a struct by their names.
+// fieldsOf returns the fields of a struct by their names.
 func (o *Options) fieldsOf(t reflect.Type, made map[reflect.Type]*codec) map[string]knownField {
 	fields := make(map[string]knownField)
 	for i := range t.NumField() {

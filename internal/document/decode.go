@@ -12,26 +12,26 @@ import (
 	"strings"
 )
 
-// The kinds of what Decode finds wrong.
+// The kinds of faults.
 const (
-	// Unknown is a field that the target does not have, or an enumeration value that the field does not have.
+	// Unknown: the target does not have the field, or the enumeration does not have the value.
 	Unknown = "Unknown"
-	// WrongType is a value of another type than the field's.
+	// WrongType: the value has another type than the field.
 	WrongType = "WrongType"
-	// Invalid is a value of the right type that is none of the field's.
+	// Invalid: the value has the right type, but the field does not allow it.
 	Invalid = "Invalid"
-	// Dropped is a value that is left out because of what else is there.
+	// Dropped: the value is left out because of another value.
 	Dropped = "Dropped"
 )
 
 // Fault is one thing that is wrong with a document.
 type Fault struct {
-	// Path is the value's. Known fields are in it by their canonical names, however the document spells
-	// them.
+	// Path is the value's path. It has the canonical names of known fields, in any spelling of the
+	// document.
 	Path string
 	// Kind is one of the kinds above.
 	Kind string
-	// Reason says what is wrong. It repeats no text of the document.
+	// Reason is what is wrong. It repeats no text of the document.
 	Reason string
 	// Line and Column are those of the value's Node.
 	Line, Column int32
@@ -39,17 +39,17 @@ type Fault struct {
 	Err error
 }
 
-// Options say how a document's names and values map to a Go type.
+// Options map a document's names and values to a Go type.
 type Options struct {
-	// Names returns the names by which a struct field is known in the document, the canonical one
-	// first; none for a field that is not part of the document.
+	// Names returns the names of a struct field in the document, the canonical one first. It
+	// returns no names for a field that is not part of the document.
 	Names func(reflect.StructField) []string
-	// Enum resolves an enumeration's value name; ok is false where t is no enumeration. known is
-	// false for a name (or a number, given as text) it does not have.
+	// Enum resolves the name of an enumeration's value. ok is false if t is not an enumeration.
+	// known is false if the enumeration does not have the name (or the number, given as text).
 	Enum func(t reflect.Type, name string) (value int64, known, ok bool)
-	// Strict is for those who refuse a field that is not known: it is not said to be ignored.
+	// Strict omits the text that an unknown field is ignored, for callers who refuse it.
 	Strict bool
-	// Report is told of each fault.
+	// Report is called for each fault.
 	Report func(Fault)
 }
 
@@ -62,8 +62,8 @@ func JSONNames(f reflect.StructField) []string {
 	return []string{name}
 }
 
-// Decode fills target, a pointer to a struct, from a map. Everything that fits is taken; every
-// problem is reported and spoils only the value it is about.
+// Decode fills target, a pointer to a struct, from a map. It sets every valid value; every problem
+// is reported and affects only its own value.
 func Decode(n *Node, target any, opts Options) {
 	d := decoder{Options: opts}
 	v := reflect.ValueOf(target).Elem()
@@ -75,13 +75,13 @@ func Decode(n *Node, target any, opts Options) {
 
 type decoder struct {
 	Options
-	// at is the path of what is decoded.
+	// at is the path of the value that is being decoded.
 	at      Path
 	unknown int
 }
 
-// MaxUnknown is how many unknown fields are reported one by one. More of them are no typos, and would
-// only hide what else is wrong.
+// MaxUnknown limits the unknown fields that are reported one by one. More of them are not typos,
+// and would hide the other problems.
 const MaxUnknown = 200
 
 // report reports a fault of a value, which is at the decoder's path.
@@ -95,7 +95,7 @@ func (d *decoder) report(n *Node, kind, format string, args ...any) {
 	d.Report(f)
 }
 
-// reportField reports a fault of a field by the name that it has in the document.
+// reportField reports a fault of a field under its name in the document.
 func (d *decoder) reportField(f *Field, kind, format string, args ...any) {
 	d.at.Enter(f.Name)
 	d.report(&f.Value, kind, format, args...)
@@ -136,8 +136,8 @@ func (d *decoder) value(n *Node, v reflect.Value, c *codec) bool {
 	return d.scalar(n, v, c)
 }
 
-// want reports a node of another kind. What it holds is not shown, since a number that should have
-// been in quotes may be a secret too.
+// want reports a node of another kind. It does not show the node's value, because a number without
+// its quotes may also be a secret.
 func (d *decoder) want(n *Node, kind Kind) bool {
 	if n.Kind == kind {
 		return true
@@ -161,7 +161,7 @@ func (d *decoder) text(n *Node, u encoding.TextUnmarshaler) bool {
 	return true
 }
 
-// ignored says what becomes of a field that is not known, by whether the caller is strict.
+// ignored is the end of the reason for an unknown field, by Options.Strict.
 var ignored = map[bool]string{false: ", ignored", true: ""}
 
 func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
@@ -210,7 +210,7 @@ func (d *decoder) list(n *Node, v reflect.Value, c *codec) bool {
 		if d.element(&n.Items[i], s.Index(kept), c.elem) {
 			kept++
 		} else {
-			s.Index(kept).SetZero() // what was good of it
+			s.Index(kept).SetZero() // the parts of it that were valid
 		}
 		d.at.Leave()
 	}
@@ -218,8 +218,8 @@ func (d *decoder) list(n *Node, v reflect.Value, c *codec) bool {
 	return true
 }
 
-// element decodes an entry of a map or an item of a list. Where it is null, that is reported: somebody
-// wrote it, and what it means is not the same to all readers.
+// element decodes an entry of a map or an item of a list. A null there is reported: the author
+// wrote it, and readers disagree about its meaning.
 func (d *decoder) element(n *Node, v reflect.Value, c *codec) bool {
 	if n.Kind == Null && c.as != asAny {
 		d.report(n, WrongType, `is null; write an empty text as ""`)
@@ -265,7 +265,8 @@ func (d *decoder) enumeration(n *Node, v reflect.Value, t reflect.Type) bool {
 		d.report(n, WrongType, "is %s, want the name of a value", n.Kind)
 		return false
 	case n.Kind == String && isJSONNumber(n.Text):
-		// protobuf's JSON reads a name, or a number that is no text (protobuf docs, ProtoJSON format: enum).
+		// protobuf's JSON reads a name, or a number that is not a string (protobuf docs, ProtoJSON
+		// format: enum).
 		d.report(n, Unknown, "is a number in quotes, ignored; use the name of a value, or the number without quotes")
 		return false
 	case !known:
@@ -276,13 +277,13 @@ func (d *decoder) enumeration(n *Node, v reflect.Value, t reflect.Type) bool {
 	return true
 }
 
-// isNumber reports whether a node is a number, or a string that holds one: protobuf's JSON allows
-// both.
+// isNumber reports whether a node is a number, or a string with a number in it: protobuf's JSON
+// allows both.
 func isNumber(n *Node) bool {
 	return (n.Kind == Number || n.Kind == String) && isJSONNumber(n.Text)
 }
 
-// describe names the kind of what is there instead of a number, and shows a number that does not do.
+// describe names the kind of a node that should be a number, and shows an invalid number.
 func describe(n *Node) string {
 	if n.Kind == Number {
 		return fmt.Sprintf("%s (%s)", n.Kind, n.Text)
@@ -290,7 +291,7 @@ func describe(n *Node) string {
 	return n.Kind.String()
 }
 
-// integer reads a whole number, or returns the kind of what is wrong, and the reason.
+// integer parses a whole number, or returns the kind of the fault, and the reason.
 func integer(n *Node, bits int) (_ int64, kind, reason string) {
 	if !isNumber(n) {
 		return 0, WrongType, fmt.Sprintf("is %s, want an integer", describe(n))
@@ -309,7 +310,7 @@ func integer(n *Node, bits int) (_ int64, kind, reason string) {
 	return i, "", ""
 }
 
-// Any returns the node as encoding/json would, numbers as json.Number.
+// Any returns the node as encoding/json would, with numbers as json.Number.
 func (n *Node) Any() any {
 	switch n.Kind {
 	case Bool:

@@ -51,7 +51,7 @@ func TestDecodeNumbers(t *testing.T) {
 	}
 }
 
-// TestDecodeNoNumbers: strings that Go's parser would take for a number and JSON has none for.
+// TestDecodeNoNumbers: strings that Go's parser accepts as numbers, and that are not JSON numbers.
 func TestDecodeNoNumbers(t *testing.T) {
 	for _, field := range []string{"int32", "int64", "float"} {
 		for _, text := range []string{"", " ", " 1", "1 ", "NaN", "nan", "inf", "+Inf", "-Infinity", "0x10", "0x1p4", "1_000", "true", "1.2.3", "１"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// sample has a field of each Go kind that can be decoded into.
+// sample has a field of each Go kind that Decode supports.
 type sample struct {
 	Text     string            `json:"text"`
 	Named    named             `json:"named"`
@@ -51,7 +51,7 @@ type (
 		Name string `json:"name"`
 		Size int32  `json:"size"`
 	}
-	// upper takes text in upper case only.
+	// upper accepts only upper case text.
 	upper struct{ text string }
 )
 
@@ -76,7 +76,7 @@ func colors(t reflect.Type, name string) (value int64, known, ok bool) {
 	return int64(i), i >= 0, true
 }
 
-// decoded is what comes of one document.
+// decoded is the result for one document.
 type decoded struct {
 	sample
 	reports []string
@@ -97,9 +97,9 @@ func decode(t *testing.T, doc string) decoded {
 	return d
 }
 
-// TestDecodeMatrix puts a literal of each kind into a field of each Go kind. The fields take what is
-// listed here, with the result as JSON; everything else is reported once, under the field's path, and
-// leaves the field as it was.
+// TestDecodeMatrix puts a literal of each kind into a field of each Go kind. The fields accept the
+// values that are listed here, with the result as JSON. Every other value is reported once, under
+// the field's path, and leaves the field unchanged.
 func TestDecodeMatrix(t *testing.T) {
 	literals := []string{`true`, `7`, `1.5`, `"text"`, `"UPPER"`, `"7"`, `"1.5"`, `"true"`, `"RED"`, `[]`, `{}`}
 	texts := map[string]string{`"text"`: `"text"`, `"UPPER"`: `"UPPER"`, `"7"`: `"7"`, `"1.5"`: `"1.5"`, `"true"`: `"true"`, `"RED"`: `"RED"`}
@@ -144,7 +144,7 @@ func TestDecodeMatrix(t *testing.T) {
 	}
 }
 
-// value is the field called name, as JSON.
+// value is the field with a name, as JSON.
 func value(t *testing.T, s *sample, name string) string {
 	t.Helper()
 	data, err := json.Marshal(s)
@@ -206,7 +206,7 @@ func TestDecodeReports(t *testing.T) {
 	}
 }
 
-// TestDecodeKeepsTheRest: a bad value spoils itself only, at any depth.
+// TestDecodeKeepsTheRest: a bad value affects only itself, at any depth.
 func TestDecodeKeepsTheRest(t *testing.T) {
 	d := decode(t, `{
 		"text": "a", "flag": "no", "int32": 3, "float": [],
@@ -243,7 +243,7 @@ func TestDecodeKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestDecodeWithoutEnumerations: a document may have none, and nobody need listen.
+// TestDecodeWithoutEnumerations: Options.Enum and Options.Report may be nil.
 func TestDecodeWithoutEnumerations(t *testing.T) {
 	n, err := document.Parse([]byte(`{"name":"x"}`))
 	if err != nil {

@@ -2,14 +2,14 @@ package document
 
 import "slices"
 
-// Change is a value that differs between two trees; Old or New is nil where it is missing.
+// Change is a value that differs between two trees. Old or New is nil if it is missing.
 type Change struct {
 	// Path is the JSON path of the value.
 	Path     string
 	Old, New *Node
 }
 
-// Diff compares two trees, map by map, below a path; a list of another length differs as a whole.
+// Diff compares two trees, map by map, below a path. A list of another length differs as a whole.
 func Diff(path string, a, b *Node) []Change {
 	switch {
 	case a == nil && b == nil:

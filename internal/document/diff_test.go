@@ -56,7 +56,7 @@ func wide(t testing.TB, keys int, value string) *document.Node {
 	return n
 }
 
-// Maps of many keys are compared whole; BenchmarkDiff shows that it takes no square of them.
+// Maps of many keys are compared whole; BenchmarkDiff shows that the time is not quadratic.
 func TestDiffOfWideMaps(t *testing.T) {
 	const keys = 6000
 	if changes := document.Diff("$", wide(t, keys, "1"), wide(t, keys, "2")); len(changes) != keys || changes[0].Path != "$.k0" {
@@ -64,7 +64,7 @@ func TestDiffOfWideMaps(t *testing.T) {
 	}
 }
 
-// BenchmarkDiff compares maps of equal keys; the time is in proportion to how many there are.
+// BenchmarkDiff compares maps of equal keys; the time is proportional to their number.
 func BenchmarkDiff(b *testing.B) {
 	for _, keys := range []int{600, 6000} {
 		one, two := wide(b, keys, "1"), wide(b, keys, "1")

@@ -1,10 +1,10 @@
-// Package document holds a configuration document as a tree: JSON or YAML in, one form out, or YAML for people.
+// Package document represents a configuration document as a tree. It reads JSON or YAML, and writes one canonical form, or YAML for
+// people.
 //
-// It exists so that every dialect is read under the same limits and the same tolerance: a
-// document is parsed once into a [Node], and [Decode] then fills a Go struct from it, field by
-// field, so that a bad value spoils its own field only. It knows nothing of what a document
-// means, does no I/O, and never repeats a string from a document in an error, since that string
-// may be a secret. nodeconfig and its dialects call it.
+// With it, every dialect has the same limits and the same tolerance: a document is parsed once into a [Node], and [Decode] then
+// fills a Go struct from it, field by field, so that a bad value affects only its own field. It knows nothing about a document's
+// meaning, does no I/O, and never repeats a string of a document in an error, because the string may be a secret. nodeconfig and
+// its dialects call it.
 package document
 
 import (
@@ -16,20 +16,20 @@ import (
 	"strings"
 )
 
-// Limits of a document. Azure's custom data ends at 64 KiB; a file on disk may be larger, but a
-// contract that needs more than this is a mistake or an attack.
+// Limits of a document. Azure's custom data has at most 64 KiB; a file on disk may be larger, but a contract that needs more than
+// this is a mistake or an attack.
 const (
 	MaxBytes = 1 << 20
 	MaxDepth = 64
 	MaxNodes = 10_000
-	// MaxSigns bounds what Signs counts in a text of YAML: a value in flow style takes two.
+	// MaxSigns limits the result of Signs for a text of YAML: a value in flow style has two.
 	MaxSigns = 2 * MaxNodes
 )
 
-// ErrTooLarge is wrapped by the error for a document beyond one of the limits.
+// ErrTooLarge is wrapped by the error of a document beyond one of the limits.
 var ErrTooLarge = errors.New("document too large")
 
-// Kind is what a Node is.
+// Kind is the kind of a Node.
 type Kind uint8
 
 // The kinds of a Node; they are JSON's.
@@ -42,7 +42,7 @@ const (
 	Map
 )
 
-// String names the kind as a person would, with its article.
+// String returns the kind's name for people, with its article.
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "a list", "a map"}[k]
 }
@@ -50,12 +50,11 @@ func (k Kind) String() string {
 // Node is one value of a document.
 type Node struct {
 	Kind Kind
-	// Line and Column are where the value begins, from 1, the column in characters; 0 in a tree that was not
-	// parsed.
+	// Line and Column are the position of the value, from 1, the column in characters. They are 0 in a tree that was not parsed.
 	Line, Column int32
-	// Block says that a string is written as a literal block of YAML. Its first line is the line after Line.
+	// Block reports whether a string is a literal block of YAML. Its first line is the line after Line.
 	Block bool
-	// Text is a string's value, or a number's or boolean's literal as JSON spells it.
+	// Text is a string's value, or the literal of a number or boolean in JSON's spelling.
 	Text string
 	// Items are a list's elements.
 	Items []Node
@@ -69,7 +68,7 @@ type Field struct {
 	Value Node
 }
 
-// Get returns the entry called name of a map.
+// Get returns a map's entry by name.
 func (n *Node) Get(name string) (*Node, bool) {
 	if n == nil || n.Kind != Map {
 		return nil, false
@@ -82,7 +81,7 @@ func (n *Node) Get(name string) (*Node, bool) {
 	return nil, false
 }
 
-// GetText returns the string called name of a map, empty where there is none.
+// GetText returns the string in a map's entry, or "".
 func (n *Node) GetText(name string) string {
 	if value, ok := n.Get(name); ok && value.Kind == String {
 		return value.Text
@@ -90,8 +89,7 @@ func (n *Node) GetText(name string) string {
 	return ""
 }
 
-// Parse reads a document: JSON when it begins with a brace, YAML otherwise. A byte order mark is
-// skipped. The top must be a map.
+// Parse parses a document: as JSON if it begins with a brace, else as YAML. A byte order mark is skipped. The top must be a map.
 func Parse(data []byte) (*Node, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(data), MaxBytes)
@@ -115,10 +113,10 @@ func Parse(data []byte) (*Node, error) {
 	return n, nil
 }
 
-// Signs counts what structures YAML or JSON. Each value but the first has such a sign before it, or shares it with
-// two others at most; and each comment is one. A library for YAML makes a tree of all values, of some 300 bytes each,
-// before anybody can count them, so these are counted first. Those in a text count as well: a text that is read by
-// people has many more words.
+// Signs counts the characters that structure YAML or JSON. Each value except the first has such a character before it, or shares it
+// with at most two others; and each comment counts as one. A YAML library builds a tree of all values, of some 300 bytes each,
+// before a caller can count them, so Parse counts these characters first. It also counts those within texts; a text for people has
+// many more words than that.
 func Signs(text []byte) int {
 	n := 0
 	for i, c := range text {
@@ -151,7 +149,7 @@ func (b *budget) spend(depth int) error {
 // FieldPath appends a map entry's name to a JSON path.
 func FieldPath(path, name string) string { return string(AppendField([]byte(path), name)) }
 
-// AppendField is [FieldPath] where the path is in a buffer.
+// AppendField is [FieldPath] for a path in a buffer.
 func AppendField(path []byte, name string) []byte {
 	if isIdentifier(name) {
 		return append(append(path, '.'), name...)
@@ -164,13 +162,13 @@ func IndexPath(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }
 
-// Within reports whether a path is another one, or below it.
+// Within reports whether a path is equal to another one, or below it.
 func Within(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// CutPath takes the last step off a path, and returns it if it is a name.
+// CutPath cuts the last step off a path, and returns it if it is a name.
 func CutPath(path string) (above, name string) {
 	above = path
 	for rest := strings.TrimPrefix(path, "$"); rest != ""; {
@@ -180,8 +178,8 @@ func CutPath(path string) (above, name string) {
 	return above, name
 }
 
-// Moved returns where a path came from. origin knows that of some paths, and what is below one of them is below its origin. A
-// path of which nothing is known is returned as it is.
+// Moved returns the origin of a path. origin knows the origin of some paths, and a path below one of them is below its origin.
+// Moved returns other paths unchanged.
 func Moved(path string, origin func(path string) (from string, ok bool)) string {
 	for prefix := path; ; {
 		if from, ok := origin(prefix); ok {
@@ -205,7 +203,7 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// AppendJSON appends the node as canonical JSON: names sorted, no spaces, numbers as written.
+// AppendJSON appends the node as canonical JSON: names sorted, no spaces, numbers in the document's spelling.
 func (n *Node) AppendJSON(dst []byte) []byte {
 	switch n.Kind {
 	case Null:

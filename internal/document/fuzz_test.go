@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// FuzzParse: whatever comes in, there is no panic and no more than the limits allow; and what is a
-// document has a canonical form, which is a document too, with the same canonical form.
+// FuzzParse: no input causes a panic or exceeds the limits. Every document has a canonical form,
+// which is a document with the same canonical form.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"../../examples/*/*", "testdata/same/*/*"} {
 		files, err := filepath.Glob(pattern)
@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// measure counts a tree's values and how deep they are.
+// measure counts a tree's values and their depth.
 func measure(n *document.Node) (nodes, depth int) {
 	nodes = 1
 	below := func(child *document.Node) {

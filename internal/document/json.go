@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON reads exactly one JSON value. Duplicate names are refused: which of the two was meant
-// cannot be known, and readers of the same bytes would differ.
+// parseJSON parses exactly one JSON value. Duplicate names are refused, because readers of the same bytes disagree
+// which of the two counts.
 //
-// It reads by itself, because encoding/json hands out one token at a time, with a copy of its text. What is wrong with a
-// text that is no JSON is asked of encoding/json.
+// It has its own parser, because encoding/json returns one token at a time, with a copy of its text. For text that is
+// not JSON, encoding/json provides the reason.
 func parseJSON(data []byte) (*Node, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("document is not UTF-8")
@@ -32,18 +32,18 @@ func parseJSON(data []byte) (*Node, error) {
 
 type jsonParser struct {
 	data []byte
-	// text is data once more. The texts of a tree are parts of it.
+	// text is data as a string. The strings of a tree are parts of it.
 	text string
-	// read is how much has been read.
+	// read is the number of bytes that were read.
 	read int
 	cursor
 	budget
 }
 
-// errSyntax says that a text is no JSON.
+// errSyntax: the text is not JSON.
 var errSyntax = errors.New("not JSON")
 
-// next goes on to the next character that is no space, and returns it, or 0 at the end.
+// next moves to the next character that is not a space, and returns it, or 0 at the end.
 func (p *jsonParser) next() byte {
 	for ; p.read < len(p.text); p.read++ {
 		switch c := p.text[p.read]; c {
@@ -55,12 +55,12 @@ func (p *jsonParser) next() byte {
 	return 0
 }
 
-// fault is an error at the value or name where the cursor is.
+// fault is an error at the cursor's value or name.
 func (p *jsonParser) fault(format string, args ...any) error {
 	return &SyntaxError{Line: int(p.line) + 1, Column: int(p.column) + 1, format: "json", reason: fmt.Sprintf(format, args...)}
 }
 
-// where says what is wrong with a text that is no JSON, and at which place.
+// where returns the error of text that is not JSON, with its position.
 func (p *jsonParser) where(err error) error {
 	if !errors.Is(err, errSyntax) {
 		return err
@@ -72,7 +72,7 @@ func (p *jsonParser) where(err error) error {
 		p.to(len(p.data))
 		return p.fault("the document is cut off after %d bytes", len(p.data))
 	}
-	p.to(int(syntax.Offset) - 1) // it counts the byte that is wrong
+	p.to(int(syntax.Offset) - 1) // it counts the wrong byte
 	return p.fault("%s", syntax)
 }
 
@@ -93,7 +93,7 @@ func (p *jsonParser) value(depth int) (n Node, err error) {
 	return n, err
 }
 
-// single reads a value that holds no others.
+// single parses a scalar value.
 func (p *jsonParser) single(first byte) (Node, error) {
 	switch first {
 	case '"':
@@ -126,7 +126,7 @@ func (p *jsonParser) word(word string) error {
 	return nil
 }
 
-// quoted reads a text in quotes.
+// quoted parses a string in quotes.
 func (p *jsonParser) quoted() (string, error) {
 	start, escaped := p.read, false
 	for i := start + 1; i < len(p.text); i++ {
@@ -143,7 +143,7 @@ func (p *jsonParser) quoted() (string, error) {
 			return text, nil
 		case c == '\\':
 			escaped = true
-			i++ // what follows may be a quote
+			i++ // the next character may be a quote
 		case c < ' ':
 			return "", errSyntax
 		}
@@ -151,7 +151,7 @@ func (p *jsonParser) quoted() (string, error) {
 	return "", errSyntax
 }
 
-// list reads a list, at whose bracket the parser is.
+// list parses a list, at its bracket.
 func (p *jsonParser) list(depth int) (Node, error) {
 	n := Node{Kind: List}
 	if err := p.spend(depth); err != nil {
@@ -172,7 +172,7 @@ func (p *jsonParser) list(depth int) (Node, error) {
 	return n, nil
 }
 
-// ends reads what follows an entry: a comma, or the bracket at the end of them.
+// ends parses the text after an entry: a comma, or the closing bracket.
 func (p *jsonParser) ends(bracket byte) (bool, error) {
 	c := p.next()
 	if c != bracket && c != ',' {
@@ -182,7 +182,7 @@ func (p *jsonParser) ends(bracket byte) (bool, error) {
 	return c == bracket, nil
 }
 
-// object reads a map, at whose bracket the parser is.
+// object parses a map, at its bracket.
 func (p *jsonParser) object(depth int) (Node, error) {
 	n := Node{Kind: Map}
 	if err := p.spend(depth); err != nil {
@@ -216,7 +216,7 @@ func (p *jsonParser) object(depth int) (Node, error) {
 	return n, nil
 }
 
-// name reads a field's name. The cursor is there.
+// name parses a field's name, at the cursor.
 func (p *jsonParser) name() (string, error) {
 	if p.next() != '"' {
 		return "", errSyntax
@@ -225,8 +225,8 @@ func (p *jsonParser) name() (string, error) {
 	return p.quoted()
 }
 
-// AppendString appends s as a JSON string, escaping only what JSON requires, so that the bytes do
-// not depend on a library's taste.
+// AppendString appends s as a JSON string. It escapes only what JSON requires, so that the bytes do not depend on a
+// library's choice.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// reference reads JSON token by token with encoding/json: slower, and right. It knows columns of ASCII only.
+// reference parses JSON token by token with encoding/json, which is slower and correct. It only knows columns of ASCII.
 type reference struct {
 	text  string
 	dec   *json.Decoder
@@ -88,7 +88,7 @@ func (r *reference) value(depth int) (document.Node, error) {
 	return n, nil
 }
 
-// sameAsReference compares what becomes of a text that begins with a brace.
+// sameAsReference compares the results for a text that begins with a brace.
 func sameAsReference(t *testing.T, data []byte) {
 	t.Helper()
 	trimmed := bytes.TrimSpace(data)
@@ -139,7 +139,7 @@ func sameAsReference(t *testing.T, data []byte) {
 	}
 }
 
-// seeds are real documents, and such as have something of every kind.
+// seeds are real documents, and documents with something of every kind.
 func seeds(t testing.TB) [][]byte {
 	t.Helper()
 	texts := [][]byte{
@@ -163,8 +163,8 @@ func seeds(t testing.TB) [][]byte {
 	return texts
 }
 
-// TestReadsAsEncodingJSON changes bytes of documents, cuts them and repeats parts of them: the tree is encoding/json's with
-// all places, and so is every error.
+// TestReadsAsEncodingJSON changes bytes of documents, cuts them and repeats parts of them. The tree equals encoding/json's, with
+// all positions, and so does every error.
 func TestReadsAsEncodingJSON(t *testing.T) {
 	const bytesOfJSON = "{}[]\",:0123456789-+.eE \t\r\n\\/utrflnsabd'x\x00\x1f"
 	random := rand.New(rand.NewPCG(1, 2))

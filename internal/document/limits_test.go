@@ -9,14 +9,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// TestLimits holds both notations to the same limits: the largest document that is allowed, and the
-// smallest that is not.
+// TestLimits checks that both notations have the same limits: with the largest allowed document,
+// and the smallest refused one.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	nested := func(prefix string, depth int) string {
 		return prefix + strings.Repeat("[", depth) + strings.Repeat("]", depth)
 	}
-	// The map and the list are values too.
+	// The map and the list are values, too.
 	values := func(begin string, n int, end string) string {
 		return begin + strings.Repeat("0,", n-3) + "0" + end
 	}
@@ -59,7 +59,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestYAMLDepth: the YAML library has a limit of its own, far above this one.
+// TestYAMLDepth: the YAML library has a separate limit, far above this one.
 func TestYAMLDepth(t *testing.T) {
 	for _, in := range []string{
 		"a: " + strings.Repeat("[", 500_000),
@@ -73,7 +73,7 @@ func TestYAMLDepth(t *testing.T) {
 	}
 }
 
-// doubling is a document of n lines, each of which is twice the one before.
+// doubling is a document of n lines, each of which is twice as large as the one before.
 func doubling(n int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 x\n")
@@ -83,7 +83,7 @@ func doubling(n int) string {
 	return b.String()
 }
 
-// longText is a document that begins with a text of half a megabyte less a bit, in a pattern, and
+// longText is a document that begins with a text of almost half a megabyte, in a pattern, and
 // repeats it n times.
 func longText(pattern string, n int) string {
 	return fmt.Sprintf(pattern, strings.Repeat("x", document.MaxBytes/2-1000)) + strings.Repeat("*x, ", n) + "]"

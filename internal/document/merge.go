@@ -7,7 +7,7 @@ import (
 
 // Merged is several documents as one.
 type Merged struct {
-	// Top is the document that they are together. It shares what it has with them.
+	// Top is the merged document. It shares its values with the documents.
 	Top Node
 
 	documents []Finder
@@ -19,11 +19,11 @@ type value struct {
 	node     *Node
 }
 
-// Merge makes one document of several. A later one goes before an earlier one: a map gets the entries of both, by their
-// names, and every other value stands for the whole of the earlier one, lists too. A null says nothing, so it does not
-// take anything away; false, 0, "" and an empty list are values like others.
+// Merge merges several documents. A later one wins over an earlier one: a map gets the entries of both, by name, and every other
+// value, including a list, replaces the earlier one. A null has no effect, so it does not remove anything; false, 0, "" and an
+// empty list are values like others.
 //
-// Merging does not depend on how documents are grouped, as long as none has a map where another one has something else.
+// The result does not depend on how documents are grouped, as long as none has a map where another one has another type.
 func Merge(documents ...*Node) *Merged {
 	m := new(Merged)
 	for _, d := range documents {
@@ -41,7 +41,7 @@ func (m *Merged) tops() []value {
 	return tops
 }
 
-// Without returns the map of what n has and part lacks or has another value for: Merge(part, n.Without(part)) has all of n.
+// Without returns a map of n's values that part lacks or has differently: Merge(part, n.Without(part)) has all of n.
 func (n *Node) Without(part *Node) *Node {
 	rest := &Node{Kind: Map}
 	for _, f := range n.Fields {
@@ -60,8 +60,8 @@ func (n *Node) Without(part *Node) *Node {
 	return rest
 }
 
-// At returns the value at a JSON path, or else the innermost value that is there and has it within, and the number of
-// the document that it is from. It is nil where that is only the whole of the documents.
+// At returns the value at a JSON path, or the innermost existing value above it, and the number of its document. It is nil if only
+// the whole documents are above it.
 func (m *Merged) At(path string) (document int, found *Node) {
 	at := effective(m.tops())
 	rest := path[min(len(path), len("$")):]
@@ -87,7 +87,7 @@ func (m *Merged) At(path string) (document int, found *Node) {
 	return document, found
 }
 
-// effective returns those values of one path that count, of which there is one at least: the last one, or the last maps.
+// effective returns those values of one path that count, at least one: the last one, or the last maps.
 func effective(values []value) []value {
 	said := slices.DeleteFunc(slices.Clone(values), func(v value) bool { return v.node.Kind == Null })
 	if len(said) == 0 {

@@ -25,7 +25,7 @@ func merged(trees ...*document.Node) string {
 	return string(document.Merge(trees...).Top.AppendJSON(nil))
 }
 
-// TestMerge: maps have the entries of all documents, and of everything else there is the last that says something.
+// TestMerge: maps have the entries of all documents, and for all else the last value that is not null counts.
 func TestMerge(t *testing.T) {
 	for _, c := range []struct{ documents, want string }{
 		{`{}`, `{}`},
@@ -50,7 +50,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestWithoutLeavesTheRest: the rest has what only the whole has, and merged over the part it gives the whole again.
+// TestWithoutLeavesTheRest: the rest has the values that only the whole has. Merged over the part, it gives the whole again.
 func TestWithoutLeavesTheRest(t *testing.T) {
 	for _, c := range []struct{ whole, part, want string }{
 		{`{}`, `{}`, `{}`},
@@ -74,8 +74,7 @@ func TestWithoutLeavesTheRest(t *testing.T) {
 	}
 }
 
-// TestMergedAt: a value is found in the document that it is from, under either spelling; one that is missing, in what is
-// around it.
+// TestMergedAt: a value is found in its document, under either spelling; a missing one is found in the value above it.
 func TestMergedAt(t *testing.T) {
 	m := document.Merge(parseAll(t, `{"a":{"b":1,"c":[1,{"d":2}]},"e":{"x":1},"snake_case":1}`, "# second\na:\n  b: 2\n  c: [1]\ne:", `{"camelCase":{},"a":null}`)...)
 	for _, c := range []struct {
@@ -103,8 +102,8 @@ func TestMergedAt(t *testing.T) {
 	}
 }
 
-// FuzzMerge: a document alone, with nothing, or twice is itself; the order of grouping does not matter; every value of the
-// whole is that of the document in which it is found.
+// FuzzMerge: a document merged alone, with an empty one, or twice, is unchanged; grouping does not matter; every value of the
+// result equals that of the document in which it is found.
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"a":{"b":[1]},"c":null}`), []byte("a: {b: 2}\nc: {d: 1}"), []byte(`{"c":{"d":null,"e":[]}}`))
 	f.Fuzz(func(t *testing.T, a, b, c []byte) {
@@ -144,7 +143,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// mixed reports whether one tree has a map where the other one has something else.
+// mixed reports whether one tree has a map where the other one has another type.
 func mixed(a, b *document.Node) bool {
 	if a.Kind == document.Null || b.Kind == document.Null || a.Kind != document.Map && b.Kind != document.Map {
 		return false
@@ -155,7 +154,7 @@ func mixed(a, b *document.Node) bool {
 	})
 }
 
-// spelled counts the ways in which documents spell a name.
+// spelled counts a name's spellings in the documents.
 func spelled(trees []*document.Node, name string) int {
 	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
 	var ways []string

@@ -6,9 +6,9 @@ import (
 	"reflect"
 )
 
-// Overlay puts what one struct says over what another one of its type says: a map gets the entries of both, by their keys, and every
-// other value that says something stands for the whole of the earlier one, lists too. A field that is zero says nothing, and neither does
-// a nil. Nothing is shared afterwards. It is [Merge] for values of Go. A struct without exported fields is one value.
+// Overlay merges one struct over another one of its type: a map gets the entries of both, by key, and every other value that is
+// set, including a list, replaces the earlier one. A zero field and a nil are unset. The two share nothing afterwards. It is
+// [Merge] for Go values. A struct without exported fields is one value.
 func Overlay[T any](into, from *T) {
 	overlayFields(reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem())
 }
@@ -16,7 +16,7 @@ func Overlay[T any](into, from *T) {
 // overlayFields is [Overlay] of two structs.
 func overlayFields(into, from reflect.Value) {
 	for i := range from.NumField() {
-		// A struct says what is in it, so it is looked at once, and not once more for each struct that it is in.
+		// A struct is visited once, and not again for each struct that contains it.
 		if f := from.Field(i); f.Kind() == reflect.Struct && !isOpaque(f) {
 			overlayFields(into.Field(i), f)
 		} else if !f.IsZero() {
@@ -25,10 +25,10 @@ func overlayFields(into, from reflect.Value) {
 	}
 }
 
-// isOpaque reports whether a struct is one value: only its own package can look into it.
+// isOpaque reports whether a struct is one value, because only its own package can read its fields.
 func isOpaque(v reflect.Value) bool { return v.NumField() > 0 && !v.Field(0).CanInterface() }
 
-// overlayValue puts a value that says something, were it its zero value, over what there is.
+// overlayValue replaces the earlier value by one that is set, even if it is the zero value.
 func overlayValue(into, from reflect.Value) {
 	switch from.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
@@ -66,7 +66,7 @@ func overlayValue(into, from reflect.Value) {
 	}
 }
 
-// overlayMap puts the entries of a map into another one.
+// overlayMap merges the entries of a map into another one.
 func overlayMap(into, from reflect.Value) {
 	if into.IsNil() {
 		into.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
@@ -96,7 +96,7 @@ func overlayMap(into, from reflect.Value) {
 	}
 }
 
-// isPlain reports whether nothing of a value can change behind it, so that it is copied as it is.
+// isPlain reports whether a value contains no reference, so that it can be copied by assignment.
 func isPlain(v reflect.Value) bool {
 	if v.Kind() == reflect.Interface && !v.IsNil() {
 		v = v.Elem()
@@ -110,7 +110,7 @@ func isPlain(v reflect.Value) bool {
 	return true
 }
 
-// overlayData puts data as a document has it, such as the kubelet's configuration, into data that no other code has.
+// overlayData merges free data, such as the kubelet's configuration, into data that no other code shares.
 func overlayData(into, from map[string]any) {
 	for name, later := range from {
 		earlier, had := into[name]
@@ -130,7 +130,7 @@ func overlayData(into, from map[string]any) {
 	}
 }
 
-// overlaidAny is one value of data over another one; nil for none.
+// overlaidAny returns one value of data merged over another one. earlier may be nil.
 func overlaidAny(earlier, later any) any {
 	if copied, ok := copyAny(later); ok {
 		return copied
@@ -144,7 +144,7 @@ func overlaidAny(earlier, later any) any {
 	return merged.Interface()
 }
 
-// copyAny copies a value as a document has them, with all that is in it. It reports whether it knows the value.
+// copyAny copies a value of free data deeply. It reports whether it knows the value's type.
 func copyAny(v any) (copied any, ok bool) {
 	switch v := v.(type) {
 	case string, bool, json.Number:

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// parseCase is a document and its canonical form, or a part of the error it is refused with.
+// parseCase is a document and its canonical form, or a part of its error.
 type parseCase struct{ name, in, want, err string }
 
 func TestParseJSON(t *testing.T) {
@@ -127,8 +127,8 @@ func run(t *testing.T, cases []parseCase) {
 	}
 }
 
-// TestParseTruncated cuts real documents at each byte. Half a JSON document is never a document; half
-// a YAML document may be one, and then it has nothing that the whole one has not.
+// TestParseTruncated cuts real documents at each byte. A truncated JSON document is never a
+// document; a truncated YAML document may be one, but has nothing that the whole one does not have.
 func TestParseTruncated(t *testing.T) {
 	detector.Skip(t)
 	t.Parallel()

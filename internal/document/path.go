@@ -1,7 +1,7 @@
 package document
 
-// Path is where in a document a walk is. It puts the path together only for who asks, which is when something is wrong
-// there.
+// Path is the position of a walk through a document. It builds the path only if the caller needs it, which is when there is a
+// fault.
 type Path struct{ steps []pathStep }
 
 // pathStep is a step to an entry of a map, or to an item of a list if its index is not negative.
@@ -16,7 +16,7 @@ func (p *Path) Enter(name string) { p.enter(pathStep{name, -1}) }
 // EnterItem goes to an item of a list.
 func (p *Path) EnterItem(i int) { p.enter(pathStep{index: i}) }
 
-// usualDepth is deeper than the documents that there usually are.
+// usualDepth is deeper than usual documents.
 const usualDepth = 12
 
 func (p *Path) enter(s pathStep) {

@@ -10,18 +10,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// SyntaxError is why a document cannot be read, and where.
+// SyntaxError is why a document cannot be parsed, with the position.
 type SyntaxError struct {
-	// Line and Column are counted from 1, the column in characters; both are 0 where the place is not known.
+	// Line and Column are counted from 1, the column in characters. Both are 0 if the position is unknown.
 	Line, Column int
 	// format is "json" or "yaml".
 	format, reason string
 }
 
-// Reason names the format and the reason, without the place. It repeats no value of the document.
+// Reason returns the format and the reason, without the position. It repeats no value of the document.
 func (e *SyntaxError) Reason() string { return e.format + ": " + e.reason }
 
-// Error is the reason with the place.
+// Error returns the reason with the position.
 func (e *SyntaxError) Error() string {
 	if e.Line == 0 {
 		return e.Reason()
@@ -29,7 +29,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s, line %d column %d: %s", e.format, e.Line, e.Column, e.reason)
 }
 
-// cursor finds line and column of offsets in a text, each at or after the one before, in one pass.
+// cursor finds line and column of ascending offsets in a text, in one pass.
 type cursor struct {
 	text         []byte
 	offset       int
@@ -58,10 +58,9 @@ func (c *cursor) to(offset int) (line, column int32) {
 	return c.line + 1, c.column + 1
 }
 
-// yamlError says where a text is no YAML. The library's message has the line where the construct began
-// around what is wrong, and counts lines from 0 in some errors and from 1 in others. Its parser knows the
-// place itself, in fields that are not exported; where another version of it has no such fields, the
-// error has no place.
+// yamlError returns the position at which a text is not YAML. The library's message has the line where the surrounding construct
+// began, and counts lines from 0 in some errors and from 1 in others. Its parser knows the exact position, in unexported fields. If
+// another version of the library has no such fields, the error has no position.
 func yamlError(dec *yaml.Decoder, text []byte, err error) error {
 	e := &SyntaxError{format: "yaml", reason: strings.TrimPrefix(err.Error(), "yaml: ")}
 	outer := member(reflect.ValueOf(dec).Elem(), "parser")
@@ -70,7 +69,7 @@ func yamlError(dec *yaml.Decoder, text []byte, err error) error {
 	switch {
 	case !reason.IsValid():
 		return e
-	case reason.String() == "": // not the parser's, but about what it has parsed
+	case reason.String() == "": // not the parser's error, but one about the parsed content
 		e.Line, e.Column = markOf(member(outer, "event"), "start_mark")
 		// The message repeats a text that begins with an asterisk, perhaps a password, as the name of an anchor.
 		e.reason = "an alias without its anchor; put a text that begins with * in quotes"
@@ -82,22 +81,22 @@ func yamlError(dec *yaml.Decoder, text []byte, err error) error {
 	if context := member(parser, "context").String(); begin > 0 && context != "" && begin < e.Line {
 		end, _ := (&cursor{text: text}).to(len(strings.TrimRight(string(text), " \t\r\n")))
 		if context == simpleKey || e.Line > int(end) {
-			e.Line, e.Column = begin, column // what follows it is no error, or is nothing
+			e.Line, e.Column = begin, column // the text after it has no error, or is empty
 		} else {
 			e.reason += fmt.Sprintf(", in the part that begins at line %d", begin)
 		}
 	}
-	if offset := member(parser, "problem_offset").Int(); offset > 0 { // no place is known of a character that is none
+	if offset := member(parser, "problem_offset").Int(); offset > 0 { // an invalid character has no position
 		line, column := (&cursor{text: text}).to(int(offset))
 		e.Line, e.Column = int(line), int(column)
 	}
 	return e
 }
 
-// simpleKey is the library's name of a text that should be a field's name, and has no colon.
+// simpleKey is in the library's message about a text that should be a field's name, and has no colon.
 const simpleKey = "while scanning a simple key"
 
-// member is a field of a struct, or of what a pointer points to; the zero Value where there is none.
+// member returns a field of a struct or of a pointer's struct, or the zero Value.
 func member(v reflect.Value, name string) reflect.Value {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
@@ -108,7 +107,7 @@ func member(v reflect.Value, name string) reflect.Value {
 	return v.FieldByName(name)
 }
 
-// markOf reads a place of the library's, which counts from 0.
+// markOf reads one of the library's positions, which count from 0.
 func markOf(v reflect.Value, name string) (line, column int) {
 	mark := member(v, name)
 	if l, c := member(mark, "line"), member(mark, "column"); l.CanInt() && c.CanInt() {
@@ -120,15 +119,15 @@ func markOf(v reflect.Value, name string) (line, column int) {
 // Finder finds the values of a document by their paths. The zero Finder knows no document.
 type Finder struct {
 	top *Node
-	// names are the fields of the maps that were looked into: a document may have as many paths as fields.
+	// names are the fields of the maps that were searched: a document may have as many paths as fields.
 	names map[*Node]map[string]*Node
 }
 
 // NewFinder returns a Finder of a document's values.
 func NewFinder(top *Node) Finder { return Finder{top, make(map[*Node]map[string]*Node)} }
 
-// At returns the value at a JSON path, or else the innermost value that is there and has it within; nil where
-// that is only the whole document. A name is taken in either way in which protobuf's JSON spells it.
+// At returns the value at a JSON path, or the innermost existing value above it. It is nil if that is the whole document. It
+// accepts a name in both of protobuf's JSON spellings.
 func (f Finder) At(path string) *Node {
 	at, _ := f.find(path)
 	return at
@@ -140,7 +139,7 @@ func (f Finder) Has(path string) bool {
 	return at != nil && rest == ""
 }
 
-// find returns the value that At returns, and what is left of the path.
+// find returns the value of At, and the rest of the path.
 func (f Finder) find(path string) (at *Node, rest string) {
 	rest, ok := strings.CutPrefix(path, "$")
 	if f.top == nil || !ok {
@@ -175,7 +174,7 @@ func (f Finder) field(n *Node, name string) *Node {
 		for i := range n.Fields {
 			names[plain(n.Fields[i].Name)] = &n.Fields[i].Value
 		}
-		for i := range n.Fields { // a name's own spelling comes before another's
+		for i := range n.Fields { // a name's own spelling wins over the other one
 			names[n.Fields[i].Name] = &n.Fields[i].Value
 		}
 		f.names[n] = names
@@ -186,10 +185,10 @@ func (f Finder) field(n *Node, name string) *Node {
 	return names[plain(name)]
 }
 
-// plain is a name in the one form that its two spellings have in common.
+// plain returns a name in a form that both spellings share.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// Step reads the first step of a path: a name, or else an index, which is -1 where it is neither.
+// Step parses the first step of a path: a name, or an index. The index is -1 if it is neither.
 func Step(path string) (name string, index int, rest string) {
 	if inner, ok := strings.CutPrefix(path, "."); ok {
 		end := 0

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// TestSyntaxErrorPlaces holds that an error names the line and column at which a person will find what is wrong.
-// The library's own message names another line in half of these.
+// TestSyntaxErrorPlaces checks that an error has the line and column at which a person finds the mistake. The library's own message
+// has another line in half of these cases.
 func TestSyntaxErrorPlaces(t *testing.T) {
 	for _, c := range []struct{ in, place string }{
 		{"foo\nbar: 1\n", "2:4"},
@@ -67,7 +67,7 @@ func TestSyntaxErrorPlaces(t *testing.T) {
 	}
 }
 
-// TestFinder finds values by their paths; a path to nowhere leads to what has it within.
+// TestFinder finds values by their paths; a path that does not exist leads to the value above it.
 func TestFinder(t *testing.T) {
 	yaml := "a: 1\nlist_one:\n  - b: é\n    c: [x, 'y', {d: z}]\n\"odd name.\": {\"]\": 1}\nempty:\nalias: &x {k: v}\nother: *x\n"
 	json := `{"a": 1,
@@ -116,7 +116,7 @@ func TestFinder(t *testing.T) {
 	}
 }
 
-// TestFaults holds each kind of fault, with its place.
+// TestFaults checks each kind of fault, with its position.
 func TestFaults(t *testing.T) {
 	type target struct {
 		Name   string            `json:"name"`

@@ -17,8 +17,8 @@ type twoNames struct {
 
 func bothNames(f reflect.StructField) []string { return strings.Fields(f.Tag.Get("names")) }
 
-// TestDecodeSpellings: a field may be written by any of its names, but once. Paths have the first of
-// its names, however it is written, so that they can be compared.
+// TestDecodeSpellings: a document may have a field under any of its names, but once. Paths always
+// have the first name, so that they can be compared.
 func TestDecodeSpellings(t *testing.T) {
 	leaf := func(first, second string) *twoNames {
 		return &twoNames{first, &twoNames{FirstName: second}}

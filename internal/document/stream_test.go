@@ -32,7 +32,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// FuzzStream: a document that can be read by itself is read the same behind another one.
+// FuzzStream: a document is read the same alone and behind another one.
 func FuzzStream(f *testing.F) {
 	f.Add("a: |\n  ---\n  x\n")
 	f.Add("{\"a\": 1}")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Suggestion offers the known name nearest to an unknown one at the end of a problem; it is empty if no name is near. A typo is the usual
-// reason for an unknown field.
+// Suggestion returns a hint with the known name nearest to an unknown one, for the end of a problem, or "" if none is near. A typo is
+// the most common reason for an unknown field.
 func Suggestion(name string, known []string) string {
 	if best := nearest(name, known); best != "" {
 		return "; did you mean " + best + "?"
@@ -15,7 +15,7 @@ func Suggestion(name string, known []string) string {
 	return ""
 }
 
-// nearest returns which of the names was probably meant by one that is not among them, or "" where none is near.
+// nearest returns the name that an unknown name most probably means, or "" if none is near.
 func nearest(name string, names []string) string {
 	best, bestDistance := "", min(3, len(name)) // of which nothing is left is no typo
 	for _, candidate := range slices.Sorted(slices.Values(names)) {
@@ -26,8 +26,8 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// Alike returns up to three of the known names that someone may have meant by a path or a name, the likeliest first.
-// Unlike [Suggestion] it also takes a name whose last part is near.
+// Alike returns up to three known names that a path or name may mean, the likeliest first. Unlike [Suggestion] it also accepts a
+// name whose last part is near.
 func Alike(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -58,10 +58,10 @@ func Alike(name string, known []string) []string {
 	return names
 }
 
-// lastPart is what follows the last dot or slash.
+// lastPart is the part after the last dot or slash.
 func lastPart(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
 
-// Distance is the edit distance of a and b, or limit where it is at least that.
+// Distance is the edit distance of a and b, or limit if it is at least that.
 func Distance(a, b string, limit int) int {
 	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
 		return limit

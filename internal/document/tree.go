@@ -11,17 +11,17 @@ import (
 	"sync"
 )
 
-// TreeOf is the tree of a struct, with the names by which [Decode] reads it back. What says nothing is left out: a field that is zero, and
-// a nil, as in [Overlay]. If show has a text for a value, the text stands for the whole of it; a struct without exported fields needs one.
+// TreeOf returns the tree of a struct, with the names that [Decode] reads. It omits unset values: a zero field, and a nil, as in
+// [Overlay]. If show returns a text for a value, the text replaces the whole value; a struct without exported fields needs one.
 func TreeOf(v any, show func(reflect.Value) (text string, ok bool)) *Node {
 	n, _ := treeMaker(show).node(reflect.ValueOf(v))
 	return &n
 }
 
-// treeMaker makes trees of values of Go.
+// treeMaker makes trees of Go values.
 type treeMaker func(reflect.Value) (string, bool)
 
-// node is the tree of a value. It reports whether the value says something.
+// node returns the tree of a value, and reports whether the value is set.
 func (t treeMaker) node(v reflect.Value) (n Node, said bool) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer, reflect.Map, reflect.Slice:
@@ -38,7 +38,7 @@ func (t treeMaker) node(v reflect.Value) (n Node, said bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		n, _ = t.node(v.Elem())
-		return n, true // a pointer that is set says something, also if that is zero
+		return n, true // a pointer that is not nil is set, also if its target is zero
 	case reflect.Struct:
 		n = t.structure(v)
 		return n, len(n.Fields) > 0
@@ -55,7 +55,7 @@ func (t treeMaker) node(v reflect.Value) (n Node, said bool) {
 	return scalarOf(v), true
 }
 
-// scalarOf is the node of a value that has none below it.
+// scalarOf returns the node of a scalar value.
 func scalarOf(v reflect.Value) Node {
 	switch {
 	case v.Kind() == reflect.Bool:
@@ -95,7 +95,7 @@ func (t treeMaker) structure(v reflect.Value) Node {
 	return n
 }
 
-// mapping is the tree of a map. An entry that is zero says something, and null does not.
+// mapping returns the tree of a map. A zero entry is set, and null is not.
 func (t treeMaker) mapping(v reflect.Value) Node {
 	n := Node{Kind: Map, Fields: make([]Field, 0, v.Len())}
 	if texts, ok := v.Interface().(map[string]string); ok {
@@ -113,10 +113,10 @@ func (t treeMaker) mapping(v reflect.Value) Node {
 	return n
 }
 
-// typeNames are the names of the fields of types, in their order: types do not change.
+// typeNames caches the names of types' fields, in their order.
 var typeNames sync.Map
 
-// NamesOf are the names of a struct's fields in a document, by [JSONNames]; empty for one that is not in it.
+// NamesOf returns the names of a struct's fields in a document, by [JSONNames]. The name is "" for a field that is not in it.
 func NamesOf(t reflect.Type) []string {
 	if known, ok := typeNames.Load(t); ok {
 		return known.([]string)
@@ -131,8 +131,8 @@ func NamesOf(t reflect.Type) []string {
 	return all
 }
 
-// Walk calls visit for each value of the tree that is not a map, with its path, in the order of the tree. A list is one value. A visitor
-// that keeps the path makes a text of it.
+// Walk calls visit for each value of the tree that is not a map, with its path, in the order of the tree. A list is one value. If
+// visit keeps the path, it must copy it.
 func (n *Node) Walk(path string, visit func(path []byte, n *Node)) {
 	n.walk(append(make([]byte, 0, 256), path...), visit)
 }
@@ -147,7 +147,8 @@ func (n *Node) walk(path []byte, visit func(path []byte, n *Node)) {
 	}
 }
 
-// At returns the value at a JSON path; nil if nothing is there. [Finder] finds many values of a large document, and the innermost one.
+// At returns the value at a JSON path, or nil. [Finder] is faster for many values of a large document, and also finds the innermost
+// existing one.
 func (n *Node) At(path string) *Node {
 	rest, ok := strings.CutPrefix(path, "$")
 	for ok && rest != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// sealed is a struct that only its package looks into.
+// sealed is a struct whose fields only its package can read.
 type sealed struct{ text string }
 
 func (s *sealed) UnmarshalText(text []byte) error { s.text = string(text); return nil }
@@ -51,7 +51,7 @@ func whole() *machine {
 	}
 }
 
-// TestTreeOfReadsBack: Decode makes the same value of the tree.
+// TestTreeOfReadsBack: Decode makes the same value from the tree.
 func TestTreeOfReadsBack(t *testing.T) {
 	var got machine
 	document.Decode(document.TreeOf(whole(), sealedText), &got, document.Options{Names: document.JSONNames, Report: func(f document.Fault) { t.Error(f) }})
@@ -60,7 +60,7 @@ func TestTreeOfReadsBack(t *testing.T) {
 	}
 }
 
-// TestTreeOfLeavesOutWhatSaysNothing: a nil, a zero field and null in data.
+// TestTreeOfLeavesOutWhatSaysNothing: a nil, a zero field and null in data are omitted.
 func TestTreeOfLeavesOutWhatSaysNothing(t *testing.T) {
 	for want, m := range map[string]machine{
 		"{}":                        {Config: map[string]any{}, Tags: map[string]string{}},
@@ -77,7 +77,7 @@ func TestTreeOfLeavesOutWhatSaysNothing(t *testing.T) {
 	}
 }
 
-// TestWalkAndAt: each value that Walk visits is the one that At finds at its path, and At finds nothing beside them.
+// TestWalkAndAt: At finds each value that Walk visits at its path, and no others.
 func TestWalkAndAt(t *testing.T) {
 	tree := document.TreeOf(whole(), sealedText)
 	var visited []string
@@ -105,7 +105,7 @@ func TestWalkAndAt(t *testing.T) {
 	}
 }
 
-// TestOverlay: what says something goes over what there was, entry by entry of a map, and nothing is shared.
+// TestOverlay: values that are set replace earlier ones, entry by entry of a map, and nothing is shared.
 func TestOverlay(t *testing.T) {
 	into := &machine{Name: "b", Zones: []string{"1"}, Tags: map[string]string{"c": "e", "f": "g"}, Content: []byte("y"), Config: map[string]any{"map": map[string]any{"more": "z"}}}
 	from := whole()
@@ -120,7 +120,7 @@ func TestOverlay(t *testing.T) {
 	if got := fmt.Sprintf("%d %s %s %v", *from.Pods, from.Tags["c"], from.Content, from.Config["map"]); got != "0 d x map[text:x]" {
 		t.Errorf("something is shared: %s", got)
 	}
-	document.Overlay(into, new(machine)) // says nothing
+	document.Overlay(into, new(machine)) // it has no set value
 	if into.Name != "a" || into.Zones == nil {
 		t.Errorf("%+v", into)
 	}

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads one YAML document. More than one is refused rather than ignored; aliases are
-// expanded under the same budget as everything else, so a bomb is an error, not an outage.
+// parseYAML parses one YAML document. More than one is an error rather than ignored. Aliases are expanded under the same budget as
+// everything else, so a bomb is an error, not an outage.
 func parseYAML(data []byte) (*Node, error) {
 	if signs := Signs(data); signs > MaxSigns {
 		return nil, fmt.Errorf("%w: it has %d structural characters (: , - ? [ { #), the limit is %d", ErrTooLarge, signs, MaxSigns)
@@ -34,7 +34,7 @@ func parseYAML(data []byte) (*Node, error) {
 		if err != nil {
 			return nil, yamlError(dec, data, err)
 		}
-		if next.Content[0].ShortTag() != "!!null" { // a separator at the end is often seen, and says nothing
+		if next.Content[0].ShortTag() != "!!null" { // a separator at the end is common, and has no meaning
 			return nil, yamlFault(next.Content[0], "more than one document: keep one")
 		}
 	}
@@ -56,7 +56,7 @@ type yamlParser struct {
 	text int
 }
 
-// read counts text: aliases can make more of it than the document has.
+// read counts text, because aliases can make more of it than the document has.
 func (p *yamlParser) read(text string) error {
 	if p.text += len(text); p.text > MaxBytes {
 		return fmt.Errorf("%w: more than %d bytes of text", ErrTooLarge, MaxBytes)
@@ -120,8 +120,7 @@ func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
 	return n, nil
 }
 
-// scalar turns a YAML scalar into JSON's types. Numbers keep their text where JSON can hold it,
-// so that 1.30 does not become 1.3.
+// scalar converts a YAML scalar to JSON's types. Numbers keep their text if JSON allows it, so that 1.30 does not become 1.3.
 func scalar(y *yaml.Node) (Node, error) {
 	if y.Style == 0 && isJSONNumber(y.Value) {
 		return Node{Kind: Number, Text: y.Value}, nil
@@ -159,8 +158,8 @@ func isJSONNumber(s string) bool {
 	return s != "" && (s[0] == '-' || isDigit(s[0])) && isDigit(s[len(s)-1]) && json.Valid([]byte(s))
 }
 
-// Stream takes a stream of YAML documents apart. A line that begins with --- is a marker wherever it is (YAML 1.2.2, 9.1.4).
-// Each document has as many empty lines before it as are before it in the stream, so that lines are counted as people do.
+// Stream splits a stream of YAML documents. A line that begins with --- is a marker at any position (YAML 1.2.2, 9.1.4). Each
+// document gets as many empty lines before it as the stream has lines before it, so that line numbers are those of the stream.
 func Stream(data []byte) [][]byte {
 	var all [][]byte
 	var part []byte

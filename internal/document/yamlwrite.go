@@ -11,11 +11,12 @@ import (
 	"strings"
 )
 
-// AppendYAML appends a map as YAML for people: a line for each value, two spaces for each level, quotes where a reader
-// would take a text for something else. The fields are in the order of the tree.
+// AppendYAML appends a map as YAML for people: a line for each value, two spaces for each level, quotes if a reader would take a
+// string for another type. The fields are in the order of the tree.
 func (n *Node) AppendYAML(dst []byte) []byte { return n.appendLines(dst, "", false) }
 
-// appendLines appends what is in a map or list, a line for each. Where begun, the first goes on a line that is there.
+// appendLines appends the content of a map or list, a line for each entry. If begun, the first goes on the line that is already
+// there.
 func (n *Node) appendLines(dst []byte, indent string, begun bool) []byte {
 	for i := range n.Fields {
 		if !begun || i > 0 {
@@ -43,10 +44,10 @@ func (n *Node) appendLines(dst []byte, indent string, begun bool) []byte {
 	return dst
 }
 
-// longestName is how long a name may be on a line with its value. (A parser looks for the colon within 1024 characters.)
+// longestName limits a name on a line with its value. (A parser looks for the colon within 1024 characters.)
 const longestName = 128
 
-// appendYAMLName appends the name of a field, but for the colon.
+// appendYAMLName appends the name of a field, without the colon.
 func appendYAMLName(dst []byte, name, indent string) []byte {
 	if len(name) <= longestName {
 		return appendYAMLText(dst, name)
@@ -54,10 +55,10 @@ func appendYAMLName(dst []byte, name, indent string) []byte {
 	return append(append(appendYAMLText(append(dst, "? "...), name), '\n'), indent...)
 }
 
-// isOpen reports whether a value has lines of its own.
+// isOpen reports whether a value needs separate lines.
 func (n *Node) isOpen() bool { return len(n.Fields)+len(n.Items) > 0 }
 
-// appendInline appends a value on the line that has its name.
+// appendInline appends a value on the line with its name.
 func (n *Node) appendInline(dst []byte) []byte {
 	switch n.Kind {
 	case String:
@@ -65,11 +66,11 @@ func (n *Node) appendInline(dst []byte) []byte {
 	case Number:
 		return appendYAMLNumber(dst, n.Text)
 	}
-	return n.AppendJSON(dst) // which is YAML, too
+	return n.AppendJSON(dst) // it is YAML, too
 }
 
-// appendYAMLNumber appends a number of JSON so that readers of YAML 1.1 take it for a number, too: to them a number with an exponent
-// has a point and a sign of the exponent, and 1e-07 is a text (yaml.org/type/float.html).
+// appendYAMLNumber appends a JSON number so that readers of YAML 1.1 also take it for a number: there a number with an exponent has
+// a point and a sign of the exponent, and 1e-07 is a string (yaml.org/type/float.html).
 func appendYAMLNumber(dst []byte, s string) []byte {
 	i := strings.IndexAny(s, "eE")
 	if i < 0 {
@@ -86,7 +87,7 @@ func appendYAMLNumber(dst []byte, s string) []byte {
 	return append(dst, s[i+1:]...)
 }
 
-// appendYAMLText appends a text, in the quotes that it needs.
+// appendYAMLText appends a string, in quotes if it needs them.
 func appendYAMLText(dst []byte, s string) []byte {
 	switch {
 	case s == "" || !isASCIIText(s) || isOtherYAML(s):
@@ -106,7 +107,7 @@ func isASCIIText(s string) bool {
 	return true
 }
 
-// isPlainYAML reports whether a text on a line of its own needs no quotes (YAML 1.2, "Plain Style").
+// isPlainYAML reports whether a string needs no quotes if it is alone on a line (YAML 1.2, "Plain Style").
 func isPlainYAML(s string) bool {
 	last := s[len(s)-1]
 	begins := strings.IndexByte(" ,[]{}#&*!|>'\"%@`", s[0]) < 0 && s != "=" && !strings.HasPrefix(s, "---") && !strings.HasPrefix(s, "...")
@@ -116,13 +117,13 @@ func isPlainYAML(s string) bool {
 	return begins && last != ' ' && last != ':' && !strings.Contains(s, ": ") && !strings.Contains(s, " #")
 }
 
-// otherYAML are words that readers of YAML 1.1 or 1.2 do not take for text.
+// otherYAML are words that readers of YAML 1.1 or 1.2 do not take for strings.
 var otherYAML = []string{
 	"~", "null", "true", "false", "y", "yes", "n", "no", "on", "off", "<<", ".nan", ".inf", "+.inf", "-.inf",
 }
 
-// isOtherYAML reports whether some reader of YAML takes a text for another type: a word, a number in any notation, also
-// to the base of 60, or a date.
+// isOtherYAML reports whether some YAML reader takes a string for another type: a word, a number in any notation, also in base 60,
+// or a date.
 func isOtherYAML(s string) bool {
 	if slices.Contains(otherYAML, strings.ToLower(s)) {
 		return true
@@ -132,7 +133,7 @@ func isOtherYAML(s string) bool {
 	}
 	digits := strings.ReplaceAll(s, "_", "")
 	unsigned := strings.TrimLeft(digits, "+-")
-	for _, base := range []string{"0b", "0o"} { // behind it the reader of this module's library takes one more sign
+	for _, base := range []string{"0b", "0o"} { // behind it this module's YAML library accepts one more sign
 		if rest, ok := strings.CutPrefix(digits, base); ok {
 			unsigned = base + strings.TrimLeft(rest, "+-")
 		}
@@ -143,7 +144,7 @@ func isOtherYAML(s string) bool {
 	return isNumeric(whole) || isNumeric(float) || isDate || isBase60(s)
 }
 
-// isBase60 reports whether a text is a number to the base of 60 (YAML 1.1, "Integer" and "Floating-Point").
+// isBase60 reports whether a string is a number in base 60 (YAML 1.1, "Integer" and "Floating-Point").
 func isBase60(s string) bool {
 	first, rest, ok := strings.Cut(strings.TrimLeft(s, "+-"), ":")
 	rest, _, _ = strings.Cut(rest, ".")
@@ -154,7 +155,7 @@ func isBase60(s string) bool {
 	return ok && first != "" && strings.Trim(first, "0123456789_") == ""
 }
 
-// isNumeric reports whether an error of package strconv is about a number, were it one that is too large.
+// isNumeric reports whether an error of package strconv concerns a number, including one that is too large.
 func isNumeric(err error) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
@@ -177,7 +178,7 @@ func appendYAMLQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Of is the tree of what [Node.Any] returns, with the fields of maps in the order of their names.
+// Of returns the tree of a value as [Node.Any] returns it, with the fields of maps in the order of their names.
 func Of(data any) Node {
 	switch data := data.(type) {
 	case nil:
@@ -204,7 +205,7 @@ func Of(data any) Node {
 	return Of(asDecoded(data))
 }
 
-// asDecoded is data that was made in Go as it is when it is read.
+// asDecoded converts data that was made in Go to the types of decoded data.
 func asDecoded(data any) (out any) {
 	text, err := json.Marshal(data)
 	if err != nil {

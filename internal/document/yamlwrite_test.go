@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// words are texts that YAML reads as something else, or not as one text, and such as are common.
+// words are strings that YAML reads as another type, or not as one string, and common ones.
 var words = []string{
 	"", " ", "a", "two words", " a", "a ", "a: b", "a:b", "a:", ":a", "a #b", "a#b", "#a", "-", "-a", "- a", "--", "---", "--- a", "...", "...a", "?", "? a", "?a", ":", ": a",
 	"&a", "*a", "!a", "!!str", "|", ">", "%a", "@a", "`a", "\"", "'", "a'b", "''", "\"a\"", "\\", "\\n", "{a}", "[a]", "{", "}", "[", "]", ",", "a,b", "<<", "=", "=a", "~", "~a",
@@ -29,7 +29,7 @@ var words = []string{
 	strings.Repeat("word ", 100) + "x", strings.Repeat("x", 2000),
 }
 
-// isRead wants a tree to be read as it is, and a text also as YAML's own library reads it.
+// isRead checks that a tree is read back unchanged, and a string also by YAML's own library.
 func isRead(t *testing.T, data map[string]any) {
 	t.Helper()
 	tree := document.Of(data)
@@ -95,10 +95,10 @@ func TestYAMLIsRead(t *testing.T) {
 	}
 }
 
-// quoted are words of ASCII that are in quotes, which the library writes without.
+// quoted are ASCII words that are quoted here, and that the library writes without quotes.
 var quoted = []string{"=", "1e400", "+-1", "1999-"}
 
-// TestYAMLOfCommonWords: words of ASCII are as the library writes them, without quotes that nobody needs.
+// TestYAMLOfCommonWords: ASCII words are as the library writes them, without unnecessary quotes.
 func TestYAMLOfCommonWords(t *testing.T) {
 	for _, word := range words {
 		var want bytes.Buffer
@@ -125,8 +125,7 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// TestOf: data that was made in Go is as data that was read.
-// TestYAMLNumbersAreNumbersToAllReaders: a number of JSON with an exponent is a float of YAML 1.1, too, and the same one.
+// TestYAMLNumbersAreNumbersToAllReaders: a JSON number with an exponent is also a float of YAML 1.1, with the same value.
 func TestYAMLNumbersAreNumbersToAllReaders(t *testing.T) {
 	float := regexp.MustCompile(`^[-+]?[0-9][0-9_]*\.[0-9.]*([eE][-+][0-9]+)?$`) // yaml.org/type/float.html
 	whole := regexp.MustCompile(`^[-+]?(0|[1-9][0-9_]*)$`)                       // yaml.org/type/int.html
