@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Account is the AWS account of all that is here.
+// Account is the AWS account of the fake.
 const Account = "111122223333"
 
-// keyLife is how long the credentials of an instance's role are good.
+// keyLife is how long the credentials of an instance's role are valid.
 const keyLife = 6 * time.Hour
 
-// roleCredentials are new credentials of the instance's role, as its metadata service hands them out (EC2 User Guide,
-// "Retrieve security credentials from instance metadata").
+// roleCredentials are new credentials of the instance's role, as its metadata service returns them (EC2 User Guide, "Retrieve
+// security credentials from instance metadata").
 func (c *Cloud) roleCredentials(i Instance) map[string]any {
 	now := time.Now()
 	id := "ASIA" + rand.Text()[:16]
@@ -31,8 +31,8 @@ func (c *Cloud) roleCredentials(i Instance) map[string]any {
 	}
 }
 
-// STS answers as AWS's Security Token Service does to whoever asks for the identity behind a signed request (AWS STS API
-// Reference, GetCallerIdentity). It checks the signature itself.
+// STS answers as AWS's Security Token Service does to a request for the identity behind a signed request (AWS STS API Reference,
+// GetCallerIdentity). It checks the signature itself.
 func (c *Cloud) STS() http.Handler {
 	return c.service("sts", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const id = "01234567-89ab-cdef-0123-456789abcdef"
@@ -61,7 +61,7 @@ func stsError(w http.ResponseWriter, status int, code, text, id string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"Error": map[string]any{"Code": code, "Message": text, "Type": "Sender"}, "RequestId": id})
 }
 
-// EC2 answers to DescribeInstances with the one instance (Amazon EC2 API Reference). It trusts everybody.
+// EC2 answers DescribeInstances with the only instance (Amazon EC2 API Reference). It accepts every caller.
 func (c *Cloud) EC2() http.Handler {
 	type instance struct {
 		ID   string `xml:"instanceId"`

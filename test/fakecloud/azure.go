@@ -47,7 +47,7 @@ func (c *Cloud) azureMetadata(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// leaf is the text at a path of a document, whose parts are names and indexes.
+// leaf is the text at a path of a document; the path's parts are names and indexes.
 func leaf(document any, path string) (string, bool) {
 	for part := range strings.SplitSeq(path, "/") {
 		switch inner := document.(type) {
@@ -67,7 +67,7 @@ func leaf(document any, path string) (string, bool) {
 	return text, found
 }
 
-// accessToken gives a token of the machine's identity:
+// accessToken returns a token of the machine's identity:
 // https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
 func (c *Cloud) accessToken(w http.ResponseWriter, query url.Values) {
 	switch i := c.current(); {
@@ -88,11 +88,11 @@ func azureError(w http.ResponseWriter, status int, text string) {
 
 func writeJSON(w http.ResponseWriter, document any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	// The connection is all there is to report an error to.
+	// If the connection fails, an error cannot be reported.
 	_ = json.NewEncoder(w).Encode(document)
 }
 
-// tagsList is an array, also where there are none.
+// tagsList is an array even without tags.
 func (i Instance) tagsList() []Tag { return append([]Tag{}, i.Tags...) }
 
 // azure is the instance document.
@@ -135,7 +135,7 @@ func (i Instance) azure() map[string]any {
 	}
 }
 
-// goalState is what the wire server wants of the machine: to run.
+// goalState is the wire server's goal for the machine: to run.
 const goalState = `<?xml version="1.0" encoding="utf-8"?>
 <GoalState xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
   <Version>2012-11-30</Version>
@@ -154,7 +154,7 @@ const wireVersions = `<?xml version="1.0" encoding="utf-8"?>
 <Versions><Preferred><Version>2015-04-05</Version></Preferred><Supported><Version>2012-11-30</Version></Supported></Versions>
 `
 
-// wireServer is what the guest agent, and cloud-init in its place, speak to.
+// wireServer answers the guest agent, and cloud-init, which can replace it.
 func (c *Cloud) wireServer(w http.ResponseWriter, r *http.Request) {
 	comp := r.URL.Query().Get("comp")
 	switch {
@@ -179,7 +179,7 @@ func (c *Cloud) wireServer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorities answers as the wire server does where init-aks-cloud.sh, a part of AKS's images, asks it for certificates.
+// authorities answers init-aks-cloud.sh, a part of AKS's images, when it requests certificates from the wire server.
 func (c *Cloud) authorities(w http.ResponseWriter, r *http.Request) {
 	all := c.current().Authorities
 	root := min(1, len(all))
@@ -213,27 +213,27 @@ func listed(all []Authority) map[string]any {
 	return map[string]any{"OperationsInfo": files}
 }
 
-// Health is what a machine has reported of itself to the wire server.
+// Health is a machine's report to the wire server.
 type Health struct {
 	// State is "Ready" or "NotReady".
 	State string `xml:"Container>RoleInstanceList>Role>Health>State"`
-	// SubStatus and Description say more of "NotReady".
+	// SubStatus and Description explain "NotReady".
 	SubStatus   string `xml:"Container>RoleInstanceList>Role>Health>Details>SubStatus"`
 	Description string `xml:"Container>RoleInstanceList>Role>Health>Details>Description"`
-	// Incarnation, Container and Instance are what the goal state calls itself and the machine.
+	// Incarnation, Container and Instance are the IDs of the goal state and of the machine.
 	Incarnation string `xml:"GoalStateIncarnation"`
 	Container   string `xml:"Container>ContainerId"`
 	Instance    string `xml:"Container>RoleInstanceList>Role>InstanceId"`
 }
 
-// Health returns the reports on this instance's health, in the order in which they came.
+// Health returns the reports on this instance's health, in their order.
 func (c *Cloud) Health() []Health {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Health(nil), c.health...)
 }
 
-// report keeps a report that can be read.
+// report keeps a report, if it can be parsed.
 func (c *Cloud) report(body []byte) {
 	var health Health
 	if xml.Unmarshal(body, &health) != nil || health.State == "" {

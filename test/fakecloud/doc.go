@@ -1,11 +1,10 @@
-// Package fakecloud answers as the metadata services of Azure and EC2 do, so that cloud-init's own
-// data sources and the agent's sources run against it unmodified; and as AWS's STS does, so that whoever has an
-// instance's identity can prove it. It misbehaves on request.
+// Package fakecloud answers as the metadata services of Azure and EC2 do, so that cloud-init's own data sources and the agent's
+// sources run against it unmodified. It also answers as AWS's STS does, so that an instance can prove its identity. It misbehaves
+// on request.
 //
-// It holds one instance, keeps no state but a log of requests and the reports of the machine's health, and
-// knows nothing of Slipway. It must
-// listen only on loopback or in a network namespace made for a test, for the addresses that clouds
-// use are everybody's. Tests and test/e2e call it; test/fakecloud/cmd/fakecloud serves it by hand.
+// It has one instance, keeps no state except a log of requests and the reports of the machine's health, and knows nothing about
+// Slipway. It must listen only on loopback or in a network namespace of a test, because all machines use the clouds' addresses.
+// Tests and test/e2e call it; test/fakecloud/cmd/fakecloud serves it for a person.
 package fakecloud
 
 import (
@@ -14,16 +13,16 @@ import (
 	"time"
 )
 
-// The addresses at which the clouds' services are.
+// The addresses of the clouds' services.
 const (
-	// MetadataAddress is where Azure and EC2 describe an instance, and MetadataAddressIPv6 where EC2 does too.
+	// MetadataAddress is the address of Azure's and EC2's metadata services, and MetadataAddressIPv6 EC2's second one.
 	MetadataAddress     = "169.254.169.254"
 	MetadataAddressIPv6 = "fd00:ec2::254"
-	// WireServerAddress is where Azure's guest agent is told what to do.
+	// WireServerAddress is the address of the server that controls Azure's guest agent.
 	WireServerAddress = "168.63.129.16"
 )
 
-// Instance is the one machine that the services describe.
+// Instance is the only machine of the services.
 type Instance struct {
 	// Name is the host name.
 	Name string
@@ -37,33 +36,33 @@ type Instance struct {
 	MAC     string
 	Address string
 	Prefix  int
-	// Secondary are its other interfaces, as Azure's IMDS has them.
+	// Secondary are its other interfaces, in Azure's IMDS.
 	Secondary []Interface
-	// Role is that of the identity which EC2 gives it, or empty for none.
+	// Role is the role of its identity in EC2. Empty means no role.
 	Role string
-	// UserData is what EC2 hands out, and what Azure's IMDS has as userData.
+	// UserData is EC2's user data, and userData in Azure's IMDS.
 	UserData []byte
-	// Tags are those that Azure's IMDS has of it.
+	// Tags are its tags in Azure's IMDS.
 	Tags []Tag
-	// OptedIn says that the wire server has certificates for it, and Authorities are these, in the order in which they are
-	// listed; the first is the only root. It has them for any instance in one document of another form.
+	// OptedIn reports whether the wire server has certificates for it in a list, and Authorities are these, in the order of the
+	// list; only the first is a root. For every instance, the wire server also has them in one document of another form.
 	OptedIn     bool
 	Authorities []Authority
-	// AccessToken is what Azure's IMDS gives the identity Identity for each of the audiences.
+	// AccessToken is the token that Azure's IMDS returns for the identity Identity and each of the audiences.
 	AccessToken, Identity string
 	Audiences             []string
 }
 
-// Interface is an interface of an instance's, in the subnet of the first.
+// Interface is an interface of an instance, in the subnet of the first one.
 type Interface struct{ MAC, Address string }
 
-// Tag is a tag of an instance's.
+// Tag is a tag of an instance.
 type Tag struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Authority is a certificate that the wire server has for an instance, by the name of its file: "root.crt".
+// Authority is a certificate of the wire server for an instance, by its file name: "root.crt".
 type Authority struct{ Name, PEM string }
 
 // Request is one request that was answered.
@@ -74,7 +73,7 @@ type Request struct {
 	Path    string    `json:"path"`
 	Query   string    `json:"query,omitempty"`
 	Status  int       `json:"status"`
-	// Fault is what went wrong on request.
+	// Fault is the requested misbehaviour, if any.
 	Fault string `json:"fault,omitempty"`
 }
 
@@ -85,7 +84,7 @@ type Cloud struct {
 	faults   []*fault
 	requests []Request
 	tokens   map[string]time.Time
-	// keys are the credentials that were handed out, by their ID.
+	// keys are the returned credentials, by their ID.
 	keys   map[string]key
 	health []Health
 }
@@ -95,42 +94,42 @@ func New(instance Instance) *Cloud {
 	return &Cloud{instance: instance, tokens: make(map[string]time.Time), keys: make(map[string]key)}
 }
 
-// SetInstance makes the services describe another instance, and forgets the requests and the reports.
+// SetInstance replaces the instance, and forgets the requests and the reports.
 func (c *Cloud) SetInstance(instance Instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance, c.requests, c.health = instance, nil, nil
 }
 
-// SetAddress gives the instance another address, as its network may while it is off.
+// SetAddress changes the instance's address, as its network may while it is off.
 func (c *Cloud) SetAddress(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance.Address = address
 }
 
-// SetUserData gives the instance other user data, as a cloud's customer may while the machine runs.
+// SetUserData changes the instance's user data, as a cloud's customer may while the machine runs.
 func (c *Cloud) SetUserData(data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance.UserData = data
 }
 
-// SetTags gives the instance other tags, as whoever owns it may while it runs.
+// SetTags changes the instance's tags, as its owner may while it runs.
 func (c *Cloud) SetTags(tags ...Tag) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance.Tags = tags
 }
 
-// SetAuthorities makes the wire server have other certificates for the instance.
+// SetAuthorities changes the wire server's certificates for the instance.
 func (c *Cloud) SetAuthorities(optedIn bool, all ...Authority) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance.OptedIn, c.instance.Authorities = optedIn, all
 }
 
-// Requests returns what was asked so far.
+// Requests returns the requests so far.
 func (c *Cloud) Requests() []Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +178,7 @@ func (c *Cloud) service(name string, next http.Handler) http.Handler {
 	})
 }
 
-// recorder remembers the status of an answer.
+// recorder records the status of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int

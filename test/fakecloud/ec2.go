@@ -36,7 +36,7 @@ func (c *Cloud) ec2Metadata(w http.ResponseWriter, r *http.Request) {
 			http.NotFound(w, r)
 			return
 		}
-		// The service names what it has, and answers 304 to who has it already.
+		// The service has an ETag, and answers 304 to a client that has the content already.
 		w.Header().Set("ETag", fmt.Sprintf("\"%x\"", crc32.ChecksumIEEE(i.UserData)))
 		w.Header().Set("Content-Type", "application/octet-stream")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(i.UserData))
@@ -62,7 +62,7 @@ func (c *Cloud) ec2Metadata(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ec2Token hands out a token, for a life that is asked for.
+// ec2Token returns a token with the requested life.
 func (c *Cloud) ec2Token(w http.ResponseWriter, r *http.Request) {
 	ttl, err := strconv.Atoi(r.Header.Get("X-aws-ec2-metadata-token-ttl-seconds"))
 	switch {
@@ -87,7 +87,7 @@ func (c *Cloud) validToken(token string) bool {
 	return time.Now().Before(c.tokens[token])
 }
 
-// ec2Value is the value, or the list of names, at a path of the metadata tree.
+// ec2Value returns the value, or the list of names, at a path of the metadata tree.
 func (i Instance) ec2Value(path string) (string, bool) {
 	values := i.ec2Tree()
 	if value, ok := values[strings.TrimSuffix(path, "/")]; ok {
@@ -107,7 +107,7 @@ func (i Instance) ec2Value(path string) (string, bool) {
 	return strings.Join(slices.Sorted(maps.Keys(names)), "\n"), len(names) > 0
 }
 
-// privateDNSName is the instance's name in its network, after its address.
+// privateDNSName is the instance's name in its network, from its address.
 func (i Instance) privateDNSName() string {
 	return "ip-" + strings.ReplaceAll(i.Address, ".", "-") + "." + i.Region + ".compute.internal"
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// ECRUser is the user of every login to a registry of AWS's (Amazon ECR User Guide, "Private registry authentication").
+// ECRUser is the user of every login to an AWS registry (Amazon ECR User Guide, "Private registry authentication").
 const ECRUser = "AWS"
 
-// loginLife is how long a login is good.
+// loginLife is how long a login is valid.
 const loginLife = 12 * time.Hour
 
-// ECR answers as AWS's registry of images does to a request for a login (Amazon ECR API Reference, GetAuthorizationToken): to a
-// machine's role it gives this password. It checks the signature itself.
+// ECR answers as AWS's image registry does to a request for a login (Amazon ECR API Reference, GetAuthorizationToken). It returns
+// this password to a machine's role. It checks the signature itself.
 func (c *Cloud) ECR(password string) http.Handler {
 	fail := func(w http.ResponseWriter, status int, code, text string) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A machine's role gets a login; a request that differs from the signed one in anything gets no password.
+// A machine's role gets a login; a request that differs from the signed one gets no password.
 func TestECRKnowsWhoSigned(t *testing.T) {
 	c := New(Instance{ID: "i-0123456789abcdef0", Region: "us-east-1", Role: "node"})
 	credentials := c.roleCredentials(c.current())

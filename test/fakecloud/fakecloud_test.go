@@ -196,8 +196,8 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-// handled is what a handler makes of a request without a network, in a bubble's time; a connection that is closed
-// at once has no status.
+// handled is a handler's answer to a request without a network, and its time in a bubble. A connection that is closed at once has
+// no status.
 func handled(t *testing.T, cloud *fakecloud.Cloud) (answer *httptest.ResponseRecorder, took time.Duration) {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), "GET", instancePath, nil)

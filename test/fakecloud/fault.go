@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-// fault is one way to misbehave.
+// fault is one kind of misbehaviour.
 type fault struct {
 	text    string
-	service string // "" for all
+	service string // "" means all
 	prefix  string // of the path
 	kind    string
 	wait    time.Duration
 	status  int
 	value   string
 	size    int
-	// until is when it is over.
+	// until is its end.
 	until time.Time
-	// left is how many more requests are affected; negative for all.
+	// left is how many more requests are affected. Negative means all.
 	left int
-	// percent of the requests are affected, and seen is how many there have been.
+	// percent is the share of affected requests, and seen is the number of requests so far.
 	percent, seen int
 }
 
-// Misbehave makes the services misbehave from now on, in the ways given; with none they behave. A
+// Misbehave makes the services misbehave from now on, in the given ways. Without ways they behave well. A
 // way is "[SERVICE][/PATH-PREFIX ]KIND[*COUNT][%PERCENT]", where KIND is one of
 //
 //	slow=DURATION      answers, but late
@@ -40,15 +40,15 @@ type fault struct {
 //	status=CODE        answers with the code
 //	busy=DURATION      answers 429 with Retry-After, in whole seconds
 //	redirect=URL       answers 302 with another address
-//	type=CONTENT-TYPE  answers as it should, but says that it is something else
+//	type=CONTENT-TYPE  answers normally, but with another content type
 //	garbage            answers 200 with bytes that are no document
 //	large=SIZE         answers 200 with that many bytes: "4096", "64KB", "10MB" (of 1000)
 //	truncated          announces the whole document and sends half of it
 //	blackhole          accepts the connection and never answers
 //	down=DURATION      closes the connection at once, until that long after this call
 //
-// COUNT is how many requests are affected, all without it. PERCENT is how many of a hundred are, evenly: of
-// ten the first with %10. Neither "*" nor "%" can be in a URL. Examples: "status=404*3",
+// COUNT is how many requests are affected; without it, all are. PERCENT is how many of a hundred are, evenly: with
+// %10 the first of ten. Neither "*" nor "%" can be in a URL. Examples: "status=404*3",
 // "imds/metadata/instance slow=2s", "wire blackhole", "truncated%10".
 func (c *Cloud) Misbehave(ways ...string) error {
 	var faults []*fault
@@ -101,7 +101,7 @@ func parseFault(text string) (*fault, error) {
 	return f, nil
 }
 
-// parseValue reads what follows the kind.
+// parseValue parses the text after the kind.
 func (f *fault) parseValue() (err error) {
 	switch f.kind {
 	case "slow", "drip", "busy":
@@ -148,7 +148,7 @@ func (c *Cloud) faultFor(service, path string) *fault {
 		if over || f.service != "" && f.service != service || !strings.HasPrefix(path, f.prefix) {
 			continue
 		}
-		// The nth request is affected if another whole one is due then.
+		// The nth request is affected if the number of affected ones must then grow.
 		f.seen++
 		if (f.seen*f.percent+99)/100 == ((f.seen-1)*f.percent+99)/100 {
 			continue
@@ -161,7 +161,7 @@ func (c *Cloud) faultFor(service, path string) *fault {
 	return nil
 }
 
-// apply answers a request the way the fault says.
+// apply answers a request with the fault.
 func (f *fault) apply(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch f.kind {
 	case "slow":
@@ -189,7 +189,7 @@ func (f *fault) apply(w http.ResponseWriter, r *http.Request, next http.Handler)
 		w.Write(bytes.Repeat([]byte("\x00\xff{]<"), 64))
 	case "large":
 		w.Header().Set("Content-Type", "application/octet-stream")
-		io.CopyN(w, filler{}, int64(f.size)) // whoever does not want it closes the connection
+		io.CopyN(w, filler{}, int64(f.size)) // a client that does not want it closes the connection
 	case "drip":
 		f.drip(w, r, next)
 	case "truncated":
@@ -199,7 +199,7 @@ func (f *fault) apply(w http.ResponseWriter, r *http.Request, next http.Handler)
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 		w.WriteHeader(whole.Code)
 		w.Write(body[:len(body)/2])
-		// What is not flushed is not sent: the connection would end before the answer began.
+		// Without a flush the answer is not sent: the connection would end before the answer began.
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "blackhole":

@@ -11,26 +11,25 @@ import (
 	"sync"
 )
 
-// AzureRegistry is the part of a registry of Azure's that lets somebody in: it exchanges an access token for a refresh token,
-// and that for a token with which it lets pull. See https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md. What there is to
-// pull is another handler's to say.
+// AzureRegistry is the access control of an Azure registry: it exchanges an access token for a refresh token, and that for a token
+// to pull. See https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md. Another handler serves the content.
 type AzureRegistry struct {
-	// Host is the registry's name, and so its service.
+	// Host is the name of the registry and of its service.
 	Host string
-	// Tenant and AccessToken are what it exchanges. It refuses every other pair.
+	// Tenant and AccessToken are the pair that it exchanges. It refuses every other pair.
 	Tenant, AccessToken string
-	// Actions are what the identity may do, as the refresh token says it; nil for a registry that does not say it. Allow
-	// changes them while it answers.
+	// Actions are the identity's rights in the refresh token. If nil, the registry's token has no rights in it. Allow changes them
+	// while it answers.
 	Actions []string
-	// Anonymous says that nobody's token is enough.
+	// Anonymous means that a client needs no identity to get a token.
 	Anonymous bool
-	// Content answers to whoever has a token.
+	// Content answers requests with a token.
 	Content http.Handler
-	// Issue, if any, makes a token for a scope, "repository:NAME:pull". Content then checks tokens itself, and asks for them.
+	// Issue, if not nil, makes a token for a scope, "repository:NAME:pull". Content then checks tokens itself, and requires them.
 	Issue func(scope string) string
 
 	mu sync.Mutex
-	// generation is part of each token, so that Expire can end all.
+	// generation is a part of each token, so that Expire can end all of them.
 	generation int
 }
 
@@ -53,7 +52,7 @@ func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) 
 	}
 }
 
-// scope is what a token for a request has to be for.
+// scope is the required scope of a request's token.
 func scope(u *url.URL) string {
 	name := strings.TrimPrefix(u.Path, "/v2/")
 	for _, kind := range []string{"/manifests/", "/blobs/"} {
@@ -62,7 +61,7 @@ func scope(u *url.URL) string {
 	return "repository:" + name + ":pull"
 }
 
-// exchange makes a refresh token of an access token.
+// exchange exchanges an access token for a refresh token.
 func (r *AzureRegistry) exchange(w http.ResponseWriter, request *http.Request) {
 	want := map[string]string{"grant_type": "access_token", "service": r.Host, "tenant": r.Tenant, "access_token": r.AccessToken}
 	for name, value := range want {
@@ -74,21 +73,21 @@ func (r *AzureRegistry) exchange(w http.ResponseWriter, request *http.Request) {
 	writeJSON(w, map[string]string{"refresh_token": r.refresh()})
 }
 
-// current is the token to pull that is good.
+// current is the valid token to pull.
 func (r *AzureRegistry) current() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return fmt.Sprintf("token-%d", r.generation)
 }
 
-// actions are what the identity may do.
+// actions are the identity's rights.
 func (r *AzureRegistry) actions() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.Actions
 }
 
-// refresh is the refresh token: a JSON web token that nobody checks.
+// refresh is the refresh token: a JSON web token that no client verifies.
 func (r *AzureRegistry) refresh() string {
 	claims := map[string]any{"aud": r.Host, "grant_type": "refresh_token"}
 	if actions := r.actions(); actions != nil {
@@ -102,7 +101,7 @@ func (r *AzureRegistry) refresh() string {
 	return part([]byte(`{"alg":"none"}`)) + "." + part(text) + ".signature"
 }
 
-// token gives a token to pull: to whoever has the refresh token, and to everybody if that is wanted.
+// token returns a token to pull: for a valid refresh token, or for every request if Anonymous is set.
 func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, token string) {
 	allowed := r.Anonymous
 	if request.Method == http.MethodPost {
@@ -119,14 +118,14 @@ func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, toke
 	writeJSON(w, map[string]string{"access_token": token})
 }
 
-// Expire ends every token to pull that was given.
+// Expire ends every issued token to pull.
 func (r *AzureRegistry) Expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.generation++
 }
 
-// Allow says what the identity may do from now on, and ends every token to pull that was given.
+// Allow sets the identity's rights from now on, and ends every issued token to pull.
 func (r *AzureRegistry) Allow(actions ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

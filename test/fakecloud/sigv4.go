@@ -15,39 +15,39 @@ import (
 	"time"
 )
 
-// AWS's requests are signed (IAM User Guide, "AWS Signature Version 4 for API requests"). What is here checks a signature in
-// a URL or in headers; it shares no code with the program that signs.
+// AWS's requests are signed (IAM User Guide, "AWS Signature Version 4 for API requests"). This code checks a signature in a URL or
+// in headers; it shares no code with the program that signs.
 const (
 	sigAlgorithm = "AWS4-HMAC-SHA256"
 	sigTime      = "20060102T150405Z"
-	// sigLife is how long AWS takes a signed request, whatever its URL says.
+	// sigLife is how long AWS accepts a signed request, independently of its URL.
 	sigLife = 15 * time.Minute
 )
 
-// key is what an identity signs with.
+// key is an identity's signing key.
 type key struct {
 	secret, token string
-	// role and session are whose it is.
+	// role and session are its owner.
 	role, session string
 	expires       time.Time
 }
 
-// claim is what a request says of its signature.
+// claim is the signature's data in a request.
 type claim struct {
 	algorithm, credential, date, token, signature string
-	// headers are the names of those that are signed.
+	// headers are the names of the signed headers.
 	headers []string
 	body    []byte
 }
 
-// inURL is the claim of a request whose signature is in its URL. It has no body.
+// inURL is the claim of a request with its signature in its URL. It has no body.
 func inURL(r *http.Request) claim {
 	q := r.URL.Query()
 	return claim{q.Get("X-Amz-Algorithm"), q.Get("X-Amz-Credential"), q.Get("X-Amz-Date"), q.Get("X-Amz-Security-Token"), q.Get("X-Amz-Signature"),
 		strings.Split(q.Get("X-Amz-SignedHeaders"), ";"), nil}
 }
 
-// inHeader is the claim of a request whose signature is in its headers. It reads the body.
+// inHeader is the claim of a request with its signature in its headers. It reads the body.
 func inHeader(r *http.Request) claim {
 	c := claim{date: r.Header.Get("X-Amz-Date"), token: r.Header.Get("X-Amz-Security-Token")}
 	var rest string
@@ -66,11 +66,11 @@ func inHeader(r *http.Request) claim {
 	return c
 }
 
-// maxSignedBody is more than any request has that is signed here, in bytes.
+// maxSignedBody is larger than any signed request here, in bytes.
 const maxSignedBody = 64 << 10
 
-// signer returns the key that a request to a service is signed with, or says what is wrong with the signature. prefix stands before the
-// region in the name of the service's hosts.
+// signer returns the key that signed a request to a service, or what is wrong with the signature. prefix is the text before the
+// region in the names of the service's hosts.
 func (c *Cloud) signer(r *http.Request, claim claim, service, prefix string) (key, error) {
 	parts := strings.Split(claim.credential, "/") // key ID, date, region, service, "aws4_request"
 	if claim.algorithm != sigAlgorithm || len(parts) != 5 {
@@ -100,14 +100,14 @@ func (c *Cloud) signer(r *http.Request, claim claim, service, prefix string) (ke
 	return k, nil
 }
 
-// ofRegion reports whether a host is an endpoint of a region, of any partition; those with validated cryptography say so. prefix stands
-// before the region in the name of a service's hosts.
+// ofRegion reports whether a host is an endpoint in a region, of any partition; FIPS endpoints have a marker in their name. prefix
+// is the text before the region in the names of a service's hosts.
 func ofRegion(host, prefix, region string) bool {
 	rest, is := strings.CutPrefix(host, prefix)
 	return is && strings.HasPrefix(strings.TrimPrefix(rest, "-fips"), "."+region+".")
 }
 
-// canonicalRequest is a request as it is signed.
+// canonicalRequest is the form of a request that is signed.
 func canonicalRequest(r *http.Request, signed []string, body []byte) string {
 	var headers strings.Builder
 	for _, name := range signed {
@@ -115,7 +115,7 @@ func canonicalRequest(r *http.Request, signed []string, body []byte) string {
 		switch name {
 		case "host":
 			value = r.Host
-		case "content-length": // net/http keeps it out of the headers
+		case "content-length": // net/http removes it from the headers
 			value = strconv.FormatInt(r.ContentLength, 10)
 		}
 		fmt.Fprintf(&headers, "%s:%s\n", name, strings.Join(strings.Fields(value), " "))
@@ -137,7 +137,7 @@ func canonicalRequest(r *http.Request, signed []string, body []byte) string {
 	return strings.Join([]string{r.Method, path, strings.Join(query, "&"), headers.String(), strings.Join(signed, ";"), hex.EncodeToString(sum[:])}, "\n")
 }
 
-// escaped is a text as a signed query has it (RFC 3986).
+// escaped is a text in the form for a signed query (RFC 3986).
 func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
 // signature signs a canonical request. scope is "date/region/service/aws4_request".

@@ -23,7 +23,7 @@ func TestSignatureIsThatOfTheDocuments(t *testing.T) {
 	}
 }
 
-// An instance has the identity of its role; a request that differs from the signed one in anything has none.
+// An instance has the identity of its role; a request that differs from the signed one has no identity.
 func TestSTSKnowsWhoSigned(t *testing.T) {
 	c := New(Instance{ID: "i-0123456789abcdef0", Region: "us-east-1", Role: "node"})
 	credentials := c.roleCredentials(c.current())
