@@ -7,25 +7,25 @@ import (
 	"strconv"
 )
 
-// Where AKS's rules were read.
+// The sources of AKS's rules.
 const (
 	aksPodsSource     = "AKS docs: maximum pods per node; Karpenter for Azure"
 	aksReservedSource = "AKS docs: resource reservations"
 	aksEvictionSource = "AKS docs: eviction threshold"
 )
 
-// Plugin is what gives pods their addresses in a cluster of AKS.
+// Plugin is the source of pods' addresses in an AKS cluster.
 type Plugin string
 
 // The plug-ins.
 const (
-	Azure        Plugin = "azure"         // each pod has an address of the virtual network
-	AzureOverlay Plugin = "azure-overlay" // pods have addresses of their own
+	Azure        Plugin = "azure"         // each pod has an address in the virtual network
+	AzureOverlay Plugin = "azure-overlay" // pods have addresses outside the virtual network
 	Kubenet      Plugin = "kubenet"
 	NoPlugin     Plugin = "none" // the user's own
 )
 
-// aksPods is how many pods a node has where nobody says.
+// aksPods are the numbers of pods on a node for which no number is set.
 var aksPods = []struct {
 	plugin Plugin
 	pods   int
@@ -40,34 +40,34 @@ func Plugins() []Plugin {
 	return all
 }
 
-// aksCPU are the shares of processor time in millicores, aksMemory those of memory in MiB, of AKS before Kubernetes 1.29.
+// aksCPU are the shares of processor time in millicores, and aksMemory those of memory in MiB, in AKS before Kubernetes 1.29.
 var (
 	aksCPU    = []band{{1000, 600, "6"}, {1000, 400, "4"}, {2000, 200, "2"}, {0, 100, "1"}}
 	aksMemory = []band{{4 << 10, 2500, "25"}, {4 << 10, 2000, "20"}, {8 << 10, 1000, "10"}, {112 << 10, 600, "6"}, {0, 200, "2"}}
 )
 
-// Since Kubernetes 1.29 AKS keeps 20 MB back for each pod and 50 MB beside that, at most a quarter of the machine. Its
-// documentation says MB; a kubelet counts in MiB, and so does this.
+// Since Kubernetes 1.29 AKS reserves 20 MB for each pod and 50 MB in addition, at most a quarter of the machine. Its documentation
+// uses MB; a kubelet counts in MiB, and so does this package.
 const (
 	aksPodMemory, aksBaseMemory = 20, 50
 	aksMostMemory               = 4
 	mebibyte                    = 1 << 20
 )
 
-// AKS is a virtual machine of a cluster of AKS.
+// AKS is a virtual machine in an AKS cluster.
 type AKS struct {
 	// VCPUs are its virtual processors, MemoryBytes its memory.
 	VCPUs       int
 	MemoryBytes int64
-	// Plugin gives pods their addresses.
+	// Plugin is the source of the pods' addresses.
 	Plugin Plugin
-	// MaxPods is a number of pods that somebody has set, 0 for none.
+	// MaxPods is the number of pods that the user has set. 0 means that none is set.
 	MaxPods int
-	// Former has the memory computed as before Kubernetes 1.29, from the size of the machine alone.
+	// Former computes the memory as before Kubernetes 1.29, from the machine's size alone.
 	Former bool
 }
 
-// Node computes what the machine can hold. The error lists everything that is wrong or not known.
+// Node computes the capacity of the machine's node. The error lists all problems.
 func (a AKS) Node() (*Node, error) {
 	pods := 0
 	for _, p := range aksPods {
@@ -116,9 +116,9 @@ func (a AKS) Node() (*Node, error) {
 	return n, nil
 }
 
-// AKSMemory is what a scheduler is told of a machine's memory before there is a node: whole gibibytes, without the part that the
-// hypervisor keeps, rounded up (Karpenter for Azure: VM_MEMORY_OVERHEAD_PERCENT). The machine itself says more or less; a
-// number here that is too large would have pods wait for a node on which they do not fit.
+// AKSMemory returns the memory for a scheduler before the node exists: whole gibibytes, minus the part that the hypervisor keeps,
+// rounded up (Karpenter for Azure: VM_MEMORY_OVERHEAD_PERCENT). The machine itself reports a different size. If this number is too
+// large, pods wait for a node on which they do not fit.
 func AKSMemory(memoryBytes int64, overhead float64) int64 {
 	whole := memoryBytes >> 30 << 30
 	return whole - int64(math.Ceil(float64(whole)*overhead))

@@ -9,15 +9,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
-// The settings of a kubelet by which it keeps resources back from pods, for Kubernetes and for the rest of the system.
+// The kubelet's settings that reserve resources for Kubernetes and for the rest of the system.
 var keeping = []string{"kubeReserved", "systemReserved"}
 
-// signals are those of eviction whose thresholds a kubelet takes off what pods can have, by resource (Kubernetes: pkg/kubelet/cm,
-// node allocatable reservation). Of other signals it takes off nothing.
+// signals are the eviction signals whose thresholds a kubelet subtracts from the pods' share, by resource (Kubernetes:
+// pkg/kubelet/cm, node allocatable reservation). It subtracts nothing for other signals.
 var signals = map[string]string{"memory": "memory.available", "ephemeral-storage": "nodefs.available"}
 
-// Kept is what pods cannot have of a resource of which a node has a total, in bytes or, of "cpu", in millicores: what a kubelet with
-// this configuration keeps back, and the threshold of eviction. It is never more than the total.
+// Kept returns how much of a resource pods cannot use, for a node's total, in bytes or, for "cpu", in millicores: the reservations
+// of a kubelet with this configuration, and the eviction threshold. It is never more than the total.
 func Kept(kubelet map[string]any, resource string, total int64) (int64, error) {
 	kept, err := Threshold(kubelet, resource, total)
 	if err != nil {
@@ -33,7 +33,7 @@ func Kept(kubelet map[string]any, resource string, total int64) (int64, error) {
 	return kept, nil
 }
 
-// Threshold is the part of [Kept] below which pods are evicted.
+// Threshold returns the part of [Kept] that is the eviction threshold.
 func Threshold(kubelet map[string]any, resource string, total int64) (int64, error) {
 	signal, has := signals[resource]
 	if !has {
@@ -42,7 +42,7 @@ func Threshold(kubelet map[string]any, resource string, total int64) (int64, err
 	return part(kubelet, "evictionHard", signal, resource, total)
 }
 
-// part is an entry of a setting of the kubelet's configuration; 0 for none.
+// part returns the amount in an entry of a kubelet setting, or 0.
 func part(kubelet map[string]any, setting, entry, resource string, total int64) (int64, error) {
 	entries, _ := kubelet[setting].(map[string]any)
 	value, said := entries[entry]
@@ -59,7 +59,7 @@ func part(kubelet map[string]any, setting, entry, resource string, total int64) 
 	return 0, fmt.Errorf("%s.%s is %q, and want a quantity such as 512Mi, or a percentage", setting, entry, fmt.Sprint(value))
 }
 
-// amountOf reads a quantity, or a percentage of a total as the kubelet reads it: with the precision of 32 bits.
+// amountOf parses a quantity, or a percentage of a total as the kubelet computes it: with a precision of 32 bits.
 func amountOf(text, resource string, total int64) (int64, bool) {
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
 		share, err := strconv.ParseFloat(percent, 32)
@@ -78,7 +78,7 @@ func amountOf(text, resource string, total int64) (int64, bool) {
 	return q.Value(), true
 }
 
-// Bytes reads a whole number of bytes with a unit of Kubernetes, such as 512Mi.
+// Bytes parses a whole number of bytes with a Kubernetes unit, such as 512Mi.
 func Bytes(text string) (int64, bool) {
 	unit := strings.TrimLeft(text, "0123456789")
 	q, ok := quantity.Parse(text)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The amounts are what a kubelet of that configuration reports as capacity without allocatable.
+// The amounts are the difference between capacity and allocatable that a kubelet with that
+// configuration reports.
 func TestKept(t *testing.T) {
 	config := map[string]any{
 		"kubeReserved":   map[string]any{"cpu": "140m", "memory": "2250Mi", "ephemeral-storage": "1Gi"},
@@ -41,7 +42,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// FuzzKept: what is kept is between nothing and all there is.
+// FuzzKept: the kept amount is between 0 and the total.
 func FuzzKept(f *testing.F) {
 	for _, text := range []string{"10%", "100Mi", "140m", "1E", "0", "8Ei", "1e3", "99.9%"} {
 		f.Add(text, "memory", int64(16<<30))

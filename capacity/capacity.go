@@ -2,31 +2,31 @@ package capacity
 
 import "strconv"
 
-// Node is what a node can hold.
+// Node is the capacity of a node.
 type Node struct {
-	// MaxPods is how many pods it can run.
+	// MaxPods is the number of pods that it can run.
 	MaxPods int `json:"maxPods"`
-	// KubeReserved is kept back for the system: "cpu", "memory", "ephemeral-storage", as a kubelet reads them (kubeReserved).
+	// KubeReserved is reserved for the system: "cpu", "memory", "ephemeral-storage", in the kubelet's format (kubeReserved).
 	KubeReserved map[string]string `json:"kubeReserved"`
 	// EvictionHard are the thresholds below which pods are evicted, by signal (evictionHard).
 	EvictionHard map[string]string `json:"evictionHard"`
-	// Derivation is how each number came to be, in the order of the numbers above.
+	// Derivation is the calculation of each number, in the order of the numbers above.
 	Derivation []Step `json:"derivation"`
 }
 
-// Step is how one number came to be.
+// Step is the calculation of one number.
 type Step struct {
-	// Name is what the number is for: "maxPods", "kubeReserved.cpu", "evictionHard.memory.available".
+	// Name is the number's name: "maxPods", "kubeReserved.cpu", "evictionHard.memory.available".
 	Name string `json:"name"`
-	// Value is the number, as a kubelet reads it.
+	// Value is the number, in the kubelet's format.
 	Value string `json:"value"`
 	// How is the calculation, with its numbers.
 	How string `json:"how"`
-	// Source is where the rule was read.
+	// Source is the rule's source.
 	Source string `json:"source"`
 }
 
-// The names of the numbers: fields of the kubelet's configuration, with resources and signals as a kubelet has them.
+// The names of the numbers: fields of the kubelet's configuration, with the kubelet's names of resources and signals.
 const (
 	kubeReserved     = "kubeReserved."
 	evictionHard     = "evictionHard."
@@ -39,7 +39,7 @@ const (
 	nodefsInodesFree = evictionHard + "nodefs.inodesFree"
 )
 
-// mostSteps is how many numbers a node has: a scheduler computes many nodes.
+// mostSteps is the usual number of steps: a scheduler computes many nodes.
 const mostSteps = 7
 
 func newNode() *Node {
@@ -62,16 +62,17 @@ func (n *Node) evict(name, value, how, source string) {
 	n.Derivation = append(n.Derivation, Step{name, value, how, source})
 }
 
-// band is a part of a machine, of which a share is kept back.
+// band is a part of a machine with its own reserved share.
 type band struct {
-	// width is how large the part is; 0 for all that is left.
+	// width is the size of the part. 0 means all the rest.
 	width int64
-	// share is in hundredths of a percent, and percent is the same as text.
+	// share is in hundredths of a percent; percent is the same as text.
 	share   int64
 	percent string
 }
 
-// reserved adds up the shares of an amount, and says how. Each is rounded down by itself, or else the sum.
+// reserved adds up the shares of an amount, and describes the calculation. If each is true, each share is rounded down, else the
+// sum is.
 func reserved(amount int64, bands []band, unit string, each bool) (total int64, how string) {
 	const whole = 10000
 	text := make([]byte, 0, 96)
@@ -98,7 +99,7 @@ func reserved(amount int64, bands []band, unit string, each bool) (total int64, 
 	return total / whole, string(text)
 }
 
-// podMemory says how memory is kept back: so much for each pod, and so much beside that, in MiB.
+// podMemory describes the reserved memory: an amount for each pod, and a base, in MiB.
 func podMemory(each, pods, base int) string {
 	return strconv.Itoa(each) + " Mi × " + strconv.Itoa(pods) + " pods + " + strconv.Itoa(base) + " Mi"
 }

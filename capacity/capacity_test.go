@@ -27,7 +27,7 @@ func TestEKS(t *testing.T) {
 		{EKS{InstanceType: "m5.large", VCPUs: 2, CustomNetworking: true}, 20, "70m", "475Mi"},
 		{EKS{InstanceType: "m5.24xlarge", VCPUs: 96}, 737, "310m", "8362Mi"},
 		{EKS{InstanceType: "m5.24xlarge", VCPUs: 96, Capped: true}, 250, "310m", "3005Mi"},
-		// The number that somebody sets changes nothing of what is kept back.
+		// A number that the user sets does not change the reservations.
 		{EKS{InstanceType: "m5.large", VCPUs: 2, MaxPods: 200}, 200, "70m", "574Mi"},
 		{EKS{Interfaces: 4, Addresses: 15, VCPUs: 4}, 58, "80m", "893Mi"},
 	} {
@@ -48,7 +48,7 @@ func TestAKS(t *testing.T) {
 		gibibytes   float64
 		cpu, memory string
 	}{
-		// Of Karpenter for Azure, whose tests have the first three.
+		// From Karpenter for Azure, whose tests have the first three.
 		{4, 7, "140m", "1638Mi"}, {2, 8, "100m", "1843Mi"}, {3, 64, "120m", "5611Mi"}, {2, 3.5, "100m", "896Mi"}, {2, 4, "100m", "1024Mi"},
 		{4, 16, "140m", "2662Mi"}, {8, 32, "180m", "3645Mi"}, {16, 64, "260m", "5611Mi"}, {32, 128, "420m", "9543Mi"},
 		{64, 256, "740m", "12165Mi"}, {96, 384, "1060m", "14786Mi"}, {128, 512, "1380m", "17408Mi"},
@@ -89,7 +89,7 @@ func TestAKSMemory(t *testing.T) {
 	}
 }
 
-// All that is wrong is said at once.
+// The error has all problems at once.
 func TestRefused(t *testing.T) {
 	for want, of := range map[string]interface{ Node() (*Node, error) }{
 		"virtual processors is not given\nthe instance type \"m5.huge\" is not known":             EKS{InstanceType: "m5.huge"},
@@ -109,7 +109,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// An instance of a type that is not known can hold what the caller says of all of these.
+// For an unknown instance type, the caller gives the number of pods.
 func TestTypeThatIsNotKnown(t *testing.T) {
 	n, err := EKS{InstanceType: "m5.huge", VCPUs: 2, OtherPods: 110}.Node()
 	if err != nil || n.MaxPods != 110 || n.KubeReserved["memory"] != "1465Mi" || n.KubeReserved["cpu"] != "70m" || !strings.Contains(n.Derivation[0].How, "type that is not known") {
@@ -124,8 +124,8 @@ func TestTypeThatIsNotKnown(t *testing.T) {
 	}
 }
 
-// Of these four types nodeadm's own table has more interfaces than that of Amazon's network plug-in, from which this one is
-// (amazon-eks-ami 81fec2e8, instance-info.jsonl). All other types have the same number in both.
+// For these four types nodeadm's own table has more interfaces than the table of Amazon's network plug-in, from which this one is
+// made (amazon-eks-ami 81fec2e8, instance-info.jsonl). All other types have the same number in both.
 func TestTypesThatNodeadmHasOtherNumbersFor(t *testing.T) {
 	for name, want := range map[string]struct{ pods, nodeadm int }{
 		"i7ie.48xlarge": {8*49 + 2, 15*49 + 2}, "i7ie.metal-48xl": {8*49 + 2, 15*49 + 2},
@@ -143,7 +143,7 @@ func isUnknown(err error) bool {
 	return ok
 }
 
-// Every type of the table is found, and more of anything never makes less.
+// The table has every type, and more of any resource never gives less capacity.
 func TestEveryType(t *testing.T) {
 	line := regexp.MustCompile(`^,([a-z0-9-]+,)+:([a-z0-9-]+=[0-9]+x[0-9]+,)+$`)
 	types, pairs := 0, make(map[string]bool)
@@ -165,13 +165,13 @@ func TestEveryType(t *testing.T) {
 			}
 		}
 	}
-	const most = 12 << 10 // of each program that has it
+	const most = 12 << 10 // for each program that contains it
 	if types != 1391 || len(pairs) != 46 || len(interfaces) > most {
 		t.Errorf("%d types, %d pairs, %d bytes", types, len(pairs), len(interfaces))
 	}
 }
 
-// monotonic compares what different settings of a type come to.
+// monotonic compares the results for different settings of a type.
 func monotonic(t *testing.T, name string) {
 	t.Helper()
 	pods := func(e EKS) int {

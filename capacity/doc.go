@@ -1,6 +1,7 @@
-// Package capacity computes what a node of a machine can hold: how many pods, how much processor time and memory are kept back for
-// the system, and what pods can have. EKS's and AKS's rules are here, each with its source, and every number comes with its derivation.
+// Package capacity computes the capacity of a machine's node: how many pods it runs, how much processor time and memory are
+// reserved for the system, and what pods can use. It has EKS's and AKS's rules, each with its source, and every number comes with
+// its calculation.
 //
-// It is pure: it asks nobody, and what it does not know is an error and never a guess. Those who create nodes call it, and the
-// command line. It makes no kubelet configuration; see package nodeconfig.
+// It is pure: it makes no call, and an unknown input is an error and never a guess. Programs that create nodes call it, and so does
+// the command line. It makes no kubelet configuration; see package nodeconfig.
 package capacity

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Where EKS's rules were read.
+// The sources of EKS's rules.
 const (
 	eksPodsSource      = "Amazon EKS: eni-max-pods, max-pods-calculator.sh"
 	eksReservedSource  = "Amazon EKS AMI: kubeReserved"
@@ -16,39 +16,38 @@ const (
 
 // EKS's numbers.
 const (
-	// eksSmallVCPUs is how many virtual processors the calculator takes for few: such a machine has at most eksSmallPods, every
-	// other eksMostPods.
+	// eksSmallVCPUs is the number of virtual processors up to which the calculator calls a machine small. Such a machine has at
+	// most eksSmallPods, every other one eksMostPods.
 	eksSmallVCPUs, eksSmallPods, eksMostPods = 30, 110, 250
-	// eksPodMemory is what is kept back for each pod and eksBaseMemory beside that, in MiB.
+	// eksPodMemory is reserved for each pod and eksBaseMemory in addition, in MiB.
 	eksPodMemory, eksBaseMemory = 11, 255
 )
 
 // eksCPU are the shares of processor time, in millicores.
 var eksCPU = []band{{1000, 600, "6"}, {1000, 100, "1"}, {2000, 50, "0.5"}, {0, 25, "0.25"}}
 
-// EKS is an EC2 instance of a cluster of EKS.
+// EKS is an EC2 instance in an EKS cluster.
 type EKS struct {
-	// InstanceType is its type, "m5.large". It may be empty where Interfaces and Addresses are given.
+	// InstanceType is its type, "m5.large". It may be empty if Interfaces and Addresses are set.
 	InstanceType string
-	// Interfaces are its network interfaces, Addresses the IPv4 addresses of each; 0 means those of the type.
+	// Interfaces is the number of network interfaces, Addresses the number of IPv4 addresses of each. 0 means the type's.
 	Interfaces, Addresses int
-	// VCPUs are its virtual processors.
+	// VCPUs is the number of virtual processors.
 	VCPUs int
-	// OtherPods is the number of pods of an instance whose type is not known. If 0, such a type is an error.
+	// OtherPods is the number of pods for an instance of an unknown type. If 0, such a type is an error.
 	OtherPods int
-	// MaxPods is a number of pods that somebody has set, 0 for none. What is kept back is computed from the instance's own
-	// number nevertheless, as EKS's images do.
+	// MaxPods is the number of pods that the user has set. 0 means that none is set. The reservations are computed from the
+	// instance's own number even so, as in EKS's images.
 	MaxPods int
-	// CustomNetworking gives pods addresses of other subnets: the first interface has none for them.
+	// CustomNetworking gives pods addresses in other subnets: the first interface then has no addresses for them.
 	CustomNetworking bool
-	// PrefixDelegation gives an interface prefixes of 16 addresses in the place of addresses. It takes a Nitro instance.
+	// PrefixDelegation gives an interface prefixes of 16 addresses instead of addresses. It needs a Nitro instance.
 	PrefixDelegation bool
-	// Capped bounds the number to what EKS recommends. With PrefixDelegation it always is.
+	// Capped limits the number to EKS's recommendation. With PrefixDelegation it is always limited.
 	Capped bool
 }
 
-// Node computes what the instance can hold. The error lists everything that is wrong or not known; one can be an
-// [*UnknownTypeError].
+// Node computes the capacity of the instance's node. The error lists all problems; one of them may be an [*UnknownTypeError].
 func (e EKS) Node() (*Node, error) {
 	var problems []error
 	if e.VCPUs < 1 {
@@ -88,7 +87,7 @@ func (e EKS) Node() (*Node, error) {
 	return n, nil
 }
 
-// pods is the instance's own number: an address for each pod, and two for pods that have the machine's.
+// pods is the instance's own number: one for each address, and two for pods that use the machine's address.
 func (e EKS) pods(interfaces, addresses int) (count int, how string) {
 	usable, less := interfaces, ""
 	if e.CustomNetworking {

@@ -11,12 +11,13 @@ import (
 //go:generate go run ./gen
 
 // interfaces is the table of EC2's instance types: how many network interfaces each can have, and how many IPv4 addresses each
-// interface (Amazon VPC CNI v1.23.2, vpc_ip_resource_limit.go). A line has the families with the same sizes, and their sizes.
+// interface can have (Amazon VPC CNI v1.23.2, vpc_ip_resource_limit.go). A line has the families with the same sizes, and their
+// sizes.
 //
 //go:embed interfaces.txt
 var interfaces string
 
-// sizesOf are the sizes of each family, as the table has them. The table is searched as a text once.
+// sizesOf are the sizes of each family in the table. The text of the table is parsed once.
 var sizesOf = sync.OnceValue(func() map[string]string {
 	families := make(map[string]string)
 	for line := range strings.Lines(interfaces) {
@@ -28,7 +29,7 @@ var sizesOf = sync.OnceValue(func() map[string]string {
 	return families
 })
 
-// UnknownTypeError says that the table does not have an instance type.
+// UnknownTypeError is the error of an instance type that is not in the table.
 type UnknownTypeError struct{ InstanceType string }
 
 // Error names the type.
@@ -36,8 +37,8 @@ func (e *UnknownTypeError) Error() string {
 	return fmt.Sprintf("the instance type %q is not known; give the number of pods, or its network interfaces and the addresses of each", e.InstanceType)
 }
 
-// Interfaces returns how many network interfaces an EC2 instance type has on its default network card, and how many IPv4
-// addresses each of them. The error is an [*UnknownTypeError].
+// Interfaces returns how many network interfaces an EC2 instance type has on its default network card, and how many IPv4 addresses
+// each of them has. The error is an [*UnknownTypeError].
 func Interfaces(instanceType string) (interfacesPerType, addressesPerInterface int, err error) {
 	family, size, _ := strings.Cut(instanceType, ".")
 	sizes := sizesOf()[family]
