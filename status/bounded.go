@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// MaxProblems is how many problems of a config are written one by one. More of them are no mistakes in
-	// single fields, and nobody reads them.
+	// MaxProblems limits the problems of a config that are written one by one. More of them are not mistakes in single fields, and
+	// no one reads them.
 	MaxProblems = 200
-	// maxEntries is how many entries any other list has at most.
+	// maxEntries limits every other list.
 	maxEntries = 500
-	// maxMessage and maxText are how long texts are at most, in bytes.
+	// maxMessage and maxText limit texts, in bytes.
 	maxMessage = 4096
 	maxText    = 1024
 )
 
-// bounded is the status with texts shortened and lists cut to a limit.
+// bounded returns the status with shortened texts, and lists cut to a limit.
 func (s *Status) bounded(limit int) *Status {
 	c := *s
 	c.APIVersion, c.Kind = APIVersion, Kind
@@ -54,14 +54,14 @@ func (f Failure) bounded() Failure {
 	return f
 }
 
-// shortenAll makes texts valid, and no longer than they may be.
+// shortenAll makes texts valid UTF-8 and shortens them to their limits.
 func shortenAll(texts ...*string) {
 	for _, text := range texts {
 		*text = head(valid(*text), maxText)
 	}
 }
 
-// cut is the beginning of a list, each entry changed, and adds what is left out to a count.
+// cut returns the beginning of a list, each entry changed, and adds the number of omitted entries to left.
 func cut[T any](list []T, limit int, left *int, change func(*T)) []T {
 	if more := len(list) - limit; more > 0 {
 		*left += more
@@ -74,7 +74,7 @@ func cut[T any](list []T, limit int, left *int, change func(*T)) []T {
 	return list
 }
 
-// gravest is at most so many problems, in their order: the fatal ones before all others.
+// gravest returns at most limit problems, in their order; it prefers fatal ones.
 func gravest(problems []nodeconfig.Problem, limit int) []nodeconfig.Problem {
 	if len(problems) <= limit {
 		return problems

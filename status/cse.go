@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// CSEStatus is AKS's result of a provisioning: provision.json, and what the custom script extension
-// returns. All values are strings; times are formatted by [SystemdTime], CSEStartTime by [DateTime].
+// CSEStatus is AKS's result of a provisioning: provision.json, which is also the output of the custom script extension. All values
+// are strings; times are formatted by [SystemdTime], CSEStartTime by [DateTime].
 type CSEStatus struct {
 	ExitCode                string
 	Output                  string // the end of the log
@@ -28,7 +28,7 @@ type CSEStatus struct {
 	BootDatapoints          BootDatapoints
 }
 
-// BootDatapoints are the times at which the machine got how far.
+// BootDatapoints are times of the machine's boot.
 type BootDatapoints struct {
 	KernelStartTime     string
 	CSEStartTime        string
@@ -36,8 +36,8 @@ type BootDatapoints struct {
 	KubeletStartTime    string
 }
 
-// How long the parts of a result may be, in bytes. The extension keeps about 4000 bytes of what is
-// printed; a longer document would reach its reader without its beginning, and so without ExitCode.
+// The maximum lengths of the parts of a result, in bytes. The extension keeps about the last 4000 bytes of the output; a longer
+// document would lose its beginning, and with it ExitCode.
 const (
 	maxCSEDocument = 4000
 	maxCSEOutput   = 3000
@@ -46,22 +46,22 @@ const (
 	maxCSEValue    = 64
 )
 
-// Code returns the exit code. A result that has none, or something else in its place, is an error.
+// Code returns the exit code. A result with a missing or invalid code is an error.
 func (s CSEStatus) Code() (int, error) {
 	if strings.TrimSpace(s.ExitCode) == "" {
 		return 0, errors.New("the result has no ExitCode")
 	}
 	code, err := strconv.Atoi(s.ExitCode)
-	// A number this long would not survive Marshal, whose reader must come to the same answer.
+	// Marshal would cut a number this long, and its reader must get the same answer.
 	if err != nil || len(s.ExitCode) > maxCSEValue/2 {
 		return 0, fmt.Errorf("the result's ExitCode is not an integer: %q", head(s.ExitCode, maxCSEValue/2))
 	}
 	return code, nil
 }
 
-// Marshal writes the result as AKS does: indented by four spaces, all keys present. Texts are made
-// valid UTF-8 and shortened, Output to its end and Error to its beginning, with a note that says so; Output gives way first
-// where the document would be too long for the extension.
+// Marshal writes the result as AKS does: indented by four spaces, with all keys. It makes texts valid UTF-8 and shortens them,
+// Output to its end and Error to its beginning, with a note. If the document would be too long for the extension, it shortens
+// Output first.
 func (s CSEStatus) Marshal() ([]byte, error) {
 	s = s.bounded()
 	for {
@@ -95,10 +95,10 @@ func (s CSEStatus) bounded() CSEStatus {
 	return s
 }
 
-// cutNote is in the place of what a text of a result had to lose: only a part of it is seen where the extension's result is.
+// cutNote replaces the cut part of a text: the extension's result only shows the rest.
 var cutNote = "[cut: " + state.Status.Path + " has more]"
 
-// cutBefore is the end of a text that has more than n bytes, with the note before it; it has n bytes at most.
+// cutBefore returns the end of a text that has more than n bytes, with the note before it, at most n bytes.
 func cutBefore(text string, n int) string {
 	note := cutNote + "\n"
 	if len(text) <= n {
@@ -110,7 +110,7 @@ func cutBefore(text string, n int) string {
 	return note + tail(strings.TrimPrefix(text, note), n-len(note))
 }
 
-// cutBehind is the beginning of a text, with the note behind it.
+// cutBehind returns the beginning of a text, with the note behind it.
 func cutBehind(text string, n int) string {
 	note := " " + cutNote
 	if len(text) <= n {
@@ -155,11 +155,11 @@ func (b *BootDatapoints) fields() []cseField {
 	}
 }
 
-// SystemdTime is t as systemd prints its timestamps, in UTC: "Tue 2024-11-12 17:23:33 UTC". The zero
-// time is empty, as systemd's is for a unit that never started.
+// SystemdTime formats t as systemd prints its timestamps, in UTC: "Tue 2024-11-12 17:23:33 UTC". The zero time is empty, as
+// systemd's is for a unit that never started.
 func SystemdTime(t time.Time) string { return format(t, "Mon 2006-01-02 15:04:05 MST") }
 
-// DateTime is t as date(1) prints it, in UTC: "Tue Nov 12 17:24:06 UTC 2024". The zero time is empty.
+// DateTime formats t as date(1) does, in UTC: "Tue Nov 12 17:24:06 UTC 2024". The zero time is empty.
 func DateTime(t time.Time) string { return format(t, time.UnixDate) }
 
 func format(t time.Time, layout string) string {

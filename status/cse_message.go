@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// maxCSEMessage bounds a message of the extension. Azure keeps 4,096 bytes of what was printed, twice, and words around them.
+// maxCSEMessage limits a message of the extension. Azure keeps 4,096 bytes of each of the two outputs, and adds text around them.
 const maxCSEMessage = 64 << 10
 
-// maxObjects is how many places of a message are tried, where an object could begin. A result is the only one, or nearly so.
+// maxObjects limits the positions in a message that are tried as the beginning of an object. A result is usually the only object.
 const maxObjects = 100
 
-// ErrNoResult says that a message has neither a result nor an exit code.
+// ErrNoResult: the message has neither a result nor an exit code.
 var ErrNoResult = errors.New("the message has no result of a provisioning")
 
-// ParseCSEMessage reads what Azure's custom script extension returns: a sentence, "[stdout]" with what the command printed,
-// and "[stderr]". Of several results the last one counts. Of a result whose end was cut off, what is whole counts. Where the
-// command ended with another code than the result says, or no result has one, the code that the extension names is the
-// ExitCode: a failure is never read as a success. The error wraps [ErrNoResult].
+// ParseCSEMessage parses the message of Azure's custom script extension: a sentence, "[stdout]" with the command's output, and
+// "[stderr]". Of several results the last one counts. If a result's end was cut off, its complete fields count. If the extension
+// names another exit code than the result, or there is no result with a code, the extension's code is the ExitCode: a failure is
+// never read as a success. The error wraps [ErrNoResult].
 func ParseCSEMessage(message string) (CSEStatus, error) {
 	if len(message) > maxCSEMessage {
 		return CSEStatus{}, fmt.Errorf("%w: it has %d bytes; the limit is %d", ErrNoResult, len(message), maxCSEMessage)
@@ -38,7 +38,7 @@ func ParseCSEMessage(message string) (CSEStatus, error) {
 	return s, nil
 }
 
-// lastResult is the last object of a message that says an exit code.
+// lastResult returns the last object in a message that has an exit code.
 func lastResult(message string) (last CSEStatus, found bool) {
 	for tries := 0; tries < maxObjects; tries++ {
 		begin := objectStart(message)
@@ -70,8 +70,8 @@ func lastResult(message string) (last CSEStatus, found bool) {
 	return last, found
 }
 
-// objectStart is where the next text begins that could be an object with a key; -1 for nowhere. A brace in a text of a result
-// is followed by an escaped quote, and does not count.
+// objectStart returns the position of the next text that could be an object with a key, or -1. A brace within a result's string is
+// followed by an escaped quote, and does not count.
 func objectStart(message string) int {
 	for at := 0; ; at++ {
 		i := strings.IndexByte(message[at:], '{')
@@ -85,8 +85,8 @@ func objectStart(message string) int {
 	}
 }
 
-// extensionCode is the code in the extension's sentence (github.com/Azure/custom-script-extension-linux: "command terminated
-// with exit status=50"). What the command printed comes after it, and is not looked at.
+// extensionCode returns the code in the extension's sentence (github.com/Azure/custom-script-extension-linux: "command terminated
+// with exit status=50"). The command's output comes after it, and is not searched.
 func extensionCode(message string) (string, bool) {
 	sentence, _, _ := strings.Cut(message, "[stdout]")
 	_, rest, named := strings.Cut(sentence, "exit status=")

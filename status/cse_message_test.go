@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// aksMessage is the example of AKS's own documentation (aks-node-controller, "Extracting Provision Status"), as it is there.
+// aksMessage is the example in AKS's own documentation (aks-node-controller, "Extracting Provision Status"), unchanged.
 func aksMessage(t testing.TB) string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/cse-message.txt")
@@ -19,11 +19,11 @@ func aksMessage(t testing.TB) string {
 
 const (
 	failed = "Enable failed: failed to execute command: command terminated with exit status="
-	// kept is how much of what is printed Azure keeps.
+	// kept is how much of an output Azure keeps.
 	kept = 4096
 )
 
-// ofNode is a message with a result of Slipway's.
+// ofNode is a message with a result of Slipway.
 func ofNode(t testing.TB, code, output string) string {
 	t.Helper()
 	s := example()
@@ -39,7 +39,7 @@ func TestParseCSEMessage(t *testing.T) {
 	long := ofNode(t, "51", strings.Repeat("a line of the log { \"not\": one }\n", 60))
 	for name, c := range map[string]struct {
 		message string
-		code    string // none for an error
+		code    string // empty for an error
 		kubelet string
 	}{
 		"AKS's example":                 {aksMessage(t), "0", "Tue 2024-11-12 17:24:20 UTC"},
@@ -81,8 +81,8 @@ func TestParseCSEMessage(t *testing.T) {
 	}
 }
 
-// FuzzParseCSEMessage: whatever is printed, a message with a code of the extension's own is never a success by another one, and a
-// result that is whole is found behind any noise without braces.
+// FuzzParseCSEMessage: for every output, a message with the extension's own error code never becomes a success by another code, and
+// a complete result is found behind any noise without braces.
 func FuzzParseCSEMessage(f *testing.F) {
 	whole := ofNode(f, "34", "x")
 	f.Add(aksMessage(f))

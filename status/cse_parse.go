@@ -11,10 +11,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// ParseCSE reads a result that Slipway or an AKS script wrote. Keys match in any case, unknown ones
-// are passed over, and of two that match the later counts; a value that is no string is kept as its
-// JSON text, null as nothing. Only what is not one JSON object is an error: whether the result says
-// an exit code is [CSEStatus.Code]'s to tell.
+// ParseCSE parses a result that Slipway or an AKS script wrote. Keys match in any case, unknown
+// ones are ignored, and of two that match the later one counts. A value that is not a string
+// becomes its JSON text, and null becomes empty. The only error is data that is not one JSON
+// object; [CSEStatus.Code] checks the exit code.
 func ParseCSE(data []byte) (CSEStatus, error) {
 	var s CSEStatus
 	if int64(len(data)) > state.Result.Limit {
@@ -29,12 +29,12 @@ func ParseCSE(data []byte) (CSEStatus, error) {
 	return s, nil
 }
 
-// fill takes what an object says.
+// fill sets the fields in an object.
 func (s *CSEStatus) fill(object []byte) error {
 	fields, boot := s.fields(), s.BootDatapoints.fields()
 	return eachKey(bytes.TrimSpace(object), func(key string, value json.RawMessage) {
 		if strings.EqualFold(key, "BootDatapoints") {
-			// Where this is something else than an object, it says nothing that is needed.
+			// If it is not an object, it has nothing that is needed.
 			_ = eachKey(value, func(key string, value json.RawMessage) { set(boot, key, value) })
 			return
 		}
@@ -50,7 +50,7 @@ func set(fields []cseField, key string, value json.RawMessage) {
 	}
 }
 
-// text returns a JSON string's content, and of any other value the JSON itself.
+// text returns a JSON string's content, or the JSON text of any other value.
 func text(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil { // null leaves s empty
@@ -59,7 +59,7 @@ func text(value json.RawMessage) string {
 	return valid(string(value))
 }
 
-// eachKey calls f for the members of the JSON object that data is, in their order.
+// eachKey calls f for the members of a JSON object, in their order.
 func eachKey(data []byte, f func(key string, value json.RawMessage)) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	open, err := d.Token()
@@ -78,7 +78,7 @@ func eachKey(data []byte, f func(key string, value json.RawMessage)) error {
 		if err := d.Decode(&value); err != nil {
 			return whole(err)
 		}
-		f(key.(string), value) // the decoder allows nothing else as a key
+		f(key.(string), value) // the decoder allows only a string as a key
 	}
 	if _, err := d.Token(); err != nil {
 		return whole(err)
@@ -89,7 +89,7 @@ func eachKey(data []byte, f func(key string, value json.RawMessage)) error {
 	return nil
 }
 
-// whole names the end of the data for what it is within an object.
+// whole replaces the error for the end of the data within an object.
 func whole(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

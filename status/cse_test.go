@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// example is the result of a node that worked.
+// example is the result of a successful provisioning.
 func example() CSEStatus {
 	kernel := time.Date(2024, 11, 12, 17, 23, 33, 0, time.UTC)
 	at := func(seconds int) string { return SystemdTime(kernel.Add(time.Duration(seconds) * time.Second)) }
@@ -63,7 +63,7 @@ func TestCSEMarshalIsBounded(t *testing.T) {
 		"broken runes": {output: "a\xffb", wantOutput: "a\ufffdb", error: "\xc3", wantErr: "\ufffd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Without times, all that the parts may have fits.
+			// Without times, the maximum of all parts fits.
 			data, err := CSEStatus{ExitCode: "240", Output: test.output, Error: test.error}.Marshal()
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func TestCSEMarshalIsBounded(t *testing.T) {
 	}
 }
 
-// TestCSEMarshalFitsTheExtension checks that a result reaches its reader whole, whatever its texts.
+// TestCSEMarshalFitsTheExtension checks that a result with any texts reaches its reader complete.
 func TestCSEMarshalFitsTheExtension(t *testing.T) {
 	for _, unit := range []string{"a", "\n", "\"", "\x00", "é", "😀", "\xffa", "line of a log\n"} {
 		s := example()

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// encode writes v as JSON, indented if indent is not empty, with < and > as they are and a newline
-// at the end.
+// encode writes v as JSON, indented if indent is not empty, with < and > unescaped and a newline at
+// the end.
 func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -20,13 +20,14 @@ func encode(v any, indent string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxEscape is how many bytes of JSON one byte of text becomes at most.
+// maxEscape is the maximum number of JSON bytes for one byte of text.
 const maxEscape = 6
 
-// shorten returns how many bytes must at least go from a text for a document to lose excess bytes.
+// shorten returns how many bytes must at least be removed from a text for a document to lose excess
+// bytes.
 func shorten(excess int) int { return (excess + maxEscape - 1) / maxEscape }
 
-// valid returns s with what is not UTF-8 replaced.
+// valid returns s with invalid UTF-8 replaced.
 func valid(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
 
 // head returns the first n bytes of s, or fewer to end with a whole rune.

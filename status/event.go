@@ -12,8 +12,8 @@ const (
 	LevelError         = "Error"
 )
 
-// Event is something that Azure's guest agent reports to the platform's telemetry. It reads events
-// from files in the extension's directory and drops one that lacks a key.
+// Event is an event that Azure's guest agent reports to the platform's telemetry. The guest agent
+// reads events from files in the extension's directory and drops one that lacks a key.
 type Event struct {
 	Timestamp   string
 	OperationId string
@@ -31,11 +31,11 @@ const (
 	maxEventDocument = 6144
 )
 
-// eventTime is how the guest agent's events say a time.
+// eventTime is the time format of the guest agent's events.
 const eventTime = "2006-01-02 15:04:05.000"
 
-// NewEvent returns the event of a task that ran from start to end. The end identifies the operation,
-// as it does in AKS's own events.
+// NewEvent returns the event of a task that ran from start to end. The end time identifies the
+// operation, as in AKS's own events.
 func NewEvent(task, level, message string, start, end time.Time) Event {
 	return Event{
 		Timestamp:   format(start, eventTime),
@@ -49,8 +49,8 @@ func NewEvent(task, level, message string, start, end time.Time) Event {
 	}
 }
 
-// Marshal writes the event on one line without a newline, its message shortened to what the guest
-// agent takes.
+// Marshal writes the event on one line without a newline, with its message shortened to the guest
+// agent's limit.
 func (e Event) Marshal() ([]byte, error) {
 	e.Message = head(valid(e.Message), maxEventMessage)
 	for {
@@ -67,8 +67,8 @@ func (e Event) Marshal() ([]byte, error) {
 	}
 }
 
-// EventFileName is the name of an event's file: digits, since the guest agent reads no other. Where
-// the name for t is taken, the next attempt gives another.
+// EventFileName returns the name of an event's file. It has only digits, because the guest agent
+// reads no other. If the name for t exists, the next attempt returns another.
 func EventFileName(t time.Time, attempt int) string {
 	return strconv.FormatInt(max(0, t.UnixNano()+int64(attempt)), 10) + ".json"
 }

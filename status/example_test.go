@@ -6,7 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// A program asks why a node failed. The document is /var/lib/slipway/status.json on the node.
+// A program finds out why a node failed. The document is /var/lib/slipway/status.json on the node.
 func ExampleParse() {
 	s, err := status.Parse([]byte(`{
 		"apiVersion": "slipway.dev/v1", "kind": "ProvisionStatus",
@@ -24,7 +24,7 @@ func ExampleParse() {
 	// 51 ERR_K8S_API_SERVER_CONN_FAIL tls
 }
 
-// The custom script extension returns AKS's result; its exit code says whether there is a node.
+// The custom script extension returns AKS's result. Exit code 0 means that there is a node.
 func ExampleParseCSE() {
 	result, err := status.ParseCSE([]byte(`{"ExitCode": "0", "ExecDuration": "18"}`))
 	if err != nil {

@@ -32,7 +32,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 var start = time.Date(2024, 11, 12, 17, 24, 6, 123456789, time.FixedZone("CET", 3600))
 
-// success is a first provisioning that worked.
+// success is a successful first provisioning.
 func success() *Status {
 	return &Status{
 		Outcome:      OutcomeSuccess,

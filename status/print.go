@@ -19,9 +19,9 @@ const (
 	maxSkipped  = 10
 )
 
-// Print writes a report for people: the outcome, what to do about a failure, the timeline, counts of
-// changes, and the config's problems. Lines have at most 100 columns, and nothing in the status can
-// steer the terminal; sequences for colour are written only if asked for.
+// Print writes a report for people: the outcome, what to do about a failure, the timeline, counts of changes, and the config's
+// problems. Lines have at most 100 columns, and no text in the status can control the terminal. Colour sequences are written only
+// if colour is set.
 func (s *Status) Print(w io.Writer, colour bool) {
 	r := &report{colour: colour}
 	r.outcome(s)
@@ -37,7 +37,7 @@ func (s *Status) Print(w io.Writer, colour bool) {
 	if len(warnings) > 0 {
 		r.problems("Errors", fatal, 0, red)
 		r.problems("Warnings", warnings, left.Problems, yellow)
-	} else { // those that were left out are as grave as the last
+	} else { // the omitted ones are at most as grave as the last
 		r.problems("Errors", fatal, left.Problems, red)
 	}
 	r.list("Skipped", yellow, s.Skipped, maxSkipped, left.Skipped)
@@ -47,7 +47,7 @@ func (s *Status) Print(w io.Writer, colour bool) {
 
 func isFatal(p nodeconfig.Problem) bool { return p.Fatal }
 
-// report is a report as it is written.
+// report is the state of a report while it is written.
 type report struct {
 	text   strings.Builder
 	colour bool
@@ -74,10 +74,10 @@ func (r *report) line(parts ...string) {
 	r.text.WriteByte('\n')
 }
 
-// labelled is the column in which what a label is for starts.
+// labelled is the column of the text after a label.
 const labelled = 12
 
-// block writes a label and behind it the lines, each within the report's width already.
+// block writes a label and, behind it, lines that are within the report's width already.
 func (r *report) block(label string, c ansi, lines []string) {
 	for i, l := range lines {
 		if i == 0 {
@@ -88,7 +88,7 @@ func (r *report) block(label string, c ansi, lines []string) {
 	}
 }
 
-// entry writes a label and a text behind it, if there is one.
+// entry writes a label and a text behind it, unless the text is empty.
 func (r *report) entry(label string, c ansi, text string) {
 	r.block(label, c, wrap(text, width-labelled))
 }
@@ -122,7 +122,7 @@ func (r *report) failure(f *Failure) {
 	r.gap = true
 }
 
-// where says what failed, what it tried and the kind of reason, as far as they are known.
+// where returns what failed, what it tried and the kind of cause, as far as they are known.
 func (f *Failure) where() string {
 	where := f.Resource
 	if f.Endpoint != "" && !strings.HasSuffix(f.Resource, ":"+f.Endpoint) {
@@ -134,7 +134,7 @@ func (f *Failure) where() string {
 	return strings.TrimSpace(where)
 }
 
-// furtherFailures writes the failures but the one that the exit code stands for, and what the node does without.
+// furtherFailures writes the failures except the one of the exit code, and the warnings.
 func (r *report) furtherFailures(s *Status) {
 	further := slices.Clone(s.Errors)
 	if s.Error != nil {
@@ -185,7 +185,7 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// shortDigest returns as much of a digest as people compare.
+// shortDigest returns the part of a digest that people compare.
 func shortDigest(digest string) string {
 	algorithm, sum, found := strings.Cut(digest, ":")
 	if !found {
@@ -194,7 +194,7 @@ func shortDigest(digest string) string {
 	return algorithm + ":" + head(sum, 12)
 }
 
-// list writes items behind a label, no more of them than limit; left is how many more there were.
+// list writes items behind a label, at most limit; left is how many more there were.
 func (r *report) list(label string, c ansi, items []string, limit, left int) {
 	var lines []string
 	for _, item := range items[:min(len(items), limit)] {
@@ -243,11 +243,11 @@ func (r *report) changes(s *Status) {
 	r.entry("Changes", bold, fmt.Sprintf("%s; %d unchanged", strings.Join(parts, ", "), s.Unchanged))
 }
 
-// maxSources is how many places a report shows, which is all that there are.
+// maxSources is how many sources a report shows, which is more than exist.
 const maxSources = 16
 
-// sources lists the places where a contract was looked for, where one was looked for beyond its own place. One
-// that was found is named with the config.
+// sources lists the sources that were searched for a contract, if it was not only its standard path. The config's line names the
+// one that had it.
 func (r *report) sources(s *Status) {
 	if len(s.Sources) < 2 || slices.ContainsFunc(s.Sources, func(p Source) bool { return p.Found }) {
 		return

@@ -14,10 +14,10 @@ const (
 	timeColumn  = 7
 	barColumn   = 24
 	maxSteps    = 30
-	maxTime     = 1 << 50 // ms; what is beyond is drawn as if it were this
+	maxTime     = 1 << 50 // ms; larger values are drawn as this one
 )
 
-// timeline writes a table of the steps: when each started, how long it took, and both to scale.
+// timeline writes a table of the steps: each with its start and duration, both also drawn to scale.
 func (r *report) timeline(s *Status) {
 	if len(s.Steps) == 0 {
 		return
@@ -48,7 +48,7 @@ func (r *report) timeline(s *Status) {
 	r.gap = true
 }
 
-// step writes one row, its bar in a colour.
+// step writes one row, with its bar in a colour.
 func (r *report) step(step Step, name int, total int64, c ansi) {
 	row := fmt.Sprintf("  %s  %s  %s  ", pad(cell(step.Name, name), name),
 		padLeft(milliseconds(step.StartMs), timeColumn), padLeft(milliseconds(step.DurationMs), timeColumn))
@@ -60,8 +60,8 @@ func (r *report) step(step Step, name int, total int64, c ansi) {
 	r.line(row)
 }
 
-// scale returns the step's place within the bar column: how much is before it, and how long it is.
-// However short, it is one column long.
+// scale returns the step's position and length within the bar column. The length is at least one
+// column.
 func scale(step Step, total int64) (before, bar int) {
 	start, end := clamp(step.StartMs), clamp(step.StartMs)+clamp(step.DurationMs)
 	before = min(int(start*barColumn/total), barColumn-1)

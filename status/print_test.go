@@ -21,7 +21,7 @@ func printed(s *Status, colour bool) string {
 
 var sequence = regexp.MustCompile("\x1b\\[[0-9]+m")
 
-// checkReport checks what holds for every report.
+// checkReport checks the rules for every report.
 func checkReport(t *testing.T, s *Status) {
 	t.Helper()
 	plain := printed(s, false)

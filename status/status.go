@@ -21,7 +21,7 @@ const (
 	OutcomeFailure = "failure"
 )
 
-// Action is what was done to a part of the machine.
+// Action is a kind of change of a part of the machine.
 type Action string
 
 // The actions.
@@ -47,16 +47,16 @@ const (
 	ActionPulled     Action = "pulled"
 )
 
-// actions are all of them, in the order in which a report counts them.
+// actions are all of them, in the order of a report's counts.
 var actions = []Action{
 	ActionCreated, ActionUpdated, ActionCorrected, ActionRemoved, ActionLoaded, ActionSet, ActionRan,
 	ActionStarted, ActionRestarted, ActionStopped, ActionReloaded, ActionMounted, ActionUnmounted,
 	ActionMasked, ActionUnmasked, ActionDisabled, ActionEnabled, ActionDownloaded, ActionPulled,
 }
 
-// Status is what came of a provisioning: status.json.
+// Status is the result of a provisioning: status.json.
 type Status struct {
-	// APIVersion and Kind are filled in by Marshal.
+	// APIVersion and Kind are set by Marshal.
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Outcome is OutcomeSuccess or OutcomeFailure.
@@ -64,22 +64,22 @@ type Status struct {
 	ExitCode int    `json:"exitCode"`
 	// CodeName is the exit code's name in the table of package exitcode.
 	CodeName string `json:"codeName"`
-	// Error is the one of Errors that the exit code stands for.
+	// Error is the one of Errors to which the exit code belongs.
 	Error  *Failure  `json:"error,omitempty"`
 	Errors []Failure `json:"errors,omitempty"`
-	// Warnings are what went wrong and the node does without.
+	// Warnings are failures that the node works without.
 	Warnings []Failure `json:"warnings,omitempty"`
 
 	AgentVersion string `json:"agentVersion"`
 	Config       Config `json:"config"`
-	// Mode says who made the node, and why; nil where nobody asked for anything but Slipway.
+	// Mode is which program made the node, and why. It is nil if nothing but Slipway was requested.
 	Mode *Mode `json:"mode,omitempty"`
-	// Sources are the places where the contract was looked for, in that order, none where it was named.
+	// Sources are the sources that were searched for the contract, in order. It is empty if the user named the contract.
 	Sources []Source `json:"sources,omitempty"`
-	// Identity says how the machine is known for another one than that which was provisioned before; empty
-	// where it is the same, or the first.
+	// Identity is how the agent knows that this is another machine than the one that was provisioned before. It is empty if it is
+	// the same machine, or the first.
 	Identity string `json:"identity,omitempty"`
-	// Generation is the number of the generation that was applied, 0 where it did not come to that.
+	// Generation is the number of the generation that was applied. 0 means that no generation was made.
 	Generation int `json:"generation,omitempty"`
 	// Restored is the generation that was restored because the change failed.
 	Restored   int       `json:"restored,omitempty"`
@@ -87,16 +87,16 @@ type Status struct {
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
 	DurationMs int64     `json:"durationMs"`
 
-	// Problems are what is wrong with the config.
+	// Problems are the config's problems.
 	Problems []nodeconfig.Problem `json:"problems,omitempty"`
-	// Changes are what was done to the machine, in order.
+	// Changes are the changes of the machine, in order.
 	Changes []Change `json:"changes,omitempty"`
-	// Unchanged is how many resources were as they should be.
+	// Unchanged is the number of resources that needed no change.
 	Unchanged int `json:"unchanged"`
-	// Steps are the timeline, in order of their start.
+	// Steps are the timeline, in the order of their starts.
 	Steps []Step `json:"steps,omitempty"`
-	// CriticalPath are the names of the steps that nothing else could have made up for, in order: each began
-	// when the one before it had ended.
+	// CriticalPath are the names of the steps that determined the total duration, in order: each began when the one before it had
+	// ended.
 	CriticalPath []string `json:"criticalPath,omitempty"`
 	// Skipped are the resources that were not tried.
 	Skipped []string `json:"skipped,omitempty"`
@@ -115,15 +115,16 @@ const (
 	ModeLegacy = "legacy"
 )
 
-// Mode is who makes the node.
+// Mode is which program makes the node.
 type Mode struct {
 	// Name is ModeNative or ModeLegacy.
 	Name string `json:"name"`
-	// Reason says why.
+	// Reason is why.
 	Reason string `json:"reason"`
 }
 
-// Omitted counts what was left out of the lists of a status: the document has a size that is always read back.
+// Omitted counts the entries that were left out of the lists of a status, which limits the document's size so that it can always be
+// parsed.
 type Omitted struct {
 	Errors   int `json:"errors,omitempty"`
 	Warnings int `json:"warnings,omitempty"`
@@ -134,7 +135,7 @@ type Omitted struct {
 	Skipped  int `json:"skipped,omitempty"`
 }
 
-// omitted is what was left out.
+// omitted returns these counts.
 func (s *Status) omitted() Omitted {
 	if s.Omitted == nil {
 		return Omitted{}
@@ -142,24 +143,24 @@ func (s *Status) omitted() Omitted {
 	return *s.Omitted
 }
 
-// Source is a place where a contract was looked for.
+// Source is a source that was searched for a contract.
 type Source struct {
-	// Name is the place's: "file", "azure-ovf", "ec2-imds", ...
+	// Name is the source's name: "file", "azure-ovf", "ec2-imds", ...
 	Name string `json:"name"`
-	// Found says that the contract was there.
+	// Found reports whether the source had the contract.
 	Found bool `json:"found,omitempty"`
-	// Result says where it was, or why the place was given up.
+	// Result is where the contract was, or why the source was given up.
 	Result string `json:"result"`
-	// StartMs is when it was looked at last, from StartedAt.
+	// StartMs is when the source was last tried, from StartedAt.
 	StartMs    int64 `json:"startMs"`
 	DurationMs int64 `json:"durationMs"`
 }
 
 // Failure is one thing that went wrong.
 type Failure struct {
-	// Resource is the ID of what could not be made so, empty where it is none of the plan's.
+	// Resource is the ID of the resource that failed. It is empty if the failure belongs to no resource of the plan.
 	Resource string `json:"resource,omitempty"`
-	// Cause is the kind of reason, where a person would act differently on it: "dns", "tls".
+	// Cause is the kind of cause, if a person would act differently on it: "dns", "tls".
 	Cause string `json:"cause,omitempty"`
 	// Endpoint is what was tried: a URL with its address, a path or a unit.
 	Endpoint string `json:"endpoint,omitempty"`
@@ -169,7 +170,7 @@ type Failure struct {
 	Action string `json:"action,omitempty"`
 }
 
-// String is the failure on one line: where, why, and what happened.
+// String returns the failure on one line: what failed, why, and the error.
 func (f *Failure) String() string {
 	if where := f.where(); where != "" {
 		return where + ": " + f.Message
@@ -177,7 +178,7 @@ func (f *Failure) String() string {
 	return f.Message
 }
 
-// Config says which config was applied.
+// Config identifies the config that was applied.
 type Config struct {
 	Path              string `json:"path,omitempty"`
 	Dialect           string `json:"dialect,omitempty"`
@@ -185,9 +186,9 @@ type Config struct {
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 }
 
-// Change is one thing that was done to the machine.
+// Change is one change of the machine.
 type Change struct {
-	// ID is the resource's ID, or the name of the unit that was acted on.
+	// ID is the resource's ID, or the name of the unit that was restarted or stopped.
 	ID     string `json:"id"`
 	Action Action `json:"action"`
 }
@@ -201,9 +202,8 @@ type Step struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// Marshal writes the document, indented by two spaces; times are in UTC. The same status gives the
-// same bytes. Texts are made valid UTF-8 and shortened, and lists cut, so that it is no larger than the file may
-// be; Omitted says how much was left out.
+// Marshal writes the document, indented by two spaces; times are in UTC. The same status gives the same bytes. Texts are made valid
+// UTF-8 and shortened, and lists cut, so that it is no larger than the file may be; Omitted counts what was left out.
 func (s *Status) Marshal() ([]byte, error) {
 	for limit := maxEntries; ; limit /= 2 {
 		data, err := encode(s.bounded(limit), "  ")
@@ -213,8 +213,8 @@ func (s *Status) Marshal() ([]byte, error) {
 	}
 }
 
-// Parse reads a document that Marshal wrote. Unknown fields are passed over, so that an older
-// command can read what a newer agent wrote; another kind or version of document is an error.
+// Parse parses a document that Marshal wrote. Unknown fields are ignored, so that an older command can read a newer agent's
+// document. Another kind or version of document is an error.
 func Parse(data []byte) (*Status, error) {
 	if int64(len(data)) > state.Status.Limit {
 		return nil, fmt.Errorf("the status has %d bytes; the limit is %d", len(data), state.Status.Limit)

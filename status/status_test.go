@@ -58,7 +58,7 @@ func TestStatusMarshalLeavesTheStatusAlone(t *testing.T) {
 	}
 }
 
-// Whatever a status holds, it is written so that it can be read back, and says how much was left out.
+// Every status can be written and parsed again, and counts the omitted entries.
 func TestStatusHasABound(t *testing.T) {
 	detector.Skip(t)
 	long := strings.Repeat("\x01", 5000)
@@ -99,7 +99,7 @@ func TestStatusHasABound(t *testing.T) {
 	}
 }
 
-// Of many problems the fatal ones are kept, and all are counted for people too.
+// Of many problems the fatal ones are kept, and the report also counts all of them.
 func TestManyProblems(t *testing.T) {
 	s := success()
 	for i := range 40000 {

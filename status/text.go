@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// width is how many columns a report has at most.
+// width is the maximum number of columns of a report.
 const width = 100
 
 // ansi is an ANSI sequence's parameter.
@@ -21,7 +21,7 @@ const (
 	yellow ansi = "33"
 )
 
-// printable returns s with all that could steer a terminal replaced; line breaks and tabs stay.
+// printable returns s with all control characters replaced, except line breaks and tabs.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -57,10 +57,10 @@ func padLeft(s string, n int) string {
 	return strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) + s
 }
 
-// maxParagraph is how many lines a wrapped text has at most.
+// maxParagraph limits the lines of a wrapped text.
 const maxParagraph = 12
 
-// wrap returns the lines of s, broken between words to n columns; a longer word is broken within.
+// wrap breaks s into lines of n columns, between words; a longer word is broken within.
 func wrap(s string, n int) []string {
 	var lines []string
 	for paragraph := range strings.Lines(printable(s)) {
@@ -90,7 +90,8 @@ func wrap(s string, n int) []string {
 	return lines
 }
 
-// milliseconds returns a duration as people say it, in at most seven columns; a negative one is none.
+// milliseconds formats a duration for people, in at most seven columns. A negative one is shown as
+// 0.
 func milliseconds(ms int64) string {
 	switch ms = max(0, ms); {
 	case ms < 1000:
