@@ -2,11 +2,11 @@
 
 package aksnodeconfig
 
-// WorkloadRuntime says what runs the node's workloads.
+// WorkloadRuntime is the runtime of the node's workloads.
 type WorkloadRuntime int32
 
 const (
-	// Not said.
+	// Unspecified.
 	WorkloadRuntime_WORKLOAD_RUNTIME_UNSPECIFIED WorkloadRuntime = 0
 	// OCI containers.
 	WorkloadRuntime_WORKLOAD_RUNTIME_OCI_CONTAINER WorkloadRuntime = 1
@@ -57,7 +57,7 @@ type Configuration struct {
 	KubernetesCaCert string `aks:"17,kubernetes_ca_cert,kubernetesCaCert"`
 	// Kubernetes version of the node, such as "1.34.2". Picks binaries and version-dependent defaults.
 	KubernetesVersion string `aks:"18,kubernetes_version,kubernetesVersion"`
-	// Image reference of kube-proxy. Only tells which cached images are worth keeping.
+	// Image reference of kube-proxy. Only used to decide which cached images to keep.
 	KubeProxyUrl string `aks:"19,kube_proxy_url,kubeProxyUrl"`
 	// Azure VM size, such as "Standard_D4s_v5". GPU and SGX decisions are looked up by it.
 	VmSize string `aks:"20,vm_size,vmSize"`

@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 )
 
-// TestSameContract: the structs have the fields of the protobuf types, with their numbers, names, types and presence,
-// and the enumerations have the same values. Only of the kubelet's configuration they know more of what is there.
+// TestSameContract: the structs have the fields of the protobuf types, with their numbers, names, types and presence, and the
+// enumerations have the same values. Only in the kubelet's configuration they have more presence.
 func TestSameContract(t *testing.T) {
 	c := comparison{t: t, tracked: (*aksnodeconfigv1.KubeletConfigFileConfig)(nil).ProtoReflect().Descriptor(), seen: make(map[string]bool)}
 	c.message((*aksnodeconfigv1.Configuration)(nil).ProtoReflect().Descriptor(), reflect.TypeFor[aksnodeconfig.Configuration](), false)
@@ -112,7 +112,7 @@ func (c *comparison) enum(want protoreflect.EnumDescriptor, got reflect.Type) {
 	}
 }
 
-// TestNoEnum: what is no enumeration has no values.
+// TestNoEnum: a type that is not an enumeration has no values.
 func TestNoEnum(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[int32](), reflect.TypeFor[aksnodeconfig.Configuration]()} {
 		if _, _, ok := aksnodeconfig.EnumValue(typ, "0"); ok {

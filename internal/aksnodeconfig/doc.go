@@ -1,10 +1,9 @@
-// Package aksnodeconfig holds AKS's node contract, aksnodeconfig.v1, as plain Go structs: what the node reads a document
-// into.
+// Package aksnodeconfig has AKS's node contract, aksnodeconfig.v1, as plain Go structs. The node decodes a document into them.
 //
-// The structs are generated from the same .proto files as package api/aksnodeconfig/v1, which is for programs that write
-// such documents. These here need no protobuf, so the agent does not link it. They have the same shape, but for the
-// kubelet's configuration, of which every field is nil where the document does not have it. The package holds data and
-// decides nothing. Package nodeconfig/aks calls it.
+// The structs are generated from the same .proto files as package api/aksnodeconfig/v1, which is for programs that write such
+// documents. They need no protobuf, so the agent does not link it. They have the same shape, except for the kubelet's
+// configuration, in which every field is nil if the document does not have it. The package has only data and decides nothing.
+// Package nodeconfig/aks calls it.
 package aksnodeconfig
 
 import (
@@ -13,8 +12,7 @@ import (
 	"strings"
 )
 
-// FieldNames returns the names of a field in a document: the one in the .proto file, and the JSON name if that is
-// another.
+// FieldNames returns the names of a field in a document: the one in the .proto file, and the JSON name if it differs.
 func FieldNames(f reflect.StructField) []string {
 	name, json := Names(f)
 	if json == name {
@@ -35,12 +33,12 @@ func Names(f reflect.StructField) (name, json string) {
 
 // enum is an enumeration of the contract.
 type enum interface {
-	// Names are the names of its values, by their numbers.
+	// Names returns the names of its values, by their numbers.
 	Names() []string
 }
 
-// EnumValue returns the value of an enumeration that a document names, by its name or by its number. ok is false where
-// the type is no enumeration, known where it has no such value.
+// EnumValue returns the value of an enumeration that a document gives by name or number. ok is false if the type is not an
+// enumeration. known is false if it has no such value.
 func EnumValue(t reflect.Type, name string) (value int64, known, ok bool) {
 	e, ok := reflect.Zero(t).Interface().(enum)
 	if !ok {

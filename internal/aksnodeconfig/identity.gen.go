@@ -6,7 +6,7 @@ package aksnodeconfig
 type BootstrappingAuthMethod int32
 
 const (
-	// Not said; a token decides.
+	// Unspecified; a token decides.
 	BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_UNSPECIFIED BootstrappingAuthMethod = 0
 	// A bootstrap token.
 	BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN BootstrappingAuthMethod = 1
@@ -33,7 +33,7 @@ func (BootstrappingAuthMethod) Names() []string { return namesOfBootstrappingAut
 type ClusterJoinMethod int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ClusterJoinMethod_CLUSTER_JOIN_METHOD_UNSPECIFIED ClusterJoinMethod = 0
 	// It sends a certificate signing request.
 	ClusterJoinMethod_CLUSTER_JOIN_METHOD_GENERATE_CSR ClusterJoinMethod = 1
@@ -50,7 +50,7 @@ var namesOfClusterJoinMethod = [...]string{
 // Names are the names of the values, by their numbers.
 func (ClusterJoinMethod) Names() []string { return namesOfClusterJoinMethod[:] }
 
-// BootstrappingConfig says how kubelet obtains its first client certificate. With neither a token
+// BootstrappingConfig is how kubelet obtains its first client certificate. With neither a token
 // nor secure TLS bootstrapping, the client certificate of KubeletConfig is used.
 type BootstrappingConfig struct {
 	// How the node proves who it is. Only secure TLS bootstrapping changes anything; otherwise the

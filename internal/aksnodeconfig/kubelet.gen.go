@@ -6,7 +6,7 @@ package aksnodeconfig
 type KubeletDisk int32
 
 const (
-	// Not said; the OS disk.
+	// Unspecified; the OS disk.
 	KubeletDisk_KUBELET_DISK_UNSPECIFIED KubeletDisk = 0
 	// The OS disk.
 	KubeletDisk_KUBELET_DISK_OS_DISK KubeletDisk = 1
@@ -54,7 +54,7 @@ type KubeletConfigFileConfig struct {
 	StaticPodPath *string `aks:"3,static_pod_path,staticPodPath"`
 	// Address kubelet listens on.
 	Address *string `aks:"4,address"`
-	// Port of the unauthenticated, read-only endpoint. Zero cannot be told from unset.
+	// Port of the unauthenticated, read-only endpoint. Zero is the same as unset.
 	ReadOnlyPort *int32 `aks:"5,read_only_port,readOnlyPort"`
 	// Serving certificate.
 	TlsCertFile *string `aks:"6,tls_cert_file,tlsCertFile"`
@@ -86,7 +86,7 @@ type KubeletConfigFileConfig struct {
 	ImageGcHighThresholdPercent *int32 `aks:"19,image_gc_high_threshold_percent,imageGCHighThresholdPercent"`
 	// Disk use, in percent, that removal of images aims at.
 	ImageGcLowThresholdPercent *int32 `aks:"20,image_gc_low_threshold_percent,imageGCLowThresholdPercent"`
-	// Gives each quality of service class a cgroup of its own.
+	// Gives each quality of service class a separate cgroup.
 	CgroupsPerQos *bool `aks:"21,cgroups_per_qos,cgroupsPerQOS"`
 	// How CPUs are assigned: "none" or "static".
 	CpuManagerPolicy *string `aks:"22,cpu_manager_policy,cpuManagerPolicy"`
@@ -156,7 +156,7 @@ type KubeletX509Authentication struct {
 
 // KubeletWebhookAuthentication asks the API server about tokens.
 type KubeletWebhookAuthentication struct {
-	// Turns it on. False cannot be told from unset.
+	// Turns it on. False is the same as unset.
 	Enabled *bool `aks:"1,enabled"`
 	// How long an answer is remembered. The JSON name is the contract's; kubelet spells it cacheTTL.
 	CacheTtl *string `aks:"2,cache_ttl,cacheTtl"`
@@ -164,7 +164,7 @@ type KubeletWebhookAuthentication struct {
 
 // KubeletAnonymousAuthentication accepts requests without a credential.
 type KubeletAnonymousAuthentication struct {
-	// Turns it on. False cannot be told from unset.
+	// Turns it on. False is the same as unset.
 	Enabled *bool `aks:"1,enabled"`
 }
 

@@ -6,7 +6,7 @@ package aksnodeconfig
 type NetworkPlugin int32
 
 const (
-	// Not said; written as an empty string.
+	// Unspecified; written as an empty string.
 	NetworkPlugin_NETWORK_PLUGIN_UNSPECIFIED NetworkPlugin = 0
 	// The cluster's owner installs one; written as "none".
 	NetworkPlugin_NETWORK_PLUGIN_NONE NetworkPlugin = 1
@@ -30,7 +30,7 @@ func (NetworkPlugin) Names() []string { return namesOfNetworkPlugin[:] }
 type NetworkPolicy int32
 
 const (
-	// Not said; written as an empty string.
+	// Unspecified; written as an empty string.
 	NetworkPolicy_NETWORK_POLICY_UNSPECIFIED NetworkPolicy = 0
 	// Nothing does; written as "none".
 	NetworkPolicy_NETWORK_POLICY_NONE NetworkPolicy = 1

@@ -34,7 +34,7 @@ type ContainerdConfig struct {
 	ContainerdPackageUrl string `aks:"3,containerd_package_url,containerdPackageUrl"`
 }
 
-// GpuConfig says what is done about the GPUs of a node.
+// GpuConfig configures the GPUs of a node.
 type GpuConfig struct {
 	// The node has NVIDIA GPUs to use: their container runtime becomes the default. Unset means false.
 	EnableNvidia *bool `aks:"1,enable_nvidia,enableNvidia"`

@@ -15,8 +15,7 @@ import (
 // topMessage is the contract's top message.
 const topMessage = "aksnodeconfig.v1.Configuration"
 
-// secrets are the fields whose comment does not call them one and that may still hold a password: a
-// proxy's URL.
+// secrets are fields that may contain a password although their comment does not say so: a proxy's URL.
 var secrets = []protoreflect.FullName{
 	"aksnodeconfig.v1.HttpProxyConfig.http_proxy",
 	"aksnodeconfig.v1.HttpProxyConfig.https_proxy",
@@ -51,7 +50,7 @@ func aksSchema(ctx context.Context, dir string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// protoWalk turns messages into definitions as it meets them.
+// protoWalk converts messages to definitions as it meets them.
 type protoWalk struct {
 	files linker.Files
 	defs  jsonschema.Definitions
@@ -63,8 +62,7 @@ func (w *protoWalk) comment(d protoreflect.Descriptor) string {
 	return oneLine(d.ParentFile().SourceLocations().ByDescriptor(d).LeadingComments)
 }
 
-// message defines a message: each field under its proto name and, where that differs, under its
-// JSON name.
+// message defines a message: each field under its proto name and, if it differs, under its JSON name.
 func (w *protoWalk) message(m protoreflect.MessageDescriptor) *jsonschema.Schema {
 	name := string(m.Name())
 	if def, ok := w.defs[name]; ok {
@@ -130,7 +128,7 @@ func (w *protoWalk) single(f protoreflect.FieldDescriptor) *jsonschema.Schema {
 	return new(jsonschema.Schema)
 }
 
-// enum is a value by its name or its number. AKS's own decoder leaves a number in quotes out (protojson), and so does ours.
+// enum is a value by its name or its number. AKS's own decoder ignores a number in quotes (protojson), and so does ours.
 func enum(e protoreflect.EnumDescriptor) *jsonschema.Schema {
 	var names, numbers []any
 	for i := range e.Values().Len() {

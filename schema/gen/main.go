@@ -1,11 +1,11 @@
-// Command gen writes the JSON Schemas of the contracts from the sources that define them: the
-// native one from the Go types of package nodeconfig and their comments, AKS's from its .proto files and theirs, and the others from
-// the Go types of their packages below nodeconfig.
+// Command gen writes the JSON Schemas of the contracts from the sources that define them: the native one from the Go types of
+// package nodeconfig and their comments, AKS's from its .proto files and their comments, and the others from the Go types of their
+// packages below nodeconfig.
 //
 //	go run ./schema/gen [-dir DIR] [-check]
 //
-// With -check nothing is written; the command fails and names every schema that is stale. It is
-// called by go generate, from package schema; the test beside it generates in memory.
+// With -check it writes nothing; it fails and names every stale schema. go generate calls it, from package schema; the test beside
+// it generates in memory.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// run brings the schemas in dir up to date or, if check is set, reports how they are not.
+// run updates the schemas in dir or, if check is set, reports how they differ.
 func run(ctx context.Context, dir string, check bool) error {
 	schemas, err := generate(ctx, filepath.Join(dir, ".."))
 	if err != nil {
@@ -91,10 +91,10 @@ func schemaOf(ctx context.Context, root string, d *dialect.Dialect) (*jsonschema
 	return s, err
 }
 
-// shortList is an indented list of up to four scalars.
+// shortList matches an indented list of up to four scalars.
 var shortList = regexp.MustCompile(`\[\n\s+(("[^"\n]*"|[0-9]+|null)(,\n\s+)?){1,4}\n\s+\]`)
 
-// encode writes a schema as people read it: indented, short lists on one line.
+// encode writes a schema for people: indented, with short lists on one line.
 func encode(schema *jsonschema.Schema) ([]byte, error) {
 	compact, err := schema.MarshalJSON()
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// TestSchemasAreCurrent generates the schemas again and compares them with those that are checked
-// in.
+// TestSchemasAreCurrent generates the schemas again and compares them with those in the repository.
 func TestSchemasAreCurrent(t *testing.T) {
 	schemas, err := generate(t.Context(), "../..")
 	if err != nil {

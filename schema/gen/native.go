@@ -17,8 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 )
 
-// enums are the fields whose values are a closed set, by type and field, besides those whose words stand in a tag. What else
-// package nodeconfig has of them, a test holds.
+// enums are the fields with a closed set of values, by type and field, except those whose values are in a tag. A test checks that
+// the other enumerations of package nodeconfig are here.
 var enums = map[string][]any{
 	"NodeConfig.apiVersion":     {nodeconfig.APIVersion},
 	"NodeConfig.kind":           {nodeconfig.Kind},
@@ -38,22 +38,22 @@ func families() (names []any) {
 	return names
 }
 
-// durationPattern is what time.ParseDuration reads, without a negative sign.
+// durationPattern matches the input of time.ParseDuration, without a negative sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// ofOldClusterConfigs adds what older ClusterConfigs have.
+// ofOldClusterConfigs adds the forms of older ClusterConfigs.
 func ofOldClusterConfigs(s *jsonschema.Schema) {
 	group := s.Definitions["NodeGroup"].Properties
-	group.Value("kubeletExtraConfig").WriteOnly = true // it may hold credentials
-	// They are a map in older documents.
+	group.Value("kubeletExtraConfig").WriteOnly = true // it may contain credentials
+	// Taints are a map in older documents.
 	taints := group.Value("taints")
 	group.Set("taints", &jsonschema.Schema{Description: taints.Description, AnyOf: []*jsonschema.Schema{
 		taints, nullable(&jsonschema.Schema{AdditionalProperties: nullable(&jsonschema.Schema{}, "string")}, "object"),
 	}})
 }
 
-// reflected reflects the Go types of a dialect's document; dir is the directory of nodeconfig's sources, for the comments. Only a native
-// document may hold no other field.
+// reflected reflects the Go types of a dialect's document; dir is the directory of nodeconfig's sources, for the comments. Only a
+// native document may not have other fields.
 func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 		}
 		comment := oneLine(r.CommentMap[key+"."+field])
 		if rest, ok := strings.CutPrefix(comment, field+" "); ok {
-			if found { // readers of the schema know the name in JSON
+			if found { // readers of the schema know the JSON name
 				comment = document.JSONNames(f)[0] + " " + rest
 			}
 		}
@@ -119,7 +119,7 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// finish makes the composites of a type nullable and gives its fields their enumerations. A top type is that of a document.
+// finish makes the composites of a type nullable and sets the enumerations of its fields. A top type is that of a document.
 func finish(name string, top bool, s *jsonschema.Schema, words map[string][]any) error {
 	nullable(s, "object")
 	if s.Properties == nil {

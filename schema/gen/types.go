@@ -8,8 +8,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// nullable makes a schema take values of a type, and null: to the decoders, null is as good as
-// leaving the field out.
+// nullable makes a schema accept values of a type, and null: for the decoders, null is the same as
+// an omitted field.
 func nullable(s *jsonschema.Schema, types ...string) *jsonschema.Schema {
 	s.Type = ""
 	if s.Extras == nil {
@@ -19,7 +19,7 @@ func nullable(s *jsonschema.Schema, types ...string) *jsonschema.Schema {
 	return s
 }
 
-// integer is a whole number, or a string of one, as protobuf's JSON allows.
+// integer is a whole number, or a string with one, as protobuf's JSON allows.
 func integer(bits int) *jsonschema.Schema {
 	s := nullable(&jsonschema.Schema{Pattern: `^[-+]?[0-9]+$`}, "integer", "string")
 	if bits < 64 {
@@ -30,7 +30,7 @@ func integer(bits int) *jsonschema.Schema {
 	return s
 }
 
-// number is a number, or a string of one.
+// number is a number, or a string with one.
 func number() *jsonschema.Schema {
 	return nullable(&jsonschema.Schema{Pattern: `^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`}, "number", "string")
 }

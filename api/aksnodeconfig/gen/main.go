@@ -1,20 +1,18 @@
-// Command gen writes the Go code of the AKS node contract from its .proto files, with nothing but
-// the Go toolchain: no protoc, no buf, nothing installed beforehand.
+// Command gen writes the Go code of the AKS node contract from its .proto files. It only needs the Go toolchain: no protoc, no buf,
+// nothing installed beforehand.
 //
-// It compiles every .proto file of one directory with protocompile, keeping source positions so
-// that comments reach the Go code. It hands the result to the protoc-gen-go that go.mod pins as a
-// tool, and writes what that returns beside the .proto files. From the same descriptors it writes
-// plain structs, without protobuf, into a second directory: the node reads a contract into those.
-// A generated file that no .proto file accounts for is removed. Compiler warnings are errors.
+// It compiles every .proto file in a directory with protocompile, with source positions so that comments reach the Go code. It
+// passes the result to the protoc-gen-go that go.mod pins as a tool, and writes the output beside the .proto files. From the same
+// descriptors it writes plain structs, without protobuf, into a second directory: the node decodes a contract into those. It
+// removes a generated file that belongs to no .proto file. Compiler warnings are errors.
 //
 //	go run ./api/aksnodeconfig/gen [-dir DIR] [-plain DIR] [-check]
 //	go run ./api/aksnodeconfig/gen -listing DIR
 //
-// With -check nothing is written; the command fails and names every file that is missing, stale or
-// left over. With -listing nothing is generated: the command prints what the .proto files of a directory
-// declare, such as those of AKS's own repository. A test compares the contract here with that, which is
-// kept in v1/testdata. It must run inside the module, so that "go tool" finds the pinned plugin. It is called
-// by go generate, from package api/aksnodeconfig/v1, and by that package's tests.
+// With -check it writes nothing; it fails and names every missing, stale or superfluous file. With -listing it generates nothing:
+// it prints the declarations in the .proto files of a directory, such as those of AKS's own repository. A test compares the
+// contract here with that listing, which is in v1/testdata. It must run inside the module, so that "go tool" finds the pinned
+// plugin. go generate calls it, from package api/aksnodeconfig/v1, and so do that package's tests.
 package main
 
 import (
@@ -40,7 +38,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// How the names of the generated files end.
+// The suffixes of the generated files.
 const (
 	protobufSuffix = ".pb.go"  // what protoc-gen-go writes
 	plainSuffix    = ".gen.go" // the plain structs
@@ -68,7 +66,7 @@ func main() {
 	}
 }
 
-// list writes what the .proto files of a directory declare.
+// list writes the declarations in the .proto files of a directory.
 func list(ctx context.Context, dir string, w io.Writer) error {
 	files, err := protos.Read(ctx, dir)
 	if err != nil {
@@ -82,7 +80,7 @@ func list(ctx context.Context, dir string, w io.Writer) error {
 	return err
 }
 
-// run brings the generated code up to date or, if check is set, reports how it is not.
+// run updates the generated code or, if check is set, reports how it differs.
 func run(ctx context.Context, dir, plainDir string, check bool) error {
 	files, err := protos.Compile(ctx, dir)
 	if err != nil {
@@ -100,7 +98,7 @@ func run(ctx context.Context, dir, plainDir string, check bool) error {
 	return errors.Join(settle(dir, protobufSuffix, protobuf, check), settle(plainDir, plainSuffix, plain, check))
 }
 
-// settle makes the generated files of a directory those that are wanted or, if check is set, reports how they are not.
+// settle makes the generated files of a directory equal to the wanted ones or, if check is set, reports how they differ.
 func settle(dir, suffix string, want map[string][]byte, check bool) error {
 	have, err := readGenerated(dir, suffix)
 	if err != nil {
@@ -112,8 +110,8 @@ func settle(dir, suffix string, want map[string][]byte, check bool) error {
 	return update(dir, have, want)
 }
 
-// request is what protoc would send to a plugin to have code generated for files. The plugin wants
-// each file after the files it imports.
+// request is protoc's request to a plugin to generate code for files. The plugin requires each file after the files that it
+// imports.
 func request(files linker.Files) *pluginpb.CodeGeneratorRequest {
 	req := &pluginpb.CodeGeneratorRequest{Parameter: proto.String("paths=source_relative")}
 	seen := make(map[string]bool)
@@ -162,7 +160,7 @@ func generate(ctx context.Context, req *pluginpb.CodeGeneratorRequest) (map[stri
 	return made, nil
 }
 
-// readGenerated reads the generated files that dir holds now, by base name.
+// readGenerated reads the present generated files in dir, by base name.
 func readGenerated(dir, suffix string) (map[string][]byte, error) {
 	found, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
 	if err != nil {
@@ -177,7 +175,7 @@ func readGenerated(dir, suffix string) (map[string][]byte, error) {
 	return have, nil
 }
 
-// compare returns one error for each file of dir that is not as wanted, joined.
+// compare returns one joined error for each file of dir that differs.
 func compare(dir string, have, want map[string][]byte) error {
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -200,7 +198,7 @@ func compare(dir string, have, want map[string][]byte) error {
 	return errors.Join(problems...)
 }
 
-// update writes the files that are not as wanted and removes those that are not wanted.
+// update writes the files that differ and removes those that are not wanted.
 func update(dir string, have, want map[string][]byte) error {
 	for name, content := range want {
 		if got, ok := have[name]; ok && bytes.Equal(got, content) {

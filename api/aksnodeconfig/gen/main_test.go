@@ -15,9 +15,8 @@ import (
 
 const contractDir = "../v1"
 
-// TestEverythingIsCommented holds the contract to its promise that each message, field, enum and
-// enum value says what it is for. The generated descriptors carry no comments, so this looks at the
-// sources.
+// TestEverythingIsCommented checks that each message, field, enum and enum value has a comment. The generated descriptors have no
+// comments, so this reads the sources.
 func TestEverythingIsCommented(t *testing.T) {
 	files, err := protos.Compile(context.Background(), contractDir)
 	if err != nil {
@@ -102,7 +101,7 @@ func TestCompileReportsEveryProblem(t *testing.T) {
 	}
 }
 
-// TestListing lists files as AKS's own repository has them: with imports, some of which are not used, and other comments.
+// TestListing lists files like those in AKS's own repository: with imports, some of which are unused, and other comments.
 func TestListing(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
@@ -147,8 +146,8 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestRequestOrdersImportsFirst checks the one thing the plugin demands of a request, also for
-// imports that come with the compiler and get no code.
+// TestRequestOrdersImportsFirst checks the plugin's only requirement for a request, also for imports that come with the compiler
+// and get no code.
 func TestRequestOrdersImportsFirst(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
@@ -178,7 +177,7 @@ func TestRequestOrdersImportsFirst(t *testing.T) {
 	}
 }
 
-// TestPlainStructs: what has no rule is refused, with its name.
+// TestPlainStructs: a construct without a rule is refused by name.
 func TestPlainStructs(t *testing.T) {
 	for body, want := range map[string]string{
 		"message A { string b = 1; }":                                "",
@@ -208,8 +207,8 @@ func TestPlainStructs(t *testing.T) {
 	}
 }
 
-// TestCheckAndUpdate lets files go missing, stale and left over: compare names each, update mends
-// all, and what was right is not rewritten.
+// TestCheckAndUpdate makes files missing, stale and superfluous: compare names each, update repairs all, and does not rewrite
+// correct files.
 func TestCheckAndUpdate(t *testing.T) {
 	dir := t.TempDir()
 	want := map[string][]byte{"good.pb.go": []byte("1"), "missing.pb.go": []byte("2"), "stale.pb.go": []byte("3")}

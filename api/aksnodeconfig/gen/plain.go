@@ -16,13 +16,13 @@ import (
 // plainPackage is the package of the plain structs.
 const plainPackage = "aksnodeconfig"
 
-// passedOn is the message that is another program's configuration: the kubelet's. Each of its fields is a pointer, a
-// list or a map, and nil if a document does not have it: the kubelet has defaults of its own, so a false that is there
-// differs from one that is not, though protobuf cannot carry the difference for every field.
+// passedOn is the message with another program's configuration: the kubelet's. Each of its fields is a pointer, a list or a map,
+// and nil if a document does not have it: the kubelet has its own defaults, so an explicit false differs from an unset field,
+// though protobuf cannot carry the difference for every field.
 const passedOn = "aksnodeconfig.v1.KubeletConfigFileConfig"
 
-// plainStructs returns a file of plain structs for each file of a request, by base name. They have the shape of
-// protobuf's own, but for what is passedOn.
+// plainStructs returns a file of plain structs for each file of a request, by base name. They have the shape of protobuf's own,
+// except for passedOn.
 func plainStructs(req *pluginpb.CodeGeneratorRequest) (map[string][]byte, error) {
 	plugin, err := protogen.Options{}.New(req)
 	if err != nil {
@@ -62,7 +62,7 @@ func plainStructs(req *pluginpb.CodeGeneratorRequest) (map[string][]byte, error)
 	return made, nil
 }
 
-// track marks a message and those that are in it.
+// track marks a message and the messages in it.
 func track(message *protogen.Message, tracked map[protoreflect.FullName]bool) {
 	tracked[message.Desc.FullName()] = true
 	for _, field := range message.Fields {
@@ -72,7 +72,7 @@ func track(message *protogen.Message, tracked map[protoreflect.FullName]bool) {
 	}
 }
 
-// plainEnum writes an enumeration. Its values count from 0, so that a list has their names.
+// plainEnum writes an enumeration. Its values count from 0, so their names can be a list.
 func plainEnum(out *bytes.Buffer, enum *protogen.Enum) error {
 	name := enum.GoIdent.GoName
 	fmt.Fprintf(out, "\n%stype %s int32\n\nconst (\n", enum.Comments.Leading, name)
@@ -90,8 +90,8 @@ func plainEnum(out *bytes.Buffer, enum *protogen.Enum) error {
 	return nil
 }
 
-// plainMessage writes a message. The tag of a field has its number, its name, and its JSON name if that is another.
-// Where it is tracked, no field is a mere value.
+// plainMessage writes a message. The tag of a field has its number, its name, and its JSON name if it differs. If the message is
+// tracked, no field is a plain value.
 func plainMessage(out *bytes.Buffer, message *protogen.Message, tracked bool) error {
 	fmt.Fprintf(out, "\n%stype %s struct {\n", message.Comments.Leading, message.GoIdent.GoName)
 	for _, field := range message.Fields {

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/examples"
 )
 
-// configuration is what a provisioner makes for its node.
+// configuration is a provisioner's configuration for its node.
 func configuration() *aksnodeconfigv1.Configuration {
 	cfg, err := nodeconfigutils.UnmarshalConfigurationV1(examples.Contract("aks"))
 	if err != nil {
@@ -48,7 +48,7 @@ func ExampleCustomDataFlatcar() {
 	// customData: eyJpZ25pdGlvbiI6eyJ2ZXJz...
 }
 
-// Everything that is wrong is known before there is a machine.
+// All problems are known before the machine exists.
 func ExampleValidate() {
 	fmt.Println(nodeconfigutils.Validate(&aksnodeconfigv1.Configuration{
 		Version:             "v1",

@@ -1,14 +1,13 @@
-// Package nodeconfigutils makes what an AKS node is created with from AKS's own Go types. It has the name and the
-// functions of the package that AKS has for that, aks-node-controller/pkg/nodeconfigutils, so that a program which uses
-// that one changes its imports and nothing else.
+// Package nodeconfigutils makes an AKS node's custom data and command from AKS's own Go types. It has the name and the functions of
+// AKS's package for that, aks-node-controller/pkg/nodeconfigutils, so that a program which uses that one only changes its imports.
 //
-// What comes out is for the same images: the node's contract in the same place, started in the same way, whether the
-// image has Slipway's agent or AKS's. Other than AKS's package, this one gives the same bytes for the same
-// configuration, writes the contract for root's eyes only, refuses what Azure would refuse, and refuses a configuration
-// that makes no node, with everything that is wrong with it.
+// The output is for the same images: the node's contract has the same path and starts in the same way, whether the image has
+// Slipway's agent or AKS's. Unlike AKS's package, this one gives the same bytes for the same configuration, writes the contract so
+// that only root can read it, refuses what Azure would refuse, and refuses a configuration that makes no node, with all of its
+// problems.
 //
-// It does no I/O. Provisioners of AKS nodes call it. The agent does not, and links no protobuf. Who needs parts of
-// their own beside the contract, or another cloud's limits, uses package userdata.
+// It does no I/O. Provisioners of AKS nodes call it. The agent does not, and links no protobuf. A program that needs its own parts
+// beside the contract, or another cloud's limits, uses package userdata.
 package nodeconfigutils
 
 import (
@@ -26,8 +25,8 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// CSE is the command of the custom script extension. It waits until the node is provisioned, prints the result and has
-// its exit code.
+// CSE is the command of the custom script extension. It waits until the node is provisioned, prints the result and has its exit
+// code.
 const CSE = "/opt/azure/containers/aks-node-controller provision-wait"
 
 // CustomData returns the custom data of a virtual machine whose image has cloud-init, in base64 as Azure's API takes it.
@@ -57,7 +56,7 @@ func Validate(cfg *aksnodeconfigv1.Configuration) error {
 }
 
 // MarshalConfigurationV1 returns the configuration as a document, in JSON with the names of the .proto files. The same
-// configuration gives the same bytes. They hold the node's secrets.
+// configuration gives the same bytes. They contain the node's secrets.
 func MarshalConfigurationV1(cfg *aksnodeconfigv1.Configuration) ([]byte, error) {
 	text, err := marshal(cfg)
 	if err != nil {
@@ -70,17 +69,17 @@ func MarshalConfigurationV1(cfg *aksnodeconfigv1.Configuration) ([]byte, error) 
 	return read.Canonical(), nil
 }
 
-// UnmarshalConfigurationV1 reads a document. Fields that are not known are left out. It stops at the first value that
-// does not fit, as AKS's package does; Read of package node reports everything that is wrong with a document.
+// UnmarshalConfigurationV1 parses a document. It ignores unknown fields. It stops at the first invalid value, as AKS's package
+// does; Read of package node reports all problems of a document.
 func UnmarshalConfigurationV1(data []byte) (*aksnodeconfigv1.Configuration, error) {
 	cfg := new(aksnodeconfigv1.Configuration)
 	err := protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(data, cfg)
 	return cfg, err
 }
 
-// InvalidError is everything for which no node can be made of a configuration.
+// InvalidError lists all problems because of which no node can be made of a configuration.
 type InvalidError struct {
-	// Problems are under the paths of the document that the configuration is.
+	// Problems have the paths of the configuration's document.
 	Problems []nodeconfig.Problem
 }
 
@@ -93,16 +92,16 @@ func (e *InvalidError) Error() string {
 	return "no node can be made of this configuration: " + strings.Join(lines, "; ")
 }
 
-// contract returns what the machine is given.
+// contract returns the machine's contract.
 func contract(cfg *aksnodeconfigv1.Configuration) (userdata.Contract, error) {
 	text, err := marshal(cfg)
 	if err != nil {
 		return userdata.Contract{}, err
 	}
 	read := compile.Read([]compile.Document{{Data: text}}, dialect.AKS)
-	_, problems := read.Plan(facts.Facts{}) // nothing is known of the machine yet
+	_, problems := read.Plan(facts.Facts{}) // the machine is still unknown
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-		for i := range fatal { // the caller has no text that would have lines
+		for i := range fatal { // the caller has no text with lines
 			fatal[i].Line, fatal[i].Column = 0, 0
 		}
 		return userdata.Contract{}, &InvalidError{fatal}
@@ -110,7 +109,7 @@ func contract(cfg *aksnodeconfigv1.Configuration) (userdata.Contract, error) {
 	return userdata.Contract{Document: read.Canonical(), Path: userdata.AKSPath, Features: read.Config.Components.Features}, nil
 }
 
-// errNoConfiguration is what is wrong with nil.
+// errNoConfiguration is the error for nil.
 var errNoConfiguration = errors.New("there is no configuration")
 
 func marshal(cfg *aksnodeconfigv1.Configuration) ([]byte, error) {
@@ -119,7 +118,7 @@ func marshal(cfg *aksnodeconfigv1.Configuration) ([]byte, error) {
 	}
 	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(cfg)
 	if err != nil {
-		// Its only cause is a text that is not UTF-8; the error itself would repeat it.
+		// Its only cause is a string that is not UTF-8; the error itself would repeat it.
 		return nil, fmt.Errorf("the configuration has a text that is not UTF-8")
 	}
 	return text, nil

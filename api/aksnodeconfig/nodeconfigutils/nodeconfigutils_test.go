@@ -37,8 +37,8 @@ func configurations(t testing.TB) map[string]*aksnodeconfigv1.Configuration {
 	return all
 }
 
-// TestCustomData: the node finds the contract that the configuration is, and reads it as the document; the same
-// configuration gives the same bytes.
+// TestCustomData: the node finds the configuration's contract, and reads it as the document; the same configuration gives the same
+// bytes.
 func TestCustomData(t *testing.T) {
 	for file, cfg := range configurations(t) {
 		before := proto.Clone(cfg)
@@ -89,7 +89,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestInvalid: everything for which there would be no node is said at once, and nothing of the configuration.
+// TestInvalid: all problems that prevent a node are reported at once, without a value of the configuration.
 func TestInvalid(t *testing.T) {
 	const secret = "hunter2hunter2"
 	bad := &aksnodeconfigv1.Configuration{

@@ -25,7 +25,7 @@ const (
 type VmType int32
 
 const (
-	// Not said; written as an empty string.
+	// Unspecified; written as an empty string.
 	VmType_VM_TYPE_UNSPECIFIED VmType = 0
 	// Single VMs; written as "standard".
 	VmType_VM_TYPE_STANDARD VmType = 1
@@ -78,7 +78,7 @@ func (VmType) EnumDescriptor() ([]byte, []int) {
 type LoadBalancerSku int32
 
 const (
-	// Not said; written as an empty string.
+	// Unspecified; written as an empty string.
 	LoadBalancerSku_LOAD_BALANCER_SKU_UNSPECIFIED LoadBalancerSku = 0
 	// Basic tier; written as "basic".
 	LoadBalancerSku_LOAD_BALANCER_SKU_BASIC LoadBalancerSku = 1

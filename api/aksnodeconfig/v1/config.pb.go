@@ -21,11 +21,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// WorkloadRuntime says what runs the node's workloads.
+// WorkloadRuntime is the runtime of the node's workloads.
 type WorkloadRuntime int32
 
 const (
-	// Not said.
+	// Unspecified.
 	WorkloadRuntime_WORKLOAD_RUNTIME_UNSPECIFIED WorkloadRuntime = 0
 	// OCI containers.
 	WorkloadRuntime_WORKLOAD_RUNTIME_OCI_CONTAINER WorkloadRuntime = 1
@@ -108,7 +108,7 @@ type Configuration struct {
 	KubernetesCaCert string `protobuf:"bytes,17,opt,name=kubernetes_ca_cert,json=kubernetesCaCert,proto3" json:"kubernetes_ca_cert,omitempty"`
 	// Kubernetes version of the node, such as "1.34.2". Picks binaries and version-dependent defaults.
 	KubernetesVersion string `protobuf:"bytes,18,opt,name=kubernetes_version,json=kubernetesVersion,proto3" json:"kubernetes_version,omitempty"`
-	// Image reference of kube-proxy. Only tells which cached images are worth keeping.
+	// Image reference of kube-proxy. Only used to decide which cached images to keep.
 	KubeProxyUrl string `protobuf:"bytes,19,opt,name=kube_proxy_url,json=kubeProxyUrl,proto3" json:"kube_proxy_url,omitempty"`
 	// Azure VM size, such as "Standard_D4s_v5". GPU and SGX decisions are looked up by it.
 	VmSize string `protobuf:"bytes,20,opt,name=vm_size,json=vmSize,proto3" json:"vm_size,omitempty"`

@@ -15,7 +15,7 @@ import (
 	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 )
 
-// TestContractIsThatOfAKS compares what the Go types declare, every field, value and reserved number, with the listing of
+// TestContractIsThatOfAKS compares the declarations of the Go types, every field, value and reserved number, with the listing of
 // AKS's own contract.
 func TestContractIsThatOfAKS(t *testing.T) {
 	var files []protoreflect.FileDescriptor
@@ -30,7 +30,7 @@ func TestContractIsThatOfAKS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Lines of Go's own, so that a difference names the fields.
+	// Lines as Go strings, so that a difference names the fields.
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(protos.Listing(files)), "\n")); diff != "" {
 		t.Errorf("AKS's contract (-) and the one here (+) differ; CONTRIBUTING.md says what to do:\n%s", diff)
 	}

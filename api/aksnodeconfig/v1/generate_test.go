@@ -21,8 +21,8 @@ func TestGeneratedCodeIsCurrent(t *testing.T) {
 	}
 }
 
-// readInputs reads what the generator depends on. A cached test result is valid as long as the
-// files the test itself has read are unchanged; those a child process reads do not count.
+// readInputs reads the generator's inputs. A cached test result is valid as long as the files that
+// the test itself has read are unchanged; files that a child process reads do not count.
 func readInputs(t *testing.T) {
 	t.Helper()
 	inputs := []string{"../gen/main.go", "../gen/plain.go", "../../../go.mod"}

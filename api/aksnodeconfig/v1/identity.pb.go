@@ -25,7 +25,7 @@ const (
 type BootstrappingAuthMethod int32
 
 const (
-	// Not said; a token decides.
+	// Unspecified; a token decides.
 	BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_UNSPECIFIED BootstrappingAuthMethod = 0
 	// A bootstrap token.
 	BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN BootstrappingAuthMethod = 1
@@ -86,7 +86,7 @@ func (BootstrappingAuthMethod) EnumDescriptor() ([]byte, []int) {
 type ClusterJoinMethod int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ClusterJoinMethod_CLUSTER_JOIN_METHOD_UNSPECIFIED ClusterJoinMethod = 0
 	// It sends a certificate signing request.
 	ClusterJoinMethod_CLUSTER_JOIN_METHOD_GENERATE_CSR ClusterJoinMethod = 1
@@ -135,7 +135,7 @@ func (ClusterJoinMethod) EnumDescriptor() ([]byte, []int) {
 	return file_aksnodeconfig_v1_identity_proto_rawDescGZIP(), []int{1}
 }
 
-// BootstrappingConfig says how kubelet obtains its first client certificate. With neither a token
+// BootstrappingConfig is how kubelet obtains its first client certificate. With neither a token
 // nor secure TLS bootstrapping, the client certificate of KubeletConfig is used.
 type BootstrappingConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

@@ -25,7 +25,7 @@ const (
 type KubeletDisk int32
 
 const (
-	// Not said; the OS disk.
+	// Unspecified; the OS disk.
 	KubeletDisk_KUBELET_DISK_UNSPECIFIED KubeletDisk = 0
 	// The OS disk.
 	KubeletDisk_KUBELET_DISK_OS_DISK KubeletDisk = 1
@@ -195,7 +195,7 @@ type KubeletConfigFileConfig struct {
 	StaticPodPath string `protobuf:"bytes,3,opt,name=static_pod_path,json=staticPodPath,proto3" json:"static_pod_path,omitempty"`
 	// Address kubelet listens on.
 	Address string `protobuf:"bytes,4,opt,name=address,proto3" json:"address,omitempty"`
-	// Port of the unauthenticated, read-only endpoint. Zero cannot be told from unset.
+	// Port of the unauthenticated, read-only endpoint. Zero is the same as unset.
 	ReadOnlyPort int32 `protobuf:"varint,5,opt,name=read_only_port,json=readOnlyPort,proto3" json:"read_only_port,omitempty"`
 	// Serving certificate.
 	TlsCertFile string `protobuf:"bytes,6,opt,name=tls_cert_file,json=tlsCertFile,proto3" json:"tls_cert_file,omitempty"`
@@ -227,7 +227,7 @@ type KubeletConfigFileConfig struct {
 	ImageGcHighThresholdPercent *int32 `protobuf:"varint,19,opt,name=image_gc_high_threshold_percent,json=imageGCHighThresholdPercent,proto3,oneof" json:"image_gc_high_threshold_percent,omitempty"`
 	// Disk use, in percent, that removal of images aims at.
 	ImageGcLowThresholdPercent *int32 `protobuf:"varint,20,opt,name=image_gc_low_threshold_percent,json=imageGCLowThresholdPercent,proto3,oneof" json:"image_gc_low_threshold_percent,omitempty"`
-	// Gives each quality of service class a cgroup of its own.
+	// Gives each quality of service class a separate cgroup.
 	CgroupsPerQos *bool `protobuf:"varint,21,opt,name=cgroups_per_qos,json=cgroupsPerQOS,proto3,oneof" json:"cgroups_per_qos,omitempty"`
 	// How CPUs are assigned: "none" or "static".
 	CpuManagerPolicy string `protobuf:"bytes,22,opt,name=cpu_manager_policy,json=cpuManagerPolicy,proto3" json:"cpu_manager_policy,omitempty"`
@@ -739,7 +739,7 @@ func (x *KubeletX509Authentication) GetClientCaFile() string {
 // KubeletWebhookAuthentication asks the API server about tokens.
 type KubeletWebhookAuthentication struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Turns it on. False cannot be told from unset.
+	// Turns it on. False is the same as unset.
 	Enabled bool `protobuf:"varint,1,opt,name=enabled,proto3" json:"enabled,omitempty"`
 	// How long an answer is remembered. The JSON name is the contract's; kubelet spells it cacheTTL.
 	CacheTtl      string `protobuf:"bytes,2,opt,name=cache_ttl,json=cacheTtl,proto3" json:"cache_ttl,omitempty"`
@@ -794,7 +794,7 @@ func (x *KubeletWebhookAuthentication) GetCacheTtl() string {
 // KubeletAnonymousAuthentication accepts requests without a credential.
 type KubeletAnonymousAuthentication struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Turns it on. False cannot be told from unset.
+	// Turns it on. False is the same as unset.
 	Enabled       bool `protobuf:"varint,1,opt,name=enabled,proto3" json:"enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -222,7 +222,7 @@ func (x *ContainerdConfig) GetContainerdPackageUrl() string {
 	return ""
 }
 
-// GpuConfig says what is done about the GPUs of a node.
+// GpuConfig configures the GPUs of a node.
 type GpuConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node has NVIDIA GPUs to use: their container runtime becomes the default. Unset means false.
