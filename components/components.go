@@ -1,10 +1,9 @@
-// Package components is the node image's component manifest: what is baked into an image, in which
-// versions, where, and with which digests, and what nodes of it can be.
+// Package components has the node image's component manifest: the programs in an image, with their versions, paths and digests, and
+// the kinds of nodes that the image can be.
 //
-// It is for image builds, which write the manifest: a [Manifest] in JSON, at [Path]. The node reads it
-// instead of running programs to ask for their versions, and whoever launches nodes compares it with what
-// is wanted, before there is a machine. The package reads bytes, does no I/O and refuses to look whether
-// the components are there. internal/facts and launch call it.
+// It is for image builds, which write the manifest: a [Manifest] in JSON, at [Path]. The node reads it instead of running programs
+// to find out their versions, and programs that launch nodes compare it with a contract before the machine exists. The package
+// parses bytes, does no I/O and does not check that the components exist. internal/facts and launch call it.
 package components
 
 import (
@@ -12,10 +11,10 @@ import (
 	"fmt"
 )
 
-// Path is where an image holds its manifest.
+// Path is the path of an image's manifest.
 const Path = "/opt/slipway/components.json"
 
-// MaxBytes bounds a manifest.
+// MaxBytes limits a manifest.
 const MaxBytes = 1 << 20
 
 // APIVersion and Kind identify a manifest.
@@ -29,20 +28,21 @@ type Manifest struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
 	Components []Component `json:"components"`
-	// Abilities are what nodes of the image can be; nil where nobody has written it down. The node does not read it: it is
-	// for programs that decide which image a node gets (launch.Launch.Check).
+	// Abilities are the kinds of nodes that the image can be. It is nil if they are unknown. The node does not read it: it is for
+	// programs that decide which image a node gets (launch.Launch.Check).
 	Abilities *Abilities `json:"abilities,omitempty"`
 }
 
-// Abilities are what nodes of an image can be. A list that is nil is not known; one that is empty has nothing.
+// Abilities are the kinds of nodes that an image can be. A nil list is unknown; an empty one means that the image has none of the
+// kind.
 type Abilities struct {
-	// AgentVersion is the version of Slipway's agent in the image; empty where that is not known.
+	// AgentVersion is the version of Slipway's agent in the image. Empty means unknown.
 	AgentVersion string `json:"agentVersion,omitempty"`
-	// Dialects are those of the contracts that the agent reads: "native", "aks", ... An image without the agent has none.
+	// Dialects are the dialects that the agent reads: "native", "aks", ... An image without the agent has none.
 	Dialects []string `json:"dialects,omitempty"`
 	// Layouts are the families of nodes that the image is built for: "standard", "aks", ...
 	Layouts []string `json:"layouts,omitempty"`
-	// Snapshotters are those that start containers before their image has arrived: "overlaybd", "soci".
+	// Snapshotters are those that start containers before their image is complete: "overlaybd", "soci".
 	Snapshotters []string `json:"snapshotters,omitempty"`
 	// GPUs are the vendors whose drivers the image has or can install: "nvidia", "amd".
 	GPUs []string `json:"gpus,omitempty"`
@@ -52,15 +52,15 @@ type Abilities struct {
 type Component struct {
 	// Name is "kubelet", "containerd", "runc", ...
 	Name string `json:"name"`
-	// Version is its release, without a leading v: "1.36.3". It is empty where nobody has written it down.
+	// Version is its release, without a leading v: "1.36.3". Empty means unknown.
 	Version string `json:"version"`
-	// Path is where its binary is.
+	// Path is its path in the image.
 	Path string `json:"path"`
 	// SHA256 is the binary's digest, in hexadecimal.
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// Parse reads a manifest.
+// Parse parses a manifest.
 func Parse(data []byte) (Manifest, error) {
 	listed, err := List(data)
 	if err != nil {
@@ -75,8 +75,7 @@ func Parse(data []byte) (Manifest, error) {
 	return Manifest{APIVersion, Kind, listed, rest.Abilities}, nil
 }
 
-// List reads the components of a manifest, and nothing else of it. The node calls it, and so does not link what it has no use
-// for.
+// List parses only the components of a manifest. The node calls it, and so does not link code that it does not need.
 func List(data []byte) ([]Component, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("component manifest is larger than %d bytes", MaxBytes)

@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: a manifest that is read is written and read again as the same.
+// FuzzParse: a parsed manifest is written and parsed again with the same result.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{` + head + `,"components":[{"name":"kubelet","version":"1.36.3","path":"/opt/bin/kubelet","sha256":"ab"}]}`))
 	f.Add([]byte(`{` + head + `,"components":[]}`))

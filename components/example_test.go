@@ -6,7 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 )
 
-// What an image holds is read from its manifest.
+// An image's content is in its manifest.
 func ExampleParse() {
 	manifest, err := components.Parse([]byte(`{
 		"apiVersion": "slipway.dev/v1",

@@ -5,9 +5,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Document is one of those that a contract is made of: of all nodes, of a pool, of one node.
+// Document is one of a contract's documents: for all nodes, for a pool, for one node.
 type Document struct {
-	// Name is where it is from, for messages: where there are several, a problem has the name of its own. It may be empty.
+	// Name is the document's source, for messages: in a contract of several documents, a problem has its document's name. It may be
+	// empty.
 	Name string
 	// Data is the document, JSON or YAML, at most 1 MiB.
 	Data []byte
@@ -16,16 +17,15 @@ type Document struct {
 // Contract is a contract that has been read.
 type Contract struct{ read *compile.Contract }
 
-// Read reads a contract in the dialect that it is written in. There is always a Contract; [Contract.Problems] says
-// whether a node can be made of it.
+// Read reads a contract and detects its dialect. It always returns a Contract; [Contract.Problems] shows whether a node can be made
+// of it.
 //
-// Up to 16 documents, all of one dialect, are merged as they are written: a later one goes before an earlier one. A map
-// gets the entries of both, every other value stands for the whole of the earlier one, lists too. A null keeps what an
-// earlier document says; false, 0, "" and an empty list do not. A document that says neither apiVersion nor version is of
-// the dialect of the others.
+// It merges up to 16 documents of one dialect before it decodes them: a later one wins over an earlier one. A map gets the entries
+// of both; every other value, including a list, replaces the earlier one. A null keeps the earlier value; false, 0, "" and an empty
+// list replace it. A document with neither apiVersion nor version has the dialect of the others.
 func Read(documents ...Document) *Contract { return ReadAs("", documents...) }
 
-// ReadAs reads a contract in a dialect that is named, as "native" or "aks". Empty means that it is detected.
+// ReadAs reads a contract in a given dialect, such as "native" or "aks". Empty means that it is detected.
 func ReadAs(dialect string, documents ...Document) *Contract {
 	all := make([]compile.Document, len(documents))
 	for i, d := range documents {
@@ -34,25 +34,24 @@ func ReadAs(dialect string, documents ...Document) *Contract {
 	return &Contract{compile.Read(all, dialect)}
 }
 
-// FromConfig is the contract of a config that was made in Go. The config is not changed.
+// FromConfig returns the contract of a config that was made in Go. It does not change the config.
 func FromConfig(c *nodeconfig.NodeConfig) *Contract {
 	said := *c
 	said.APIVersion, said.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	return Read(Document{Data: nodeconfig.Encode(&said)})
 }
 
-// AllowUnapplied allows settings not to be applied that are errors otherwise, because somebody needs them and this version
-// does not apply them. A setting is named by its path, such as "network.localDNS", in the contract's terms or in those of
-// its config.
+// AllowUnapplied turns errors into warnings for settings that this version does not apply although a workload may need them. A
+// path, such as "network.localDNS", is in the contract's terms or in those of its config.
 func (c *Contract) AllowUnapplied(paths ...string) { c.read.AllowUnapplied(paths...) }
 
-// Dialect is the one that the contract is written in, as "native" or "aks"; empty if it is not known.
+// Dialect returns the contract's dialect, such as "native" or "aks". Empty means unknown.
 func (c *Contract) Dialect() string { return c.read.Dialect }
 
-// Config is what the contract says, in Slipway's own terms, with every default. It is never nil. It is complete unless a
-// problem is fatal, and holds the contract's secrets.
+// Config returns the contract in Slipway's own terms, with every default. It is never nil. It is complete unless a problem is
+// fatal, and contains the contract's secrets.
 func (c *Contract) Config() *nodeconfig.NodeConfig { return c.read.Config }
 
-// Problems are all that is wrong with the contract itself, fatal ones first, under the paths of its author.
-// [Contract.Plan] returns them too, with what can only be known of a machine.
+// Problems returns all problems of the contract itself, fatal ones first, under the author's paths. [Contract.Plan] returns them,
+// too, together with those that depend on the machine.
 func (c *Contract) Problems() []nodeconfig.Problem { return c.read.Problems }

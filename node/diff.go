@@ -6,65 +6,66 @@ import (
 	"github.com/slipway-dev/slipway/internal/difference"
 )
 
-// Class is what a change takes on a node that runs. A greater one includes what a smaller one takes.
+// Class is what a change requires of a running node. A greater one includes the smaller ones.
 type Class int
 
 // The classes.
 const (
-	// None takes nothing but the change itself.
+	// None: only the change itself.
 	None = Class(difference.None)
-	// Reload has units read again what has changed while they run, or systemd its units.
+	// Reload: running units, or systemd, reload their configuration.
 	Reload = Class(difference.Reload)
-	// Restart has units started again; pods keep running.
+	// Restart: units restart; pods keep running.
 	Restart = Class(difference.Restart)
-	// Drain takes a node without pods.
+	// Drain: the node must have no pods.
 	Drain = Class(difference.Drain)
-	// Reboot takes a drained node, and the machine started again.
+	// Reboot: the node is drained, and the machine reboots.
 	Reboot = Class(difference.Reboot)
-	// Replace takes another machine.
+	// Replace: another machine is required.
 	Replace = Class(difference.Replace)
 )
 
-// String is the class's name: "none", "reload", "restart", "drain", "reboot", "replace".
+// String returns the class's name: "none", "reload", "restart", "drain", "reboot", "replace".
 func (c Class) String() string { return difference.Class(c).String() }
 
 // MarshalText writes the class's name.
 func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Difference is how two nodes differ.
+// Difference is the difference between two nodes.
 type Difference struct {
-	// Class is the greatest of all changes; None where there are none.
+	// Class is the greatest class of all changes, or None.
 	Class Class `json:"class"`
-	// Changes are what differs: what only the first has, what only the second has, what both have and not alike.
+	// Changes are the differences: parts that only the first has, that only the second has, and that differ.
 	Changes []Change `json:"changes"`
-	// Restarts are the units that restart when a machine goes from the first to the second, by name.
+	// Restarts are the units that restart when a machine changes from the first to the second, by name.
 	Restarts []string `json:"restarts"`
 }
 
 // Change is one part of a plan that differs.
 type Change struct {
-	// Kind and Name are the part's: "File" and its path, "Unit" and its name; "Version" and "kubernetes" for the version that contracts name.
+	// Kind and Name identify the part: "File" and its path, "Unit" and its name; "Version" and "kubernetes" for the version in the
+	// contracts.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// How is "added", "removed" or "changed".
 	How   string `json:"how"`
 	Class Class  `json:"class"`
-	// Reasons are the rules that the change falls under, the one with the greatest class first. A change of a class above
-	// None has one at least.
+	// Reasons are the rules that apply to the change, the one with the greatest class first. A change of a class above None has at
+	// least one.
 	Reasons []Reason `json:"reasons,omitempty"`
 }
 
-// Reason is a rule that a change falls under.
+// Reason is a rule that applies to a change.
 type Reason struct {
 	Class Class `json:"class"`
-	// What is what changes: a setting, a flag, a unit.
+	// What is the changed part: a setting, a flag, a unit.
 	What string `json:"what"`
-	// Why says in one sentence what there is to know, Source where the rule was read.
+	// Why is one sentence with the reason, Source the rule's source.
 	Why    string `json:"why"`
 	Source string `json:"source"`
 }
 
-// Diff compares two plans: what a machine has, and what it is to have. What is secret is compared and not shown.
+// Diff compares two plans: a machine's present one, and the wanted one. It compares secrets and does not show them.
 func Diff(before, after *Plan) (*Difference, error) {
 	found, err := difference.Of(before.whole, after.whole)
 	if err != nil {

@@ -8,18 +8,17 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// digestVersion is the meaning of NodeDigest. It changes when what is left out does, or when a default that a contract
-// may not name does; then every node differs.
+// digestVersion is the version of NodeDigest. It changes if the omitted parts change, or the default of a setting that contracts do
+// not name; then every node differs.
 const digestVersion = "v1"
 
-// NodeDigest names what a node is like by its config, "v1-" and a SHA-256 in hexadecimal: two configs with one digest
-// make nodes that differ in their credentials at most. A program keeps it with a node, and later knows whether the node
-// is still what is wanted.
+// NodeDigest identifies a node by its config, as "v1-" and a SHA-256 in hexadecimal: two configs with the same digest make nodes
+// that differ at most in their credentials. A program keeps it with a node, and later compares it to find out whether the node is
+// still the wanted one.
 //
-// Left out are the config's metadata, the credentials that the node joins with, and everything that is secret: a token
-// that is rotated replaces no node, and a digest that everybody may read says nothing of a password. What is secret as
-// a whole, such as runtime.containerd.config, is seen by [Diff] alone. nodeconfig.Digest names the config with all of
-// that.
+// It omits the config's metadata, the credentials with which the node joins, and all secrets: a rotated token replaces no node, and
+// a public digest discloses no password. Only [Diff] notices a change of a value that is entirely secret, such as
+// runtime.containerd.config. nodeconfig.Digest includes all of that.
 func NodeDigest(c *nodeconfig.NodeConfig) string {
 	copied := WithoutSecrets(c, "")
 	copied.Metadata = nodeconfig.Metadata{}
@@ -28,8 +27,8 @@ func NodeDigest(c *nodeconfig.NodeConfig) string {
 	return digestVersion + "-" + hex.EncodeToString(sum[:])
 }
 
-// WithoutSecrets is a copy of a config with another text for everything that is secret in it, the same for all; an empty text
-// leaves it out. A program can keep the copy, show it, plan it, and compare it with another one.
+// WithoutSecrets returns a copy of a config with all secrets replaced by the same text; an empty text removes them. A program can
+// keep the copy, show it, plan it, and compare it with another one.
 func WithoutSecrets(c *nodeconfig.NodeConfig, instead string) *nodeconfig.NodeConfig {
 	copied := nodeconfig.Merge(c)
 	for i := range copied.Kubelet.Flags {
@@ -47,7 +46,7 @@ func WithoutSecrets(c *nodeconfig.NodeConfig, instead string) *nodeconfig.NodeCo
 
 var secret = reflect.TypeFor[nodeconfig.Secret]()
 
-// replaceSecrets puts another one in the place of every secret in a value that can be set, and in the maps and lists in it.
+// replaceSecrets replaces every secret in a settable value, and in the maps and lists in it.
 func replaceSecrets(v, other reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// contract is what an autoscaler has for its nodes.
+// contract is an autoscaler's contract for its nodes.
 const contract = `
 apiVersion: slipway.dev/v1
 kind: NodeConfig
@@ -20,7 +20,7 @@ cluster:
 system: {swapMB: 512}
 `
 
-// What is wrong with a contract is known before there is a machine.
+// A contract's problems are known before the machine exists.
 func ExampleContract_Problems() {
 	read := node.Read(node.Document{Name: "pool.yaml", Data: []byte(contract)})
 	for _, p := range read.Problems() {
@@ -31,7 +31,7 @@ func ExampleContract_Problems() {
 	// error: $.join.bootstrapToken: is missing, and there is no other credential, so the node could not join
 }
 
-// A contract is made of a document for all nodes and one for a pool. What the later one says goes before, a false too.
+// A contract consists of a document for all nodes and one for a pool. The later one's values win, including a false.
 func ExampleRead() {
 	everywhere := node.Document{Name: "base.yaml", Data: examples.Contract("native")}
 	pool := node.Document{Name: "pool.yaml", Data: []byte(`
@@ -45,7 +45,7 @@ kubelet:
 	// 1.36.3 map[team:blue] map[failSwapOn:false]
 }
 
-// A plan is data: here are the files that the kubelet restarts with.
+// A plan is data: this lists the files whose change restarts the kubelet.
 func ExampleContract_Plan() {
 	planned, _ := node.Read(node.Document{Data: examples.Contract("native")}).Plan(node.Facts{})
 	for _, f := range planned.Files {
@@ -57,7 +57,7 @@ func ExampleContract_Plan() {
 	// 0600 /etc/kubernetes/bootstrap-kubelet.conf
 }
 
-// A plan for one machine needs what "slipway-node facts" has recorded there.
+// A plan for one machine needs the facts that "slipway-node facts" has recorded there.
 func ExampleParseFacts() {
 	read := node.Read(node.Document{Data: examples.Contract("native")})
 	recorded, err := os.ReadFile("../examples/facts/ubuntu.json")
@@ -84,7 +84,7 @@ func ExampleParseFacts() {
 	// changed File /var/lib/kubelet/config.yaml
 }
 
-// A change of the contract has a class: what it takes on a node that runs.
+// A change of the contract has a class: what it requires of a running node.
 func ExampleDiff() {
 	read := node.Read(node.Document{Data: examples.Contract("native")})
 	before, _ := read.Plan(node.Facts{})
@@ -107,7 +107,7 @@ func ExampleDiff() {
 	// changed File /var/lib/kubelet/config.yaml
 }
 
-// A token that is rotated leaves the digest of a node as it is.
+// A rotated token does not change a node's digest.
 func ExampleNodeDigest() {
 	config := node.Read(node.Document{Data: examples.Contract("native")}).Config()
 	digest := node.NodeDigest(config)

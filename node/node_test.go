@@ -26,7 +26,7 @@ func read(t *testing.T, name string) []byte {
 
 func ubuntu(t *testing.T) node.Facts {
 	t.Helper()
-	// EKS's nodes have two programs more, and EC2's name.
+	// EKS's nodes have two more programs, and EC2's name.
 	text := strings.Replace(string(read(t, "facts/ubuntu.json")), `"components": [`, `"components": [{"name": "aws", "path": "/usr/bin/aws"}, {"name": "ecr-credential-provider", "path": "/etc/eks/ecr-credential-provider"}, `, 1)
 	text = strings.Replace(text, `"instance": {`, `"instance": {"id": "i-0", "hostname": "ip-10-0-0-5.eu-west-1.compute.internal", "type": "m5.large", "zone": "eu-west-1a", "lifecycle": "spot", `, 1)
 	known, err := node.ParseFacts([]byte(text))
@@ -36,8 +36,8 @@ func ubuntu(t *testing.T) node.Facts {
 	return known
 }
 
-// Every example is read and planned; what is shown of the plan has everything but the secrets, and a plan does not
-// differ from itself, nor from that of the same config made in Go.
+// Every example is read and planned. The shown plan has everything except the secrets. A plan does not differ from itself, nor from
+// that of the same config made in Go.
 func TestPlan(t *testing.T) {
 	found, err := filepath.Glob("../examples/*/*")
 	if err != nil || len(found) < 5 {
@@ -74,7 +74,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A contract of another dialect than the named one, of no document, of two that do not go together, and bad facts are told.
+// A contract of another dialect than the named one, without a document, or of two documents that cannot be merged, and bad facts
+// are reported.
 func TestUnreadable(t *testing.T) {
 	minimal := node.Document{Data: read(t, "native/minimal.yaml")}
 	for name, c := range map[string]*node.Contract{
@@ -90,7 +91,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// What is added, removed and changed is said with what it takes and why; of a secret nothing is.
+// Added, removed and changed parts are shown with their class and reason; secrets are not shown.
 func TestDiff(t *testing.T) {
 	from := func(edit func(*nodeconfig.NodeConfig)) *node.Plan {
 		c := *node.Read(node.Document{Data: read(t, "native/minimal.yaml")}).Config()
@@ -138,8 +139,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Every setting of a full contract changes the digest of the node, but for its credentials and what is secret, and for
-// its metadata.
+// Every setting of a full contract changes the digest of the node, except for its credentials, secrets and metadata.
 func TestNodeDigest(t *testing.T) {
 	for _, name := range []string{"native/full.yaml", "native/minimal.yaml"} {
 		tree := contracts.Parse(t, "../examples/"+name)
@@ -156,7 +156,7 @@ func TestNodeDigest(t *testing.T) {
 			}
 			leaves++
 			same := path == "$.join.bootstrapToken" || nodeconfig.IsSecretPlace(path) || document.Within(path, "$.metadata") || document.Within(path, "$.join.clientCertificate")
-			var other *document.Node // none
+			var other *document.Node // no other document
 			if path == "$.join.bootstrapToken" {
 				other = &document.Node{Kind: document.String, Text: "fedcba.fedcba9876543210"}
 			}

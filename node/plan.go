@@ -6,74 +6,74 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Facts are what is known of a machine. The zero value knows nothing: then a plan is for a machine of which everything
-// is still open.
+// Facts are the known properties of a machine. The zero value knows nothing: a plan is then for a machine of which everything is
+// unknown.
 type Facts struct{ known facts.Facts }
 
-// ParseFacts reads facts that "slipway-node facts" has recorded.
+// ParseFacts parses facts that "slipway-node facts" has recorded.
 func ParseFacts(recorded []byte) (Facts, error) {
 	known, err := facts.Parse(recorded)
 	return Facts{known}, err
 }
 
-// Plan is what a node is to be like, as data, without its secrets. It is the same for the same contract and facts.
+// Plan is the wanted node, as data, without its secrets. It is the same for the same contract and facts.
 type Plan struct {
-	// Config is the digest of the config that it was made from. It changes with each credential.
+	// Config is the digest of its config. It changes with each credential.
 	Config string `json:"config"`
 	// Files are the files, directories and links, base phase first, by path.
 	Files []File `json:"files"`
 	// Units are those that systemd starts, by name.
 	Units []Unit `json:"units"`
-	// Actions are everything else: kernel modules and parameters, commands, checks.
+	// Actions are all other parts: kernel modules and parameters, commands, checks.
 	Actions []Action `json:"actions"`
 
 	whole resource.Plan
 }
 
-// Step is what all parts of a plan have.
+// Step is common to all parts of a plan.
 type Step struct {
-	// Phase is "base" for what can be prepared in an image, "join" for what needs the cluster.
+	// Phase is "base" for a part that can be prepared in an image, "join" for one that needs the cluster.
 	Phase string `json:"phase"`
-	// Reason says why it is there, with its source.
+	// Reason is why the part exists, with its source.
 	Reason string `json:"reason,omitempty"`
 	// Restarts are the units that restart when it changes.
 	Restarts []string `json:"restarts,omitempty"`
 }
 
-// File is a file, a directory, a symbolic link or a copy of a file that the machine has.
+// File is a file, a directory, a symbolic link or a copy of a file on the machine.
 type File struct {
 	Path string `json:"path"`
 	// Kind is "File", "Directory", "Symlink", "Copy" or "Block".
 	Kind string `json:"kind"`
-	// Mode are the permission bits; 0 for a link or a copy.
+	// Mode is the permission bits. 0 for a link or a copy.
 	Mode uint32 `json:"mode,omitempty"`
-	// Secret says that only root reads it; its content is not shown.
+	// Secret means that only root can read it. Its content is not shown.
 	Secret bool `json:"secret,omitempty"`
-	// Content is a file's content, nil where it is secret.
+	// Content is a file's content. It is nil if the file is secret.
 	Content []byte `json:"content,omitempty"`
-	// Target is where a link leads to, or what a copy is a copy of.
+	// Target is the target of a link, or the source of a copy.
 	Target string `json:"target,omitempty"`
 	Step
 }
 
-// Unit is a unit of systemd that is started.
+// Unit is a systemd unit that is started.
 type Unit struct {
 	Name string `json:"name"`
 	Step
 }
 
-// Action is what is done, or looked at, besides files and units.
+// Action is an action or check besides files and units.
 type Action struct {
 	// Kind is "Module", "Sysctl", "Command" or "Check".
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// What says it in words: the value of a parameter, what a check looks at. It holds no secret.
+	// What describes it: the value of a parameter, the subject of a check. It contains no secret.
 	What string `json:"what,omitempty"`
 	Step
 }
 
-// Plan plans the node. The problems are those of [Contract.Problems] and what the planner adds, in the terms of the
-// contract's author, fatal ones first. Where one is fatal, no such node can be made, and the plan is what could be planned.
+// Plan plans the node. The problems are those of [Contract.Problems] and the planner's, in the terms of the contract's author,
+// fatal ones first. If one is fatal, no such node can be made, and the plan is incomplete.
 func (c *Contract) Plan(known Facts) (*Plan, []nodeconfig.Problem) {
 	whole, problems := c.read.Plan(known.known)
 	p := &Plan{Config: whole.Config, Files: []File{}, Units: []Unit{}, Actions: []Action{}, whole: whole}
