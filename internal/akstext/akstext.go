@@ -1,8 +1,8 @@
-// Package akstext has the forms in which AKS's own program writes values for its scripts: sorted pairs, the kubelet's
-// flags and configuration, the image credential provider's configuration, what a version is at least.
+// Package akstext has the formats in which AKS's own program writes values for its scripts: sorted pairs, the kubelet's flags and
+// configuration, the image credential provider's configuration, minimum versions.
 //
-// It knows texts and no contract. nodeconfig/aks calls it for what has no other place in a config, and internal/cse for
-// all else, so that both write the same.
+// It knows texts and no contract. nodeconfig/aks calls it for values that have no other field in a config, and internal/cse for all
+// others, so that both write the same.
 package akstext
 
 import (
@@ -19,18 +19,17 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The streaming connections' idle timeout, as a flag and in the kubelet's configuration. It is left out where no kubelet
-// reads it.
+// The streaming connections' idle timeout, as a flag and in the kubelet's configuration. It is omitted for kubelets that ignore it.
 const (
 	idleTimeoutFlag = "--streaming-connection-idle-timeout"
 	idleTimeout     = "streamingConnectionIdleTimeout"
 )
 
-// IdleTimeoutIgnored is the minor of Kubernetes from which on kubelets read their streaming connections' idle timeout
-// nowhere (k8s.io/kubernetes v1.34.4: only types and defaults name it).
+// IdleTimeoutIgnored is the minor version since which kubelets ignore their streaming connections' idle timeout (k8s.io/kubernetes
+// v1.34.4: only types and defaults name it).
 const IdleTimeoutIgnored = 34
 
-// Pairs are a map's entries, "KEY=VALUE", sorted by key, with a text between them.
+// Pairs joins a map's entries, "KEY=VALUE", sorted by key, with a text between them.
 func Pairs(m map[string]string, between string) string {
 	var b strings.Builder
 	for i, key := range slices.Sorted(maps.Keys(m)) {
@@ -42,7 +41,7 @@ func Pairs(m map[string]string, between string) string {
 	return b.String()
 }
 
-// Flags are a kubelet's flags by their names, with dashes, as the scripts take them.
+// Flags joins a kubelet's flags by their names, with dashes, in the scripts' format.
 func Flags(flags map[string]string, version string) string {
 	if _, ok := flags[idleTimeoutFlag]; ok && versions.AtLeast(version, IdleTimeoutIgnored) {
 		flags = maps.Clone(flags)
@@ -51,7 +50,7 @@ func Flags(flags map[string]string, version string) string {
 	return Pairs(flags, " ")
 }
 
-// own are the flags of a kubelet that have fields of their own, by name without dashes.
+// own are the kubelet's flags with a separate field, by name without dashes.
 var own = []struct {
 	name  string
 	value func(*nodeconfig.Kubelet) string
@@ -79,8 +78,8 @@ var own = []struct {
 	}},
 }
 
-// FlagsOf are the flags of a kubelet by their names, with dashes, and among them those that have fields of their own. Of one
-// that is there twice the last counts, as in the kubelet.
+// FlagsOf returns the flags of a kubelet by their names, with dashes, including those with a separate field. If a flag occurs
+// twice, the last one counts, as in the kubelet.
 func FlagsOf(k *nodeconfig.Kubelet) map[string]string {
 	flags := make(map[string]string, len(k.Flags)+len(own))
 	for _, o := range own {
@@ -94,12 +93,12 @@ func FlagsOf(k *nodeconfig.Kubelet) map[string]string {
 	return flags
 }
 
-// AreFlagsOf reports whether flags are those of a kubelet, none of which is there twice.
+// AreFlagsOf reports whether flags are those of a kubelet, and none of them occurs twice.
 func AreFlagsOf(flags map[string]string, k *nodeconfig.Kubelet) bool {
 	return maps.Equal(flags, FlagsOf(k))
 }
 
-// order is a message's fields in the order of their numbers, with what is below each; nil for what has no fields.
+// order is a message's fields in the order of their numbers, with the fields below each. It is nil for a value without fields.
 type order []field
 
 // field is one of them.
@@ -111,14 +110,14 @@ type field struct {
 // kubeletOrder is that of the kubelet's configuration.
 var kubeletOrder = sync.OnceValue(func() order { return orderOf(reflect.TypeFor[aksnodeconfig.KubeletConfigFileConfig]()) })
 
-// names correct the contract's names where they are not the kubelet's.
+// names correct the contract's names that differ from the kubelet's.
 var names = map[string]string{
 	"cacheTtl":             "cacheTTL",
 	"cacheAuthorizedTtl":   "cacheAuthorizedTTL",
 	"cacheUnauthorizedTtl": "cacheUnauthorizedTTL",
 }
 
-// KubeletName is a field of the kubelet's configuration as the kubelet spells it, by the contract's JSON name.
+// KubeletName returns the kubelet's name for a field of its configuration, by the contract's JSON name.
 func KubeletName(name string) string {
 	if kubelet, ok := names[name]; ok {
 		return kubelet
@@ -141,18 +140,18 @@ func orderOf(t reflect.Type) order {
 	return o
 }
 
-// kept are the settings of the kubelet that AKS's program writes with an empty value, a zero or a false, too. It leaves all others out,
-// because its contract does not know the difference.
+// kept are the kubelet's settings that AKS's program also writes if they are empty, zero or false. It omits all others then,
+// because its contract cannot distinguish them from unset ones.
 var kept = []string{
-	// The value means another thing than none (kubelet: v1beta1 defaults).
+	// The value differs from the default for an unset one (kubelet: v1beta1 defaults).
 	"evictionHard", "enforceNodeAllocatable", "resolvConf", "authentication.webhook.enabled",
-	// The contract knows a zero from none.
+	// The contract distinguishes a zero from an unset value.
 	"eventRecordQPS", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "cgroupsPerQOS", "maxPods", "podPidsLimit",
 	"cpuCFSQuota", "failSwapOn", "containerLogMaxFiles", "serializeImagePulls",
 }
 
-// KubeletConfig is a configuration of the kubelet's as AKS's program writes it: its fields in the order of their numbers,
-// and those that the contract does not know after them, by name. No configuration is "{}".
+// KubeletConfig writes a kubelet's configuration as AKS's program does: its fields in the order of their numbers, and then those
+// that the contract does not know, by name. Without a configuration it returns "{}".
 func KubeletConfig(config map[string]any, version string) string {
 	config = maps.Clone(config)
 	if versions.AtLeast(version, IdleTimeoutIgnored) {
@@ -166,7 +165,7 @@ func KubeletConfig(config map[string]any, version string) string {
 	return text.String()
 }
 
-// appendFields writes the fields of a message that is at a path.
+// appendFields writes the fields of a message at a path.
 func appendFields(b *bytes.Buffer, fields map[string]any, known order, at string) {
 	written := make(map[string]bool, len(fields))
 	appendField := func(name string, below order) {
@@ -197,7 +196,7 @@ func appendFields(b *bytes.Buffer, fields map[string]any, known order, at string
 	b.WriteByte('}')
 }
 
-// isAbsent reports whether a value at a path is one that the contract does not know from none.
+// isAbsent reports whether the contract cannot distinguish a value at a path from an unset one.
 func isAbsent(path string, value any) bool {
 	if slices.Contains(kept, path) {
 		return false
@@ -215,7 +214,7 @@ func isAbsent(path string, value any) bool {
 	return v.IsZero()
 }
 
-// known returns the fields of the message at a path, and whether it is one.
+// known returns the fields of the message at a path, and reports whether it is a message.
 func known(path string) (order, bool) {
 	o := kubeletOrder()
 	for name := range strings.SplitSeq(path, ".") {
@@ -228,7 +227,7 @@ func known(path string) (order, bool) {
 	return o, o != nil
 }
 
-// appendJSON writes a value that came from a document, which JSON has a form for.
+// appendJSON writes a value of a document, which always has a JSON form.
 func appendJSON(b *bytes.Buffer, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {

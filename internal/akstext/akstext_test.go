@@ -23,7 +23,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// Flags are a kubelet's where the map of them says the same.
+// Flags are a kubelet's if their map is equal.
 func TestAreFlagsOf(t *testing.T) {
 	k := nodeconfig.Kubelet{NodeName: "n", Flags: []nodeconfig.Flag{{Name: "v", Value: "2"}}}
 	for _, c := range []struct {

@@ -2,17 +2,17 @@ package akstext
 
 import "slices"
 
-// registries are the names of Azure's container registries, which Azure's image credential provider has credentials for (AKS:
+// registries are the names of Azure's container registries, for which Azure's image credential provider has credentials (AKS:
 // writeCredentialProviderConfig).
 var registries = []any{
 	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
 	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
 }
 
-// Registries are the patterns of Azure's container registries, as matchImages has them.
+// Registries returns the patterns of Azure's container registries, in the format of matchImages.
 func Registries() []any { return slices.Clone(registries) }
 
-// CredentialProvider is the configuration of Azure's image credential provider, as AKS writes it (AKS:
+// CredentialProvider returns the configuration of Azure's image credential provider, as AKS writes it (AKS:
 // writeCredentialProviderConfig). If bound, the provider pulls with the identity of a pod's service account.
 func CredentialProvider(images, args []any, bound bool) map[string]any {
 	provider := map[string]any{

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// changes reports whether two documents have different variables.
+// changes reports whether two documents give different variables.
 func changes(t testing.TB, dialectName string, a, b *document.Node) bool {
 	t.Helper()
 	made := func(n *document.Node) []cse.Variable {
@@ -39,7 +39,7 @@ func parse(t testing.TB, text string) *document.Node {
 	return n
 }
 
-// words are values of settings that take only some, by the ends of their paths.
+// words are values of enumerations, by the ends of their paths.
 var words = map[string]string{
 	"$.system.gpu.vendor":                 "nvidia",
 	"$.kubelet.dataDisk":                  "Temporary",
@@ -51,7 +51,7 @@ var words = map[string]string{
 	"$.network.ipFamilies[0]":             "IPv6",
 }
 
-// nobodys are the settings of a NodeConfig that neither a variable nor a resource knows, and why.
+// nobodys are the settings of a NodeConfig that neither a variable nor a resource uses, with the reason.
 var nobodys = map[string]string{
 	"$.kubelet.maxPodsExpression":              "EKS's; not applied by this version",
 	"$.system.localStorage":                    "EKS's; not applied by this version",
@@ -61,8 +61,8 @@ var nobodys = map[string]string{
 	"$.components.artifacts.kubernetes.sha256": "not applied by this version; AKS's scripts check none",
 }
 
-// Each setting of a NodeConfig changes a variable, or a concern of the planner reads it; or somebody has said why nobody
-// does. So a new setting is not forgotten for the images whose scripts make the node.
+// Each setting of a NodeConfig changes a variable, or a concern of the planner reads it, or a table has the reason why not. So a
+// new setting cannot be forgotten for images whose scripts make the node.
 func TestEverySettingIsKnown(t *testing.T) {
 	base := parse(t, `{"apiVersion":"slipway.dev/v1","kind":"NodeConfig","components":{"layout":"aks"}}`)
 	known := 0
@@ -87,7 +87,7 @@ func TestEverySettingIsKnown(t *testing.T) {
 	}
 }
 
-// leaves calls fn for each setting within a type, with a value that says something.
+// leaves calls fn for each setting within a type, with a value that is not empty.
 func leaves(in reflect.Type, path string, fn func(path string, value *document.Node)) {
 	if word, ok := words[path]; ok {
 		fn(path, text(word))
@@ -145,14 +145,14 @@ func nested(path string, value *document.Node) *document.Node {
 	return value
 }
 
-// unread are the fields of AKS's contract that AKS's own program gives the scripts in no variable (AKS node contract, field
+// unread are the fields of AKS's contract that AKS's own program passes to the scripts in no variable (AKS node contract, field
 // tables).
 var unread = []string{
 	"version", "disable_custom_data", "provision_output", "workload_runtime", "enabled_features", "bootstrapping_config.cluster_join_method",
 	"gpu_config.enable_amd_gpu", "network_config.cni_plugins_url",
 }
 
-// switches are what a field counts with.
+// switches are the settings that a field depends on.
 var switches = map[string]string{
 	"cluster_config.cluster_network_config.core_dns_service_ip": `{"local_dns_profile":{"enable_local_dns":true,"kube_dns_overrides":{"cluster.local":{}}}}`,
 	"local_dns_profile":                         `{"local_dns_profile":{"enable_local_dns":true}}`,
@@ -163,7 +163,7 @@ var switches = map[string]string{
 	"custom_cloud_config.custom_cloud_env_name": `{}`,
 }
 
-// samples are values of fields of AKS's contract that take only some.
+// samples are values of enumerations and other restricted fields of AKS's contract.
 var samples = map[string]string{
 	"custom_cloud_config.custom_cloud_env_name":      `"akscustom"`,
 	"bootstrapping_config.bootstrapping_auth_method": `"BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING"`,
@@ -178,7 +178,7 @@ var samples = map[string]string{
 	"local_dns_profile.kube_dns_overrides":                                           `{"a":{}}`,
 }
 
-// Each field of AKS's contract changes a variable, but for those that AKS's own program does not look at.
+// Each field of AKS's contract changes a variable, except those that AKS's own program does not read.
 func TestEveryFieldOfAKS(t *testing.T) {
 	tried := 0
 	each(reflect.TypeFor[aksnodeconfig.Configuration](), "", func(name, value string) {
@@ -206,14 +206,14 @@ func TestEveryFieldOfAKS(t *testing.T) {
 	}
 }
 
-// valueOf reads a value that is no document.
+// valueOf parses a value that is not a document.
 func valueOf(t testing.TB, json string) *document.Node {
 	t.Helper()
 	n, _ := parse(t, `{"x":`+json+`}`).Get("x")
 	return n
 }
 
-// each calls fn for each field of a message that is no message itself, with a value of its type.
+// each calls fn for each field of a message that is not itself a message, with a value of its type.
 func each(message reflect.Type, path string, fn func(name, value string)) {
 	for i := range message.NumField() {
 		own, _ := aksnodeconfig.Names(message.Field(i))
@@ -242,7 +242,7 @@ func each(message reflect.Type, path string, fn func(name, value string)) {
 	}
 }
 
-// The same contract gives the same bytes, however often it is asked.
+// The same contract always gives the same bytes.
 func TestSameBytes(t *testing.T) {
 	for _, e := range examples(t) {
 		var first []byte

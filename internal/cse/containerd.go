@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kataPlugins let Kata's image files be mounted in the guest (AKS node contract, runtimes: is_kata).
+// kataPlugins allow Kata's image files to be mounted in the guest (AKS node contract, runtimes: is_kata).
 const kataPlugins = `[plugins."io.containerd.snapshotter.v1.erofs"]
   default_size = "10G"
   enable_fsverity = false
@@ -28,7 +28,7 @@ const kataPlugins = `[plugins."io.containerd.snapshotter.v1.erofs"]
   enable_tar_index = false
 `
 
-// kataCLI is a runtime of Kata's that only containerd 1.x has.
+// kataCLI is a Kata runtime that only containerd 1.x has.
 const kataCLI = `[plugins."` + concern.CRI1 + `".containerd.runtimes.katacli]
   runtime_type = "io.containerd.runc.v1"
 [plugins."` + concern.CRI1 + `".containerd.runtimes.katacli.options]
@@ -47,12 +47,11 @@ const kataCLI = `[plugins."` + concern.CRI1 + `".containerd.runtimes.katacli]
 type containerdText struct {
 	strings.Builder
 	view *view
-	// second says that containerd is of version 2, noGPU that this is the variant for a machine without a graphics
-	// processor.
+	// second is true for containerd 2. noGPU selects the variant for a machine without a graphics processor.
 	second, noGPU bool
 }
 
-// containerdConfig is containerd's configuration as the scripts write it. What the contract merges over it counts here too.
+// containerdConfig is containerd's configuration as the scripts write it, with the contract's own merged over it.
 func (v *view) containerdConfig(noGPU bool) string {
 	t := &containerdText{view: v, second: v.containerdIsSecond(), noGPU: noGPU}
 	t.write()
@@ -69,7 +68,8 @@ func (v *view) containerdConfig(noGPU bool) string {
 	return text
 }
 
-// mergedTOML merges a document, as containerd's releases read it, over another one; "" where that cannot be, which the planner reports.
+// mergedTOML merges a document, as containerd's releases read it, over another one. It returns "" if that is impossible, which the
+// planner reports.
 func mergedTOML(base, over string, releases containerdapi.Releases) string {
 	below, err := toml.Parse(base)
 	if err != nil {
@@ -82,7 +82,7 @@ func mergedTOML(base, over string, releases containerdapi.Releases) string {
 	return string(below.Bytes())
 }
 
-// containerdIsSecond reports whether the image's containerd is of version 2 or later; an unknown one is not.
+// containerdIsSecond reports whether the image's containerd is known to be version 2 or later.
 func (v *view) containerdIsSecond() bool {
 	has, ok := versions.Parse(v.facts.Version("containerd"))
 	return ok && has.Major >= 2
@@ -142,14 +142,14 @@ func (t *containerdText) kata() bool {
 
 func (t *containerdText) streaming() bool { return t.view.written.Runtime.LazyPull == "overlaybd" }
 
-// images are what containerd 2 says of images.
+// images writes containerd 2's settings of images.
 func (t *containerdText) images() {
 	t.lines(`[plugins."` + concern.CRI2Images + `"]`)
 	t.snapshotter("  ")
 	t.lines(`  [plugins."`+concern.CRI2Images+`".pinned_images]`, "    sandbox = "+quoted(t.view.written.Runtime.SandboxImage))
 }
 
-// snapshotter is the default one. Kata's runtimes name their own, so the one that streams comes before theirs.
+// snapshotter writes the default snapshotter. Kata's runtimes name their own, so a streaming one wins over theirs here.
 func (t *containerdText) snapshotter(indent string) {
 	switch {
 	case t.streaming():
@@ -161,7 +161,7 @@ func (t *containerdText) snapshotter(indent string) {
 	}
 }
 
-// runtimes are the runtime by each of its names.
+// runtimes writes the runtime under each of its names.
 func (t *containerdText) runtimes(plugin string) {
 	family := profile.Named(nodeconfig.LayoutAKS)
 	names, binary := runtime.Runtimes(family, family.Paths.Runc, t.view.gpu.Vendor == "nvidia" && !t.noGPU)
@@ -169,14 +169,14 @@ func (t *containerdText) runtimes(plugin string) {
 	for i, name := range names {
 		at := `    [plugins."` + plugin + `".containerd.runtimes.` + name
 		t.lines(at+"]", `      runtime_type = "io.containerd.runc.v2"`, at+".options]", "      BinaryName = "+quoted(binary))
-		// Only the default one has the driver (AKS node contract, containerd configuration rules).
+		// Only the default name has the driver (AKS node contract, containerd configuration rules).
 		if i == 0 && (t.second || t.view.written.Runtime.CgroupDriver == "systemd") {
 			t.lines("      SystemdCgroup = true")
 		}
 	}
 }
 
-// cni has containerd make the network's configuration.
+// cni makes containerd write the network's configuration.
 func (t *containerdText) cni(plugin string) {
 	if runtime.Kubenet(t.view.written) {
 		t.lines(`  [plugins."`+plugin+`".cni]`, `    bin_dir = "/opt/cni/bin"`, `    conf_dir = "/etc/cni/net.d"`,
@@ -184,10 +184,10 @@ func (t *containerdText) cni(plugin string) {
 	}
 }
 
-// registriesSince is the Kubernetes version from which on registries have a directory each.
+// registriesSince is the minor version since which each registry has a directory.
 const registriesSince = 22
 
-// registry is how images are pulled.
+// registry writes how images are pulled.
 func (t *containerdText) registry(plugin string) {
 	if t.view.minorReached(registriesSince) {
 		t.lines(`  [plugins."`+plugin+`".registry]`, "    config_path = "+quoted(concern.RegistriesDir))
@@ -201,7 +201,7 @@ func (t *containerdText) registry(plugin string) {
 	}
 }
 
-// headerName is a key that is quoted only where it must be.
+// headerName quotes a key only if necessary.
 func headerName(name string) string {
 	bare := func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -212,13 +212,13 @@ func headerName(name string) string {
 	return name
 }
 
-// The snapshotters that are programs of their own, with their sockets.
+// The snapshotters that are separate programs, with their sockets.
 var (
 	overlaybd = [2]string{"overlaybd", "/run/overlaybd-snapshotter/overlaybd.sock"}
 	tardev    = [2]string{"tardev", "/run/containerd/tardev-snapshotter.sock"}
 )
 
-// proxies are snapshotters, in one table: TOML takes each table once.
+// proxies writes external snapshotters in one table, because TOML allows each table once.
 func (t *containerdText) proxies(snapshotters ...[2]string) {
 	t.lines("[proxy_plugins]")
 	for _, s := range snapshotters {
@@ -226,7 +226,7 @@ func (t *containerdText) proxies(snapshotters ...[2]string) {
 	}
 }
 
-// kataRuntimes are those of Kata's, below the plug-in that has the others.
+// kataRuntimes writes Kata's runtimes, below the plug-in of the others.
 func (t *containerdText) kataRuntimes() {
 	plugin := concern.CRI1
 	if t.second {

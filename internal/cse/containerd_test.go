@@ -15,11 +15,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
-// aksOnly are parts of paths in containerd's configuration that the scripts' variable and the plan's file do not have
-// alike: docs/compatibility.md lists them, or the setting is not applied by this version, or the image has the default.
+// aksOnly are parts of paths in containerd's configuration that differ between the scripts' variable and the plan's file:
+// docs/compatibility.md lists them, or this version does not apply the setting, or the image has the default.
 var aksOnly = []string{"version", "sandbox", "SystemdCgroup", ".cni.", "config_path", "max_container_log_line_size"}
 
-// What the scripts are told of containerd is what the planner decides: no value is said in two ways.
+// The scripts get the same containerd settings as the planner decides: no value has two sources.
 func TestContainerdIsThePlans(t *testing.T) {
 	compared := 0
 	for _, e := range examples(t) {
@@ -28,7 +28,7 @@ func TestContainerdIsThePlans(t *testing.T) {
 			continue // no plan has these yet
 		}
 		if values["CONTAINERD_PACKAGE_URL"] != "" || values["RUNC_PACKAGE_URL"] != "" {
-			continue // the scripts install the package in the image's own place, and the plan does not
+			continue // the scripts install the package at the image's own path, and the plan does not
 		}
 		for _, version := range []string{"1.7.28", "2.1.4"} {
 			known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: version}}}
@@ -61,7 +61,7 @@ func TestContainerdIsThePlans(t *testing.T) {
 	}
 }
 
-// flat are the values of a document by path, but for those that are not alike.
+// flat are the values of a document by path, without those that may differ.
 func flat(t testing.TB, text string) map[string]string {
 	t.Helper()
 	table, err := toml.Parse(text)
@@ -84,7 +84,7 @@ func flat(t testing.TB, text string) map[string]string {
 	return values
 }
 
-// Each document is TOML, whatever is in the contract, with each table once.
+// For every contract, each document is TOML, with each table once.
 func TestContainerdIsTOML(t *testing.T) {
 	for _, e := range examples(t) {
 		values := variables(t, e)

@@ -1,11 +1,11 @@
-// Package cse gives the variables that the provisioning scripts of AKS's images read (the custom script extension's, hence
-// the name), and the script that hands them over on images that know nothing else.
+// Package cse returns the variables that the provisioning scripts of AKS's images read (those of the custom script extension, hence
+// the name), and the script that passes them on images without an agent.
 //
-// The variables are a view of a config, of what the planner decides, and of nothing else. They have the names and the text
-// forms of AKS's own program (AKS node contract, section 4), so that an image's scripts make the node from them. Where a
-// value of that program depends on chance, it is sorted here; where the scripts could not use it, it is right here:
-// docs/compatibility.md lists both. The package reads no file and runs nothing. It refuses no contract: what makes no
-// node has variables too. The command line calls it.
+// The variables depend only on a config and on the planner's decisions. They have the names and the text forms of AKS's own program
+// (AKS node contract, section 4), so that an image's scripts make the node from them. If a value of that program has a random
+// order, it is sorted here; if the scripts could not use its value, it is corrected here: docs/compatibility.md lists both. The
+// package reads no file and runs nothing. It refuses no contract: one that makes no node has variables, too. The command line calls
+// it.
 package cse
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Variable is one variable of the scripts' environment. Its value may hold a credential: however it is formatted or
-// logged, only its name shows.
+// Variable is one variable of the scripts' environment. Its value may be a credential: if it is formatted or logged, it only shows
+// its name.
 type Variable struct{ Name, Value string }
 
-// String is the name, and that there is a value.
+// String returns the name, and whether there is a value.
 func (v Variable) String() string { return v.Name + "=" + nodeconfig.NewSecret(v.Value).String() }
 
 // Format writes String for every verb.
@@ -34,17 +34,16 @@ func (v Variable) Format(f fmt.State, _ rune) { fmt.Fprint(f, v.String()) }
 // LogValue returns String.
 func (v Variable) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
-// maxVariable is the longest variable that a program can be given, with its name and the "=" (Linux: MAX_ARG_STRLEN, 32
-// pages of 4 KiB, with the zero byte that ends it).
+// maxVariable is the longest variable that a program can get, with its name and the "=" (Linux: MAX_ARG_STRLEN, 32 pages of 4 KiB,
+// including the final zero byte).
 const maxVariable = 32*4096 - 1
 
-// maxEnvironment is how much a program can be given in all (Linux: execve(2), a quarter of the stack's limit, which is 8 MiB;
-// 128 KiB of that are left to the rest of the environment and to arguments).
+// maxEnvironment is the maximum total size of a program's environment (Linux: execve(2), a quarter of the stack's limit, which is 8
+// MiB; 128 KiB of that are reserved for other variables and for arguments).
 const maxEnvironment = 2<<20 - 128<<10
 
-// Variables are all that AKS's program would give the scripts for a contract, sorted by name. The facts say which
-// containerd the image has; it is 1.x where they do not. A problem is fatal, and names a variable that no program can be
-// given.
+// Variables returns all variables that AKS's program would pass to the scripts for a contract, sorted by name. The facts name the
+// image's containerd; without that, it is 1.x. A problem is fatal, and names a variable that no program can get.
 func Variables(c *compile.Contract, f facts.Facts) ([]Variable, []nodeconfig.Problem) {
 	v := newView(c, f)
 	own := v.written.Components.ScriptVariables
@@ -71,7 +70,7 @@ func Variables(c *compile.Contract, f facts.Facts) ([]Variable, []nodeconfig.Pro
 	return variables, problems
 }
 
-// check returns why no program can be given variables.
+// check returns why a program cannot get these variables.
 func check(variables []Variable) []string {
 	var reasons []string
 	total := 0
@@ -87,7 +86,7 @@ func check(variables []Variable) []string {
 	return reasons
 }
 
-// Map has the values of variables by name. It is as secret as they are.
+// Map returns the values of variables by name. It is as secret as they are.
 func Map(variables []Variable) map[string]string {
 	m := make(map[string]string, len(variables))
 	for _, v := range variables {
@@ -96,7 +95,7 @@ func Map(variables []Variable) map[string]string {
 	return m
 }
 
-// check returns why no program can be given the variable, or "".
+// check returns why a program cannot get the variable, or "".
 func (v Variable) check() string {
 	switch size := len(v.Name) + len("=") + len(v.Value); {
 	case strings.Contains(v.Value, "\x00"):

@@ -82,10 +82,10 @@ func variables(t testing.TB, e example) map[string]string {
 	return values
 }
 
-// asBase64 are variables whose value is the base64 of a text.
+// asBase64 matches variables whose value is the base64 of a text.
 var asBase64 = regexp.MustCompile(`_CONTENT$|_TEMPLATE$|_COREFILE|^CUSTOM_ENV_JSON$|^MESSAGE_OF_THE_DAY$`)
 
-// shown is a variable as the golden files have it: with what is encoded in it.
+// shown is a variable in the format of the golden files, with its decoded value.
 func shown(name, value string) string {
 	decoded, err := base64.StdEncoding.DecodeString(value)
 	if value == "" || !asBase64.MatchString(name) || err != nil || !utf8.Valid(decoded) {
@@ -95,8 +95,8 @@ func shown(name, value string) string {
 	return name + " is the base64 of" + text + "\n"
 }
 
-// The variables of each contract are those that AKS's program gives, by the rules of the table. A golden file has those
-// that are not as the empty contract's, whose file has all.
+// The variables of each contract are those of AKS's program, by the rules of the table. A golden file has the variables that differ
+// from those of the empty contract, whose file has all.
 func TestVariables(t *testing.T) {
 	all := examples(t)
 	base := variables(t, all[0])
@@ -112,7 +112,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// However a variable is printed, its value does not show.
+// A variable's value does not show in any format.
 func TestVariableIsSecret(t *testing.T) {
 	v := cse.Variable{Name: "TLS_BOOTSTRAP_TOKEN", Value: "abcdef.0123456789abcdef"}
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d"} {
@@ -127,7 +127,7 @@ func TestVariableIsSecret(t *testing.T) {
 	}
 }
 
-// What no program can be given is a problem, and names the variable and not its value.
+// A variable that no program can get is a problem, which names the variable and not its value.
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"version":"v1","vm_size":"x","outbound_command":"a\u0000b"}`:                         "OUTBOUND_COMMAND a zero byte",

@@ -6,17 +6,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/gpusize"
 )
 
-// sgxSizes have Intel's SGX; their case counts (AKS node contract, helper rules).
+// sgxSizes have Intel's SGX; they are case-sensitive (AKS node contract, helper rules).
 var sgxSizes = []string{"Standard_DC2s", "Standard_DC4s"}
 
-// oldCuda is the version of the driver for the sizes with a K80; that of every other kind is in the image's list of
-// components.
+// oldCuda is the driver's version for the sizes with a K80. The versions for all other kinds are in the image's list of components.
 const oldCuda = "cuda-470.82.01"
 
-// driver is the kind of the driver for the machine's size.
+// driver is the kind of driver for the machine's size.
 func (v *view) driver() string { return gpusize.DriverKind(v.size()) }
 
-// driverVersion is the driver's version, where it is not the image's list of components that has it.
+// driverVersion is the driver's version, unless the image's list of components has it.
 func (v *view) driverVersion() string {
 	if v.driver() == gpusize.CUDADriver {
 		return oldCuda

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scriptHead waits for the image's scripts, which its own start writes, and makes what the extension's handler makes
+// scriptHead waits for the image's scripts, which the image's own start writes, and creates what the extension's handler creates
 // elsewhere (Karpenter's Azure provider, custom data of its scriptless mode: the image's scripts wait for the line in the
 // manifest).
 const scriptHead = `#!/bin/bash
@@ -23,7 +23,7 @@ for i in $(seq 1 1200); do
 done
 `
 
-// scriptCloud prepares a machine in a cloud that is none of Azure's own, with the program that the image has for that.
+// scriptCloud prepares a machine in a custom cloud, with the image's program for that.
 const scriptCloud = `for init in /opt/azure/containers/init-aks-custom-cloud.sh "$INIT_AKS_CLOUD_FILEPATH"; do
     [ ! -f "$init" ] || { "$init" >> /var/log/azure/cluster-provision.log 2>&1 || exit; break; }
 done
@@ -32,8 +32,8 @@ done
 const scriptRun = `/usr/bin/nohup /bin/bash -c "/bin/bash /opt/azure/containers/provision_start.sh"
 `
 
-// trigger starts the scripts of an image in an environment of their variables, as AKS's own program does (AKS node contract,
-// 2.3 provision). What prepares a machine of a cloud of its own comes first, and its code is the answer where it fails.
+// trigger starts an image's scripts with their variables, as AKS's own program does (AKS node contract, 2.3 provision). The program
+// for custom clouds runs first, and if it fails, its exit code is the result.
 const trigger = `mkdir -p "${PROVISION_OUTPUT%/*}"
 echo "$(date),$(hostname)" > "$PROVISION_OUTPUT"
 if [ -f "$INIT_AKS_CLOUD_FILEPATH" ]; then
@@ -41,12 +41,12 @@ if [ -f "$INIT_AKS_CLOUD_FILEPATH" ]; then
 fi
 exec /usr/bin/nohup /bin/bash `
 
-// Trigger is the command that starts an image's provisioning scripts, of which first is the first. Its environment must
-// have the variables.
+// Trigger returns the command that starts an image's provisioning scripts, with first as the first one. Its environment must have
+// the variables.
 func Trigger(first string) []string { return []string{"/bin/bash", "-c", trigger + shellQuoted(first)} }
 
-// before2025 are variables that only the scripts of older images read; the program of those images had them from constants,
-// or not at all (Karpenter's Azure provider, node bootstrap variables).
+// before2025 are variables that only the scripts of older images read; the program of those images set them from constants, or not
+// at all (Karpenter's Azure provider, node bootstrap variables).
 var before2025 = []Variable{
 	{"CNI_PLUGINS_URL", ""},
 	{"CONTAINER_RUNTIME", "containerd"},
@@ -60,9 +60,9 @@ var before2025 = []Variable{
 	{"TELEPORT_ENABLED", "false"},
 }
 
-// Script is a script that runs the provisioning scripts of an AKS image from before 2025 with the variables of a contract,
-// as [Variables] returns them: custom data for a machine whose image has no agent. A shell gives every value back as it is.
-// An error names a variable that no shell can hold.
+// Script returns a script that runs the provisioning scripts of an AKS image from before 2025 with the variables of a contract, as
+// [Variables] returns them: custom data for a machine whose image has no agent. A shell reads every value back unchanged. An error
+// names a variable that no shell can hold.
 func Script(variables []Variable) ([]byte, error) {
 	all, values := Assigned(variables), Map(variables)
 	if reasons := check(all); reasons != nil {
@@ -80,7 +80,7 @@ func Script(variables []Variable) ([]byte, error) {
 	return []byte(script.String()), nil
 }
 
-// Assigned are the variables that [Script] assigns for those of a contract, sorted by name: they, and those of older images.
+// Assigned returns the variables that [Script] assigns for those of a contract, sorted by name: they, and those of older images.
 func Assigned(variables []Variable) []Variable {
 	all, values := slices.Clone(variables), Map(variables)
 	for _, old := range before2025 {
@@ -96,6 +96,6 @@ func Assigned(variables []Variable) []Variable {
 	return all
 }
 
-// shellQuoted is a value as a shell reads it back: between single quotes nothing has a meaning but the quote itself
-// (POSIX.1-2017, Shell Command Language, 2.2.2).
+// shellQuoted quotes a value for a shell: between single quotes only the quote itself has a meaning (POSIX.1-2017, Shell Command
+// Language, 2.2.2).
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// The script as a whole, and that of a cloud which is none of Azure's.
+// The whole script, and the one for a custom cloud.
 func TestScript(t *testing.T) {
 	for _, e := range examples(t) {
 		if e.name != "hostile" && e.name != "cloud-custom" {
@@ -31,7 +31,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// run runs a script in a directory that stands for the machine, and returns the environment of the image's script.
+// run runs a script in a directory that represents the machine, and returns the environment of the image's script.
 func run(t testing.TB, variables []cse.Variable) map[string]string {
 	t.Helper()
 	script, err := cse.Script(variables)
@@ -57,7 +57,7 @@ func run(t testing.TB, variables []cse.Variable) map[string]string {
 			t.Fatal(err)
 		}
 	}
-	// The assignments stay as they are; the lines before and after them are of the machine.
+	// The assignments stay as they are; the lines before and after them are for the machine.
 	head, rest, _ := bytes.Cut(script, []byte("\ndone\n"))
 	assignments, tail := rest, []byte(nil)
 	if at := bytes.LastIndex(rest, []byte("/usr/bin/nohup ")); at >= 0 {
@@ -94,7 +94,7 @@ func variablesHave(variables []cse.Variable, name, value string) bool {
 	return cse.Map(variables)[name] == value
 }
 
-// A shell gives back every variable of every contract as it is.
+// A shell reads every variable of every contract back unchanged.
 func TestScriptGivesBack(t *testing.T) {
 	for _, e := range examples(t) {
 		t.Run(e.name, func(t *testing.T) {
@@ -110,14 +110,14 @@ func TestScriptGivesBack(t *testing.T) {
 	}
 }
 
-// hostile are values that mean something to a shell, to what reads a script, or to nobody.
+// hostile are values with a special meaning for a shell, for readers of a script, or without a meaning.
 var hostile = []string{
 	"", "'", "''", "'\"'\"'", "\\", "\\\\'", "\\\n", "$HOME", "${x}", "$(exit 3)", "`exit 3`", "a\nEOF\nb", "#EOF\n", "\n", "\n\n", " a ", "\t",
 	"a\r\nb", "!x", "~", "*", "a;exit 3", "&", "| cat", "<(x)", "\xff\xfe\x80", "é\u2028\u202e", "\x01\x7f\x1b[31m", "-n", "=", "a=b", "'\n'",
 	strings.Repeat("a'\"$`\\\n", 100<<10/7),
 }
 
-// No value in any string field changes another variable, and each arrives as it is.
+// No value in any string field changes another variable, and each arrives unchanged.
 func TestHostileValues(t *testing.T) {
 	for i, value := range hostile {
 		variables := []cse.Variable{{Name: "A", Value: value}, {Name: "B", Value: "b"}, {Name: "C_1", Value: value + "'"}}
@@ -147,7 +147,7 @@ func TestHostileValues(t *testing.T) {
 	}
 }
 
-// fullContract is a contract with a value in each field that takes any text.
+// fullContract is a contract with a value in each free text field.
 func fullContract(t testing.TB, value string) []byte {
 	t.Helper()
 	tree := contracts.Parse(t, "testdata/contracts.yaml")
@@ -167,7 +167,7 @@ func fullContract(t testing.TB, value string) []byte {
 	return merged.AppendJSON(nil)
 }
 
-// What no shell can hold is an error that names the variable.
+// A value that no shell can hold is an error that names the variable.
 func TestScriptRefuses(t *testing.T) {
 	_, err := cse.Script([]cse.Variable{{Name: "A", Value: "secret\x00"}})
 	if err == nil || !strings.Contains(err.Error(), "the variable A") || strings.Contains(err.Error(), "secret") {
@@ -181,7 +181,7 @@ func TestScriptRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	many = many[:18]
-	for name := range run(t, many) { // which a program can be given
+	for name := range run(t, many) { // a program can get them
 		if name == "A17" {
 			return
 		}
@@ -189,7 +189,7 @@ func TestScriptRefuses(t *testing.T) {
 	t.Error("A17 is missing")
 }
 
-// FuzzScript gives a shell any value.
+// FuzzScript passes any value to a shell.
 func FuzzScript(f *testing.F) {
 	for _, value := range hostile {
 		f.Add(value)

@@ -14,17 +14,17 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// row is a variable and how its value is made.
+// row is a variable and the function that makes its value.
 type row struct {
 	name  string
 	value func(*view) string
 }
 
-// scripts is where the image has its scripts.
+// scripts is the directory of the image's scripts.
 const scripts = "/opt/azure/containers/"
 
-// table has the variables of AKS's program in its order (AKS node contract, section 4.1). A comment names the part of the
-// contract, and the rule, of the rows below it; a value that the config has for the scripts alone goes before each.
+// table has the variables of AKS's program in its order (AKS node contract, section 4.1). A comment names the part of the contract,
+// and the rule, for the rows below it. A value in the config that is only for the scripts wins over each row.
 var table = []row{
 	// the run itself.
 	{"PROVISION_OUTPUT", constant("/var/log/azure/cluster-provision-cse-output.log")},
@@ -46,7 +46,7 @@ var table = []row{
 	{"NETWORK_MODE", constant("")},
 	{"ADMINUSER", func(v *view) string { return cmp.Or(v.written.Access.AdminUser, "azureuser") }},
 
-	// auth_config, kube_binary_config, cluster_config: as they came.
+	// auth_config, kube_binary_config, cluster_config: unchanged values.
 	{"TENANT_ID", func(v *view) string { return v.azure.TenantID }},
 	{"KUBERNETES_VERSION", func(v *view) string { return v.written.Cluster.KubernetesVersion }},
 	{"KUBE_BINARY_URL", (*view).kubernetes},
@@ -81,7 +81,7 @@ var table = []row{
 	{"API_SERVER_NAME", (*view).apiServer},
 	{"IS_VHD", text(func(v *view) any { p := v.written.Components.Preinstalled; return p == nil || *p })},
 
-	// gpu_config, and what follows from vm_size.
+	// gpu_config, and values that follow from vm_size.
 	{"GPU_NODE", text(func(v *view) any { return v.gpu.Vendor == "nvidia" })},
 	{"SGX_NODE", text(func(v *view) any { return slices.Contains(sgxSizes, v.written.Cloud.InstanceType) })},
 	{"MIG_NODE", text(func(v *view) any { return v.gpu.InstanceProfile != "" })},
@@ -159,7 +159,7 @@ var table = []row{
 	{"THP_ENABLED", func(v *view) string { return v.hugePages("enabled") }},
 	{"THP_DEFRAG", func(v *view) string { return v.hugePages("defrag") }},
 
-	// credentials, in base64 as the contract has them.
+	// credentials, in base64 as in the contract.
 	{"SERVICE_PRINCIPAL_FILE_CONTENT", func(v *view) string { return encoded(v.azure.Identity.ClientSecret.Reveal()) }},
 	{"KUBELET_CLIENT_CONTENT", func(v *view) string { return encodedPEM(deref(v.written.Join.ClientCertificate).Key.Reveal()) }},
 	{"KUBELET_CLIENT_CERT_CONTENT", func(v *view) string { return encodedPEM(deref(v.written.Join.ClientCertificate).Certificate) }},
@@ -167,7 +167,7 @@ var table = []row{
 	{"KUBELET_CONFIG_FILE_CONTENT", (*view).kubeletConfig},
 	{"SWAP_FILE_SIZE_MB", text(func(v *view) any { return v.written.System.SwapMB })},
 
-	// what the image's list of components has is empty here.
+	// values in the image's list of components are empty here.
 	{"GPU_DRIVER_VERSION", (*view).driverVersion},
 	{"GPU_IMAGE_SHA", constant("")},
 	{"GPU_INSTANCE_PROFILE", func(v *view) string { return v.gpu.InstanceProfile }},
@@ -195,7 +195,7 @@ var table = []row{
 	{"INSERT_IMDS_RESTRICTION_RULE_TO_MANGLE_TABLE", text(func(v *view) any { return deref(v.written.Network.MetadataRestriction).Table == "mangle" })},
 	{"PRE_PROVISION_ONLY", text(func(v *view) any { return v.written.Join.Method == nodeconfig.JoinNone })},
 
-	// local_dns_profile: limits and Corefiles where it is on.
+	// local_dns_profile: limits and Corefiles if it is on.
 	{"SHOULD_ENABLE_LOCALDNS", text(func(v *view) any { return v.written.Network.LocalDNS != nil })},
 	{"SHOULD_ENABLE_HOSTS_PLUGIN", text(func(v *view) any { return v.dns.Hosts != nil })},
 	{"LOCALDNS_CPU_LIMIT", (*view).dnsCPU},
@@ -221,21 +221,21 @@ var table = []row{
 	{"REPO_DEPOT_ENDPOINT", func(v *view) string { return v.custom().RepositoryEndpoint }},
 }
 
-// constant is the same for all.
+// constant returns the same value for all contracts.
 func constant(text string) func(*view) string { return func(*view) string { return text } }
 
-// What only the scripts read is in the config by the variable's name. Without it, a text is empty, and a switch is off.
+// Values that only the scripts read are in the config under the variable's name. Without one, a text is empty, and a switch is off.
 var (
 	scriptsOwn    = constant("")
 	scriptsSwitch = constant("false")
 )
 
-// text is a boolean or a number as Go writes it: true, 6, 1.5.
+// text formats a boolean or a number as Go does: true, 6, 1.5.
 func text(value func(*view) any) func(*view) string {
 	return func(v *view) string { return fmt.Sprint(value(v)) }
 }
 
-// timeout bounds a step of the bootstrap client; empty where nothing does.
+// timeout is the limit of a step of the bootstrap client, or "".
 func timeout(step string) func(*view) string {
 	return func(v *view) string {
 		if limit := deref(v.written.Join.Attested).Timeouts[step]; limit != 0 {

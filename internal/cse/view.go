@@ -21,11 +21,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// view is what the variables are made from.
+// view is the input of the variables.
 type view struct {
-	// written is what the contract says, without defaults in AKS's dialect: there, what is not said is an empty variable.
+	// written is the contract's config, without defaults in AKS's dialect: an unset field there gives an empty variable.
 	written *nodeconfig.NodeConfig
-	// azure and gpu are sections of the config with their defaults; what is not there says nothing.
+	// azure and gpu are sections of the config with their defaults; a missing section is empty.
 	azure nodeconfig.Azure
 	gpu   nodeconfig.GPU
 	dns   nodeconfig.LocalDNS
@@ -46,7 +46,7 @@ func newView(c *compile.Contract, f facts.Facts) *view {
 	return v
 }
 
-// deref is what a pointer points to, or the zero value.
+// deref returns a pointer's value, or the zero value.
 func deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -54,12 +54,12 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// custom is the cloud of the contract's own; the zero value for one of Azure's.
+// custom is the contract's custom cloud, or the zero value.
 func (v *view) custom() nodeconfig.AzureCustomCloud { return deref(v.azure.Custom) }
 
 func (v *view) isCustom() bool { return v.azure.Custom != nil }
 
-// kubernetes is where the kubelet may be fetched, unless the scripts have places of their own for it.
+// kubernetes is the URL of the kubelet's package, unless the scripts have another variable with a URL for it.
 func (v *view) kubernetes() string {
 	for _, other := range []string{"CUSTOM_KUBE_BINARY_URL", "PRIVATE_KUBE_BINARY_URL"} {
 		if _, ok := v.written.Components.ScriptVariables[other]; ok {
@@ -69,7 +69,7 @@ func (v *view) kubernetes() string {
 	return v.artifact("kubernetes")
 }
 
-// artifact is where a component may be fetched.
+// artifact is the URL of a component.
 func (v *view) artifact(name string) string { return v.written.Components.Artifacts[name].URL }
 
 // apiServer is the API server's name.
@@ -89,11 +89,11 @@ func (v *view) kubeletFlags() string {
 	return akstext.Flags(akstext.FlagsOf(&v.written.Kubelet), v.written.Cluster.KubernetesVersion)
 }
 
-// inQuotes is a value between a shell's double quotes, where four characters have a meaning (POSIX.1-2017, Shell Command
+// inQuotes escapes a value between a shell's double quotes, where four characters have a meaning (POSIX.1-2017, Shell Command
 // Language, 2.2.3).
 var inQuotes = strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "$", "\\$", "`", "\\`")
 
-// proxyVariables is shell text that the scripts evaluate. A part that is not the last has a blank behind it.
+// proxyVariables is shell text that the scripts evaluate. Each part except the last has a blank behind it.
 func (v *view) proxyVariables() string {
 	p := v.written.Proxy
 	var text strings.Builder
@@ -109,7 +109,7 @@ func (v *view) proxyVariables() string {
 	return text.String()
 }
 
-// limits are lines of a unit, which the scripts put where there are blanks.
+// limits are lines of a unit file; the scripts replace blanks by line breaks.
 func (v *view) limits() string {
 	limits := v.written.Runtime.Containerd.Limits
 	if limits == nil {
@@ -130,7 +130,7 @@ func (v *view) sysctls() string {
 	return akstext.Pairs(v.written.System.Sysctls, "\n") + "\n"
 }
 
-// minorReached reports whether the node is of Kubernetes 1.minor or later.
+// minorReached reports whether the node's Kubernetes is 1.minor or later.
 func (v *view) minorReached(minor int) bool {
 	return versions.AtLeast(v.written.Cluster.KubernetesVersion, minor)
 }
@@ -156,7 +156,7 @@ func (v *view) environmentFile() string {
 	return ""
 }
 
-// servingRotation reports whether the kubelet asks the cluster for its serving certificate.
+// servingRotation reports whether the kubelet requests its serving certificate from the cluster.
 func (v *view) servingRotation() string {
 	return strconv.FormatBool(v.written.Kubelet.Config["serverTLSBootstrap"] == true)
 }
@@ -167,7 +167,7 @@ func (v *view) kubeletConfig() string {
 	return encoded(akstext.KubeletConfig(config, v.written.Cluster.KubernetesVersion))
 }
 
-// dnsCPU is the DNS cache's share of a processor, as systemd has it.
+// dnsCPU is the DNS cache's share of a processor, in systemd's format.
 func (v *view) dnsCPU() string {
 	cpu, _ := dnscache.Limits(&v.dns)
 	return cpu
@@ -186,7 +186,7 @@ func (v *view) dnsNames() string {
 	return strings.Join(names, ",")
 }
 
-// dnsRefresh is how often critical names are looked up; the image's own time where the contract has none.
+// dnsRefresh is the interval for resolving critical names. If the contract has none, it is the image's own.
 func (v *view) dnsRefresh() string {
 	if seconds := deref(deref(v.dns.Hosts).RefreshSeconds); seconds > 0 {
 		return strconv.Itoa(int(seconds))
@@ -194,13 +194,13 @@ func (v *view) dnsRefresh() string {
 	return ""
 }
 
-// timeout bounds the whole provisioning, in seconds.
+// timeout is the limit of the whole provisioning, in seconds.
 func (v *view) timeout() string {
 	limit := cmp.Or(v.written.Checks.Timeout, nodeconfig.DefaultTimeout)
 	return strconv.Itoa(int(limit.Std() / time.Second))
 }
 
-// encodedPEM is a certificate or key as the scripts decode it: where it is plain PEM, the base64 of that.
+// encodedPEM is a certificate or key in the form that the scripts decode: plain PEM is encoded in base64.
 func encodedPEM(s string) string {
 	if strings.Contains(s, "-----BEGIN") {
 		return encoded(s)
@@ -208,7 +208,7 @@ func encodedPEM(s string) string {
 	return s
 }
 
-// encoded is a text in base64; none stays none.
+// encoded encodes a text in base64. An empty text stays empty.
 func encoded(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 // oneLine is a text without its line breaks.
