@@ -1,5 +1,5 @@
-// Command gen writes the table of EC2's interfaces, interfaces.txt, from the one that the network plug-in of EKS has. That one is
-// not exported, so its source is read. It is called by "go generate ./capacity".
+// Command gen writes the table of EC2's interfaces, interfaces.txt, from the table in EKS's network plug-in. That table is not
+// exported, so gen reads its source. "go generate ./capacity" calls it.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// module has the table, in a file of the given name and a variable of the given name.
+// module has the table, in this file and this variable.
 const (
 	module   = "github.com/aws/amazon-vpc-cni-k8s@v1.23.2"
 	file     = "pkg/vpc/vpc_ip_resource_limit.go"
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// table is a line for each list of sizes, with the families that have it: ",m5,m5a,:large=3x10,xlarge=4x15,".
+// table returns a line for each list of sizes, with the families that have it: ",m5,m5a,:large=3x10,xlarge=4x15,".
 func table() (string, error) {
 	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
 	if err != nil {
@@ -104,7 +104,7 @@ func read(path string) (map[string]string, error) {
 	return limits, nil
 }
 
-// fieldsOf are a literal's fields that are numbers.
+// fieldsOf are the numeric fields of a literal.
 func fieldsOf(literal *ast.CompositeLit) map[string]string {
 	fields := make(map[string]string)
 	for _, element := range literal.Elts {

@@ -1,5 +1,5 @@
-// Package awsname has the names of AWS: of its partitions, regions, domains and clusters, and of a machine in its network. It decides
-// nothing about a node. Validation, the planner and the credential plug-in for EKS (internal/ekstoken) read it.
+// Package awsname has AWS's names: of its partitions, regions, domains and clusters, and of a machine in its network. It decides
+// nothing about a node. Validation, the planner and the credential plug-in for EKS (internal/ekstoken) use it.
 package awsname
 
 import (
@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Partition is a part of AWS with accounts, regions and a domain that no other part has.
+// Partition is a part of AWS with separate accounts, regions and a separate domain.
 type Partition struct {
-	// Name is the one in ARNs.
+	// Name is its name in ARNs.
 	Name string
-	// regions is what the names of its regions begin with; empty for those that no other partition has.
+	// regions is the prefix of its regions' names. It is empty for the partition with all other regions.
 	regions string
-	// Domain is that of its services.
+	// Domain is the domain of its services.
 	Domain string
-	// fips is what the host name of its Security Token Service begins with where that has cryptography validated by FIPS 140.
+	// fips is the prefix of its Security Token Service's host name if that has cryptography validated by FIPS 140.
 	fips string
 }
 
-// partitions are all there are, as of 2026-11 (AWS SDKs: partitions.json; AWS STS: endpoint rules). In us-gov each endpoint is
-// validated, and its name does not say so.
+// partitions are all partitions, as of 2026-11 (AWS SDKs: partitions.json; AWS STS: endpoint rules). In us-gov each endpoint is
+// validated, and its name does not show it.
 var partitions = []Partition{
 	{"aws-cn", "cn-", "amazonaws.com.cn", "sts-fips"},
 	{"aws-us-gov", "us-gov-", "amazonaws.com", "sts"},
@@ -32,12 +32,12 @@ var partitions = []Partition{
 	{"aws", "", "amazonaws.com", "sts-fips"},
 }
 
-// PartitionOf is the partition of a region.
+// PartitionOf returns the partition of a region.
 func PartitionOf(region string) *Partition {
 	return &partitions[slices.IndexFunc(partitions, func(p Partition) bool { return strings.HasPrefix(region, p.regions) })]
 }
 
-// STSHost is the host name of a region's Security Token Service; fips asks for the endpoint with validated cryptography.
+// STSHost returns the host name of a region's Security Token Service; fips selects the endpoint with validated cryptography.
 func STSHost(region string, fips bool) string {
 	p, name := PartitionOf(region), "sts"
 	if fips {
@@ -46,7 +46,7 @@ func STSHost(region string, fips bool) string {
 	return name + "." + region + "." + p.Domain
 }
 
-// IsRegion reports whether a region of AWS can have the name: words of small letters, and a number.
+// IsRegion reports whether an AWS region can have the name: words of small letters, and a number.
 func IsRegion(name string) bool {
 	words := strings.Split(name, "-")
 	if len(words) < 3 || len(words) > 5 || len(name) > 32 {
@@ -61,18 +61,18 @@ func IsRegion(name string) bool {
 	})
 }
 
-// IsCluster reports whether a cluster of EKS can have the name (Amazon EKS API Reference, CreateCluster).
+// IsCluster reports whether an EKS cluster can have the name (Amazon EKS API Reference, CreateCluster).
 func IsCluster(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return name != "" && len(name) <= 100 && strings.Trim(name, letters+"-_") == "" && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "_")
 }
 
-// machineDomains end the names that EC2 gives machines in their networks.
+// machineDomains are the suffixes of EC2's names for machines in their networks.
 var machineDomains = []string{".compute.internal", ".ec2.internal"}
 
-// Machine is EC2's private DNS name of a machine in a region, by which EKS knows its Node; empty if hostname does not have it. That is the
-// name that the metadata service has for the machine, which has the same first label, and the domain of the network's DHCP options (EC2
-// User Guide, "EC2 instance hostnames and domains").
+// Machine returns EC2's private DNS name of a machine in a region, which EKS uses as its Node's name. It returns "" if hostname is
+// not such a name. The metadata service's name for the machine has the same first label, and the domain of the network's DHCP
+// options (EC2 User Guide, "EC2 instance hostnames and domains").
 func Machine(hostname, region string) string {
 	label, _, _ := strings.Cut(hostname, ".")
 	switch {
@@ -86,7 +86,7 @@ func Machine(hostname, region string) string {
 	return label + MachineDomain(region)
 }
 
-// MachineDomain is what ends the names of a region's machines.
+// MachineDomain returns the suffix of the names of a region's machines.
 func MachineDomain(region string) string {
 	if region == "us-east-1" {
 		return ".ec2.internal"
@@ -94,7 +94,7 @@ func MachineDomain(region string) string {
 	return "." + region + ".compute.internal"
 }
 
-// isMachineLabel reports whether a name's first label is one that EC2 gives: "ip-10-0-0-5" or "i-0123456789abcdef0".
+// isMachineLabel reports whether a name's first label has EC2's form: "ip-10-0-0-5" or "i-0123456789abcdef0".
 func isMachineLabel(label string) bool {
 	kind, rest, _ := strings.Cut(label, "-")
 	switch kind {

@@ -6,7 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/awsname"
 )
 
-// The hosts are those of the AWS SDKs (endpoint rules of STS). The API server's authenticator takes a token for no other host.
+// The hosts are those of the AWS SDKs (endpoint rules of STS). The API server's authenticator accepts a token for no other host.
 func TestSecurityTokenServiceOfEachPartition(t *testing.T) {
 	for _, c := range []struct{ region, partition, host, fips string }{
 		{"us-east-1", "aws", "sts.us-east-1.amazonaws.com", "sts-fips.us-east-1.amazonaws.com"},

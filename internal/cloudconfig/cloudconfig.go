@@ -1,5 +1,5 @@
 // Package cloudconfig writes the parts of a #cloud-config (cloud-init docs, module reference) that Slipway uses: files and
-// commands. It decides nothing. Those who render user data use it.
+// commands. It decides nothing. The renderers of user data use it.
 package cloudconfig
 
 import (
@@ -15,9 +15,8 @@ const Header = "#cloud-config\n"
 // FilesHeader is the line before the files.
 const FilesHeader = "write_files:\n"
 
-// AppendFile appends a file of the superuser's, as text where it is text that people can read. cloud-init writes a file first
-// and gives it its mode then. So a file that not everybody may read is there twice: its mode is given to an empty file before
-// the content goes in.
+// AppendFile appends a file that belongs to root, as text if people can read it. cloud-init writes a file first and then sets its
+// mode. So a file that not all users may read is there twice: first as an empty file that gets the mode, then with its content.
 func AppendFile(out []byte, path string, mode uint32, content []byte) []byte {
 	if !text(content) {
 		return AppendEncoded(out, path, mode, content)
@@ -32,9 +31,9 @@ func AppendFile(out []byte, path string, mode uint32, content []byte) []byte {
 	return out
 }
 
-// AppendEncoded is AppendFile for a content that is not shown.
+// AppendEncoded is AppendFile for a content that is not readable text.
 func AppendEncoded(out []byte, path string, mode uint32, content []byte) []byte {
-	// It is quoted, because base64 can read as a number, a boolean or null.
+	// It is quoted, because base64 can look like a number, a boolean or null.
 	out = append(appendEntries(out, path, mode), "  encoding: b64\n  content: \""...)
 	out = base64.StdEncoding.AppendEncode(out, content)
 	return append(out, "\"\n"...)
@@ -53,15 +52,15 @@ func appendEntry(out []byte, path string, mode uint32) []byte {
 	return fmt.Appendf(out, "\n  owner: root:root\n  permissions: \"%04o\"\n", mode)
 }
 
-// text reports whether a content can be written as a block of lines that every reader of YAML reads as the same bytes
-// (YAML 1.2, section 8.1): visible ASCII that begins with no space and ends with one line break.
+// text reports whether a content can be written as a literal block that every YAML reader reads as the same bytes (YAML 1.2,
+// section 8.1): visible ASCII that does not begin with a space and ends with one line break.
 func text(content []byte) bool {
 	s := string(content)
 	return s != "" && s[0] > ' ' && strings.HasSuffix(s, "\n") && !strings.HasSuffix(s, "\n\n") &&
 		strings.IndexFunc(s, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) < 0
 }
 
-// AppendCommands appends a list of commands under a name, "runcmd" or "bootcmd". No shell reads their words.
+// AppendCommands appends a list of commands under a name, "runcmd" or "bootcmd". No shell interprets their words.
 func AppendCommands(out []byte, name string, commands ...[]string) []byte {
 	out = append(out, name+":\n"...)
 	for _, argv := range commands {
@@ -74,7 +73,7 @@ func AppendCommands(out []byte, name string, commands ...[]string) []byte {
 	return out
 }
 
-// Word writes a text as one word of YAML, within quotes where it could be read as anything else.
+// Word writes a string as one word of YAML, in quotes if a reader could take it for another type.
 func Word(s string) string {
 	first := strings.TrimLeft(s, "-")
 	plain := first != "" && strings.IndexFunc(s, func(r rune) bool { return !isPlain(r) }) < 0 && (first[0] == '/' || isLetter(rune(first[0])))

@@ -9,12 +9,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// entry is one file, as YAML has it.
+// entry is one file, in YAML's terms.
 type entry struct {
 	Path, Owner, Permissions, Encoding, Content string
 }
 
-// Whatever a file holds, and whatever the words of a command are, a reader of YAML finds the same.
+// For every content of a file, and all words of a command, a YAML reader finds the same.
 func FuzzDocument(f *testing.F) {
 	for _, seed := range []struct{ content, word string }{
 		{"a\nb\n", "--now"}, {" a\n", "yes"}, {"a\n\n b\n", "1e3"}, {"\ta: |\n", "~"}, {"a", ""}, {"", "-"}, {"\n", "a: b"},
@@ -25,7 +25,7 @@ func FuzzDocument(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content, word string, mode uint32) {
 		if !utf8.ValidString(word) {
-			return // no path and no argument of a plan is anything else
+			return // all paths and arguments in a plan are valid UTF-8 text
 		}
 		mode &= 0o7777
 		document := []byte(Header + FilesHeader)

@@ -1,5 +1,5 @@
-// Package ignition holds the parts of an Ignition config that Slipway writes (Ignition, configuration specification 3.4), in
-// the order in which they are written. It has no rules of its own and reads nothing. Those who render user data use it.
+// Package ignition has the parts of an Ignition config that Slipway writes (Ignition, configuration specification 3.4), in the
+// order of the output. It decides nothing and reads nothing. The renderers of user data use it.
 package ignition
 
 import (
@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Version is the version of Ignition's specification that is written: old enough for every Flatcar release that is still
-// maintained.
+// Version is the version of Ignition's specification: old enough for every maintained Flatcar release.
 const Version = "3.4.0"
 
 // Config is a whole config.
@@ -18,7 +17,7 @@ type Config struct {
 	Systemd  Systemd `json:"systemd"`
 }
 
-// Head says what the config is.
+// Head has the config's version, and the configs to merge.
 type Head struct {
 	Version string `json:"version"`
 	Config  *Other `json:"config,omitempty"`
@@ -29,14 +28,14 @@ type Other struct {
 	Merge []Contents `json:"merge"`
 }
 
-// Storage is what is on the disk.
+// Storage has the files on the disk.
 type Storage struct {
 	Directories []Directory `json:"directories,omitempty"`
 	Files       []File      `json:"files,omitempty"`
 	Links       []Link      `json:"links,omitempty"`
 }
 
-// Directory is a directory. Modes are decimal, here as below: JSON has no octal numbers.
+// Directory is a directory. Modes are decimal, here and below, because JSON has no octal numbers.
 type Directory struct {
 	Path  string `json:"path"`
 	Mode  int    `json:"mode"`
@@ -66,7 +65,7 @@ type Owner struct {
 	ID int `json:"id"`
 }
 
-// OwnerOf is the owner of a number, nil for the superuser, who is the default.
+// OwnerOf returns the owner with an ID. It is nil for root, who is the default.
 func OwnerOf(id int) *Owner {
 	if id == 0 {
 		return nil
@@ -74,7 +73,7 @@ func OwnerOf(id int) *Owner {
 	return &Owner{id}
 }
 
-// Contents is where a content comes from.
+// Contents is the source of a content.
 type Contents struct {
 	Source string `json:"source"`
 	// Compression is "gzip" for a content that Ignition decompresses.
@@ -83,12 +82,12 @@ type Contents struct {
 
 const inline = "data:;base64,"
 
-// Inline is a content that the config itself has.
+// Inline returns a content that is part of the config.
 func Inline(content []byte) Contents {
 	return Contents{Source: inline + base64.StdEncoding.EncodeToString(content)}
 }
 
-// Compress compresses the contents that the config itself has, where that makes them smaller.
+// Compress compresses the contents in the config, if that makes them smaller.
 func (c *Config) Compress(gzip func([]byte) []byte) error {
 	for i := range c.Storage.Files {
 		if err := c.Storage.Files[i].Contents.compress(gzip); err != nil {
@@ -120,12 +119,12 @@ func (c *Contents) compress(gzip func([]byte) []byte) error {
 	return nil
 }
 
-// Systemd is what is said of units.
+// Systemd has the units.
 type Systemd struct {
 	Units []Unit `json:"units,omitempty"`
 }
 
-// Unit is a unit. What is not set is left to the image.
+// Unit is a unit. The image decides what is not set.
 type Unit struct {
 	Name    string `json:"name"`
 	Enabled *bool  `json:"enabled,omitempty"`

@@ -1,6 +1,6 @@
-// Package problem collects what is wrong with a document, or with what is made of it. Each reader and the planner embed a
-// [Collector], so that a problem is made in one way. It decides nothing and sorts nothing: its callers do. The dialects of
-// nodeconfig, internal/kubeletapi, internal/plan and launch call it.
+// Package problem collects the problems of a document, or of its plan. Each reader and the planner embed a [Collector], so that all
+// problems are made in the same way. It decides nothing and sorts nothing: its callers do. The dialects of nodeconfig,
+// internal/kubeletapi, internal/plan and launch call it.
 package problem
 
 import (
@@ -12,13 +12,13 @@ import (
 
 // Collector holds the problems found so far.
 type Collector struct {
-	// Document names the document of each problem that [Collector.Report], Warn and Fatal add. If empty, it is the contract.
+	// Document is the document of each problem that [Collector.Report], Warn and Fatal add. If empty, it is the contract.
 	Document string
 	// List has the problems in the order in which they were found.
 	List []nodeconfig.Problem
 }
 
-// Add adds problems as they are.
+// Add adds problems unchanged.
 func (c *Collector) Add(problems ...nodeconfig.Problem) { c.List = append(c.List, problems...) }
 
 // Report adds a problem.
@@ -26,8 +26,8 @@ func (c *Collector) Report(fatal bool, kind nodeconfig.ProblemKind, path, reason
 	c.Add(nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal, Document: c.Document})
 }
 
-// Setting is an argument of [Collector.Warn] and [Collector.Fatal]: the path of a setting of the NodeConfig. A dialect shows the name
-// that the setting has for its authors. A reason names at most one.
+// Setting is an argument of [Collector.Warn] and [Collector.Fatal]: the path of a setting of the NodeConfig. A dialect shows its
+// own name for the setting. A reason names at most one setting.
 type Setting string
 
 // String returns the path without "$.".
@@ -38,7 +38,7 @@ func (c *Collector) Warn(kind nodeconfig.ProblemKind, path, format string, args 
 	c.format(false, kind, path, format, args)
 }
 
-// Fatal adds a problem that no node is made with.
+// Fatal adds a problem because of which no node is made.
 func (c *Collector) Fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
 	c.format(true, kind, path, format, args)
 }

@@ -1,5 +1,5 @@
-// Package quantity reads amounts as Kubernetes writes them, such as 200m, 1.5Gi and 1e3: it takes what
-// k8s.io/apimachinery pkg/api/resource, ParseQuantity, takes, and refuses what that refuses.
+// Package quantity parses Kubernetes' quantities, such as 200m, 1.5Gi and 1e3: it accepts and refuses the same as
+// k8s.io/apimachinery pkg/api/resource, ParseQuantity.
 package quantity
 
 import (
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Quantity is an amount, as Kubernetes keeps it. The zero value is 0.
+// Quantity is an amount, represented as in Kubernetes. The zero value is 0.
 type Quantity struct {
-	// number times ten to the power of scale is the amount, where large is nil.
+	// number times ten to the power of scale is the amount, if large is nil.
 	number int64
 	scale  int32
-	// large is an amount that has more digits, in billionths: the smallest part that Kubernetes knows.
+	// large is an amount with more digits, in billionths: the smallest fraction in Kubernetes.
 	large *big.Int
 }
 
@@ -26,13 +26,13 @@ var suffixes = map[string]struct{ base, exponent int32 }{
 	"Ki": {2, 10}, "Mi": {2, 20}, "Gi": {2, 30}, "Ti": {2, 40}, "Pi": {2, 50}, "Ei": {2, 60},
 }
 
-// What an amount is cut to before it is computed: more digits, or a larger exponent, say nothing that matters, and cost time.
+// The limits to which an amount is cut before it is computed: more digits, or a larger exponent, do not matter, and cost time.
 const (
 	mostDigits   = 1000
 	mostExponent = 100
 )
 
-// Parse reads an amount.
+// Parse parses an amount.
 func Parse(text string) (q Quantity, ok bool) {
 	if text == "" {
 		return q, false
@@ -52,7 +52,7 @@ func Parse(text string) (q Quantity, ok bool) {
 		return q, false
 	}
 	if q.compute(digits, fraction, base, exponent); q.large != nil && !isNumber {
-		return Quantity{}, false // Kubernetes takes "Ki" for 0Ki, and not "Pi"
+		return Quantity{}, false // Kubernetes takes "Ki" for 0Ki, but refuses "Pi"
 	}
 	if negative {
 		q.number = -q.number
@@ -63,13 +63,13 @@ func Parse(text string) (q Quantity, ok bool) {
 	return q, true
 }
 
-// number cuts a text after its first digits.
+// number cuts a text after its leading digits.
 func number(text string) (digits, rest string) {
 	rest = strings.TrimLeft(text, "0123456789")
 	return text[:len(text)-len(rest)], rest
 }
 
-// factor reads what is behind the digits: a unit, or an exponent of ten. Kubernetes keeps an exponent in 32 bits.
+// factor parses the text behind the digits: a unit, or an exponent of ten. Kubernetes keeps an exponent in 32 bits.
 func factor(text string) (base, exponent int32, ok bool) {
 	if f, isSuffix := suffixes[text]; isSuffix {
 		return f.base, f.exponent, true
@@ -81,8 +81,8 @@ func factor(text string) (base, exponent int32, ok bool) {
 	return 10, int32(n), err == nil
 }
 
-// compute sets the amount. Kubernetes keeps one in 64 bits if it has at most 18 digits, or 15 together with those of a binary unit, and
-// no fraction with a binary unit.
+// compute sets the amount. Kubernetes keeps an amount in 64 bits if it has at most 18 digits, or 15 together with those of a binary
+// unit, and no fraction with a binary unit.
 func (q *Quantity) compute(digits, fraction string, base, exponent int32) {
 	scale, precision, times := -int32(len(fraction)), int32(18-max(1, len(digits))-len(fraction)), int64(1)
 	switch {
@@ -110,7 +110,7 @@ func (q *Quantity) compute(digits, fraction string, base, exponent int32) {
 		n = shifted(n, max(-mostExponent-mostDigits, min(scale, mostExponent))+9)
 	}
 	if largest := shifted(big.NewInt(math.MaxInt64), 9); base == 2 && n.Cmp(largest) > 0 {
-		n = largest // the most that there is with a binary unit
+		n = largest // the maximum with a binary unit
 	}
 	q.large = n
 }
@@ -128,13 +128,13 @@ func shifted(n *big.Int, exponent int32) *big.Int {
 	return quotient
 }
 
-// New is a whole number of something.
+// New returns a whole number.
 func New(n int64) Quantity { return Quantity{number: n} }
 
-// NewMilli is a number of thousandths.
+// NewMilli returns a number of thousandths.
 func NewMilli(n int64) Quantity { return Quantity{number: n, scale: -3} }
 
-// Sign is -1, 0 or 1.
+// Sign returns -1, 0 or 1.
 func (q *Quantity) Sign() int {
 	if q.large != nil {
 		return q.large.Sign()
@@ -142,7 +142,7 @@ func (q *Quantity) Sign() int {
 	return cmp.Compare(q.number, 0)
 }
 
-// Whole returns the amount where Kubernetes keeps it as a whole number, and whether it does: of 1.5M, and not of 1.5Mi
+// Whole returns the amount if Kubernetes keeps it as a whole number, and reports whether it does: 1.5M, but not 1.5Mi
 // (resource.Quantity, AsInt64).
 func (q *Quantity) Whole() (int64, bool) {
 	if q.large != nil || q.scale < 0 {
@@ -159,16 +159,16 @@ func (q *Quantity) Whole() (int64, bool) {
 	return n, true
 }
 
-// IsLarge reports whether Kubernetes keeps the amount with more digits than those of 64 bits.
+// IsLarge reports whether Kubernetes keeps the amount with more digits than 64 bits have.
 func (q *Quantity) IsLarge() bool { return q.large != nil }
 
-// Value returns the amount, rounded up; the largest whole number of 64 bits for a larger one.
+// Value returns the amount, rounded up, or the largest 64-bit integer for a larger one.
 func (q *Quantity) Value() int64 { return q.scaled(0) }
 
-// Milli returns the amount in thousandths, as Value does.
+// Milli returns the amount in thousandths, limited like Value.
 func (q *Quantity) Milli() int64 { return q.scaled(3) }
 
-// Micro returns the amount in millionths, as Value does.
+// Micro returns the amount in millionths, limited like Value.
 func (q *Quantity) Micro() int64 { return q.scaled(6) }
 
 func (q *Quantity) scaled(exponent int32) int64 {
@@ -181,7 +181,7 @@ func (q *Quantity) scaled(exponent int32) int64 {
 	return math.MaxInt64
 }
 
-// nano is the amount in billionths.
+// nano returns the amount in billionths.
 func (q *Quantity) nano() *big.Int {
 	if q.large != nil || q.Sign() == 0 {
 		return cmp.Or(q.large, new(big.Int))
@@ -194,14 +194,14 @@ func (q *Quantity) Add(other *Quantity) {
 	*q = Quantity{large: new(big.Int).Add(q.nano(), other.nano())}
 }
 
-// Cmp is -1, 0 or 1 where the amount is less than another, the same or more.
+// Cmp returns -1, 0 or 1 if the amount is less than another, equal or more.
 func (q *Quantity) Cmp(other *Quantity) int { return q.nano().Cmp(other.nano()) }
 
-// units are the suffixes of texts, the greatest first: powers of 1024 before those of 1000.
+// units are the suffixes of texts, the largest first: powers of 1024 before those of 1000.
 var units = []string{"Ei", "Pi", "Ti", "Gi", "Mi", "Ki", "E", "P", "T", "G", "M", "k"}
 
-// Text is the one text of all that are the same amount: a whole number of the greatest unit that there is, or else of thousandths. It is
-// not exact if the amount is finer than that, or does not have room in 64 bits.
+// Text returns the canonical text of an amount: a whole number of the largest possible unit, or else of thousandths. It is not
+// exact if the amount has finer digits, or does not fit in 64 bits.
 func (q *Quantity) Text() (text string, exact bool) {
 	whole, exact := q.Whole()
 	if !exact {
@@ -221,7 +221,7 @@ func (q *Quantity) Text() (text string, exact bool) {
 	return strconv.FormatInt(whole, 10), true
 }
 
-// unitSize is how much a unit is.
+// unitSize is the factor of a unit.
 func unitSize(suffix string) int64 {
 	f, size := suffixes[suffix], int64(1)
 	if f.base == 2 {

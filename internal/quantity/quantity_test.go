@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What Kubernetes makes of each text (k8s.io/apimachinery pkg/api/resource); the differential test of test/kubelet compares many more.
+// Kubernetes' results for each text (k8s.io/apimachinery pkg/api/resource); the differential test of test/kubelet compares many
+// more.
 func TestParse(t *testing.T) {
 	const large = math.MaxInt64
 	for text, want := range map[string]struct {
@@ -39,7 +40,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// Sums are exact, of numbers with other units and of large ones.
+// Sums are exact, for numbers with different units and for large ones.
 func TestSums(t *testing.T) {
 	for sum, parts := range map[string][]string{"2": {"1500m", "500m"}, "1536Mi": {"1Gi", "0.5Gi"}, "18446744073709551614": {"9223372036854775807", "9223372036854775807"}, "1": {"2", "-1"}} {
 		var total Quantity
@@ -59,7 +60,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestText: all texts of an amount have one, and what is finer or larger than a text can say has none.
+// TestText: all texts of an amount have one canonical text; an amount that is finer or larger than a text can express has no exact
+// one.
 func TestText(t *testing.T) {
 	for want, texts := range map[string][]string{
 		"0": {"0", "0Ki", "-0", "m"}, "1Gi": {"1Gi", "1024Mi", "1048576Ki", "1073741824", "1073741824000m"}, "1536Mi": {"1.5Gi", "1610612736"},
@@ -76,7 +78,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes the parser fail, what is rounded up is not less, and Text is the same amount.
+// FuzzParse: no text makes the parser panic, a rounded amount is not smaller, and Text is the same amount.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"1.5Gi", "1e2147483647", "1e-2147483648", "0.000000000000000001Ei", "999999999999999999999999n", "-1e4294967297"} {
 		f.Add(text)

@@ -1,6 +1,5 @@
-// Command gen writes table.txt: the kubelet's configuration fields, feature gates and flags, by minor version
-// of Kubernetes. It reads them from the source of each version, which the Go module proxy serves, and builds
-// nothing of it.
+// Command gen writes table.txt: the kubelet's configuration fields, feature gates and flags, by minor version of Kubernetes. It
+// reads them from the source of each version, which the Go module proxy serves, and builds nothing from it.
 //
 //	go generate ./internal/kubeletapi    # after a line is added to releases; downloads about 40 MB each
 package main
@@ -15,8 +14,8 @@ import (
 	"strings"
 )
 
-// releases are the versions that are read: the newest patch of each minor, since a patch may add a feature
-// gate and removes none. The first is older than what is supported, so that what was removed since has a name.
+// releases are the versions to read: the newest patch of each minor, because a patch may add a feature gate and removes none. The
+// first one is older than the supported ones, so that names that were removed since then are known.
 var releases = []string{
 	"22.17", "23.17", "24.17", "25.16", "26.15", "27.16", "28.15", "29.15", "30.14", "31.14", "32.13", "33.13", "34.4", "35.4", "36.3", "37.2",
 }
@@ -45,7 +44,7 @@ func run(out string) error {
 	return os.WriteFile(out, t.bytes(), 0o644)
 }
 
-// modules are those that the kubelet's configuration, feature gates and flags are in.
+// modules contain the kubelet's configuration, feature gates and flags.
 var modules = []string{"kubernetes", "kubelet", "api", "apimachinery", "apiserver", "apiextensions-apiserver", "client-go", "component-base"}
 
 // download returns the directories of a release's modules, by import path.
@@ -57,7 +56,7 @@ func download(release string) (map[string]string, error) {
 			version = "v1." + release
 		}
 		cmd := exec.Command("go", "mod", "download", "-json", "k8s.io/"+name+"@"+version)
-		cmd.Dir = os.TempDir() // of no module: no go.sum of ours is asked
+		cmd.Dir = os.TempDir() // outside any module, so that no go.sum of ours is used
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 		output, err := cmd.Output()
 		var got struct{ Dir, Error string }
@@ -69,7 +68,7 @@ func download(release string) (map[string]string, error) {
 	return directories, nil
 }
 
-// directory is where a package of the release is, or "" for one of another module.
+// directory returns the directory of a package of the release, or "" for a package of another module.
 func (s *source) directory(importPath string) string {
 	for module, dir := range s.modules {
 		if rest, ok := strings.CutPrefix(importPath, module); ok && (rest == "" || rest[0] == '/') {

@@ -16,22 +16,22 @@ type source struct {
 	packages map[string]*pkg
 }
 
-// pkg is a package's declarations: those of its files for Linux.
+// pkg is a package's declarations in its files for Linux.
 type pkg struct {
 	path  string
 	files []*ast.File
 	types map[string]typeOf
-	// texts are the constants that are texts.
+	// texts are the string constants.
 	texts map[string]string
 }
 
-// typeOf is a type's declaration, in the file whose imports it uses.
+// typeOf is a type's declaration, with the file whose imports it uses.
 type typeOf struct {
 	expr ast.Expr
 	file *ast.File
 }
 
-// load parses a package; nil where the release has none.
+// load parses a package. It returns nil if the release does not have it.
 func (s *source) load(importPath string) (*pkg, error) {
 	if p, ok := s.packages[importPath]; ok {
 		return p, nil
@@ -87,7 +87,7 @@ func at(list []ast.Expr, i int) ast.Expr {
 	return nil
 }
 
-// literal returns the value of a text that is written down.
+// literal returns the value of a string literal.
 func literal(e ast.Expr) (string, bool) {
 	basic, ok := e.(*ast.BasicLit)
 	if !ok || basic.Kind != token.STRING {
@@ -97,7 +97,7 @@ func literal(e ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// text returns the value of a text that is written down or is a constant, of the package or of another.
+// text returns the value of a string literal or constant, of this package or of another.
 func (s *source) text(p *pkg, file *ast.File, e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -116,7 +116,7 @@ func (s *source) text(p *pkg, file *ast.File, e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// imported is the path of the package that a file calls by a name.
+// imported returns the path of the package that a file imports under a name.
 func imported(file *ast.File, name string) string {
 	for _, i := range file.Imports {
 		path, err := strconv.Unquote(i.Path.Value)

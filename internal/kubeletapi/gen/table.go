@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// table is what all releases have: each line with the minors that have it.
+// table is the lines of all releases, each with the minors that have it.
 type table struct {
 	minors                         []string
 	fields, gates, requires, flags map[string][]string
@@ -61,8 +61,8 @@ func (t *table) read(s *source, minor string) error {
 	return nil
 }
 
-// bytes writes the table. A line that not all releases have ends in the minors that do. The state of a feature gate may come back:
-// it has a line for each time.
+// bytes writes the table. A line that not all releases have ends with the minors that do. The state of a feature gate may come
+// back: then it has a line for each time.
 func (t *table) bytes() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "minors %s %s\n", t.minors[0], t.minors[len(t.minors)-1])
@@ -90,8 +90,8 @@ func (t *table) bytes() []byte {
 	return b.Bytes()
 }
 
-// span is the range of the minors that have a line. A gap in it is filled: what came back was never refused
-// by the releases that matter.
+// span is the range of the minors that have a line. It fills gaps, because a name that came back was never refused by the releases
+// that matter.
 func (t *table) span(minors []string) string {
 	first, last := minors[0], minors[len(minors)-1]
 	if first == t.minors[0] {
@@ -110,18 +110,18 @@ func (t *table) span(minors []string) string {
 type fields struct {
 	source *source
 	seen   map[string]bool
-	// named are the names in JSON and the kinds of fields, by the names of their struct and of their own in Go.
+	// named are the JSON names and the kinds of fields, by the Go names of their struct and of the field.
 	named map[string][2]string
 	add   func(line string)
 }
 
-// path is the path in JSON of a field, by the names that lead to it in Go; empty for none.
+// path returns the JSON path of a field, by the Go names that lead to it, or "".
 func (f *fields) path(owner string, names []string) string {
 	var path []string
 	for _, name := range names {
 		field, ok := f.named[owner+"."+name]
 		if !ok {
-			break // what is below is the value, such as the Duration of a metav1.Duration
+			break // the names below belong to the value, such as the Duration of a metav1.Duration
 		}
 		path = append(path, field[0])
 		owner = strings.TrimPrefix(field[1], ".")
@@ -129,7 +129,7 @@ func (f *fields) path(owner string, names []string) string {
 	return strings.Join(path, ".")
 }
 
-// special are types that write themselves in JSON, or that are known without their source.
+// special are types with their own JSON encoding, or types that are known without their source.
 var special = map[string]string{
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":        "d",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":            "t",
@@ -141,7 +141,7 @@ var special = map[string]string{
 	"time.Duration": "l",
 }
 
-// basic are Go's types, by the JSON that they are read from.
+// basic are Go's types, with their JSON kinds.
 var basic = map[string]string{
 	"string": "s", "bool": "b", "float64": "f", "float32": "f",
 	"int32": "i", "int": "l", "int64": "l", "uint": "u", "uint16": "u", "uint32": "u", "uint64": "u",
@@ -201,7 +201,7 @@ func (f *fields) fieldsOf(p *pkg, file *ast.File, declared *ast.StructType, owne
 	return nil
 }
 
-// resolve follows a name to the type that it stands for.
+// resolve returns the type that a name refers to.
 func (f *fields) resolve(p *pkg, file *ast.File, e ast.Expr) (ast.Expr, *pkg, *ast.File, error) {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -220,13 +220,13 @@ func (f *fields) resolve(p *pkg, file *ast.File, e ast.Expr) (ast.Expr, *pkg, *a
 	return e, p, file, nil
 }
 
-// kind is how the table writes a type.
+// kind returns the table's notation for a type.
 func (f *fields) kind(p *pkg, file *ast.File, e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.StarExpr:
 		kind, err := f.kind(p, file, e.X)
 		if kind == "d" {
-			kind = "D" // unlike one that is no pointer, it takes null
+			kind = "D" // unlike one that is not a pointer, it accepts null
 		}
 		return kind, err
 	case *ast.ArrayType:
@@ -271,14 +271,14 @@ func (f *fields) nameKind(p *pkg, file *ast.File, e ast.Expr) (string, error) {
 	return f.kind(in, at, inner)
 }
 
-// gatePackages are where the feature gates are declared that a kubelet knows. Some of their gates are another
-// component's, and a kubelet takes those too: all are registered in one table.
+// gatePackages declare the feature gates that a kubelet knows. Some of their gates belong to another component, and a kubelet
+// accepts those, too, because all are registered in one table.
 var gatePackages = []string{
 	"k8s.io/kubernetes/pkg/features", "k8s.io/apiserver/pkg/features", "k8s.io/apiextensions-apiserver/pkg/features",
 	"k8s.io/client-go/features", "k8s.io/component-base",
 }
 
-// gates are the feature gates of a release: what each is, and "A B" for each gate A that takes B to be enabled.
+// gates are the feature gates of a release: the state of each, and "A B" for each gate A that requires B.
 type gates struct {
 	states   map[string]string
 	requires []string
@@ -310,7 +310,7 @@ func (s *source) gates(minor string) (*gates, error) {
 	return all, nil
 }
 
-// gatesOf reads the gates that a package registers, its own and those of others.
+// gatesOf reads the gates that a package registers, its own and those of other packages.
 func (s *source) gatesOf(p *pkg, minor string, all *gates) (err error) {
 	for _, file := range p.files {
 		name := func(e ast.Expr) string {
@@ -321,7 +321,7 @@ func (s *source) gatesOf(p *pkg, minor string, all *gates) (err error) {
 				return text
 			}
 			if of, ok := e.(*ast.SelectorExpr); ok {
-				return of.Sel.Name // of a module that is not read; a gate is named like its constant
+				return of.Sel.Name // from a module that is not read; a gate has the name of its constant
 			}
 			return ""
 		}
@@ -362,8 +362,8 @@ func (s *source) gatesOf(p *pkg, minor string, all *gates) (err error) {
 	return err
 }
 
-// stateOf writes what a minor makes of a gate: its stage (p for what cannot be set yet, a for alpha, b for beta, g for generally
-// available, d for deprecated), + or - for the default, and ! where no other value is taken.
+// stateOf returns a gate's state in a minor: its stage (p if it cannot be set yet, a for alpha, b for beta, g for generally
+// available, d for deprecated), + or - for the default, and ! if it is locked.
 func stateOf(spec *ast.CompositeLit, minor string) string {
 	state, newest := "p-", -1
 	for _, e := range spec.Elts {
@@ -401,8 +401,8 @@ func stateOf(spec *ast.CompositeLit, minor string) string {
 	return stage + value + lock
 }
 
-// sinceMinor is the minor that a specification is for and all later ones, and with MinCompatibilityVersion the one after: a kubelet is
-// compatible with the minor before its own.
+// sinceMinor returns the first minor to which a specification applies. With MinCompatibilityVersion it is the next one, because a
+// kubelet is compatible with the minor before its own.
 func sinceMinor(spec *ast.CompositeLit) int {
 	since := 0
 	for _, e := range spec.Elts {
@@ -445,48 +445,47 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// flagPackages are where the kubelet's flags are registered.
+// flagPackages register the kubelet's flags.
 var flagPackages = []string{
 	"k8s.io/kubernetes/cmd/kubelet/app/options", "k8s.io/kubernetes/pkg/kubelet/config",
 	"k8s.io/component-base/logs", "k8s.io/component-base/logs/api/v1", "k8s.io/component-base/logs/klogflags",
 	"k8s.io/component-base/version/verflag",
 }
 
-// klogFlags are those of k8s.io/klog, which kubelets before 1.26 had all of (Kubernetes 1.26: only v and
-// vmodule are kept).
+// klogFlags are those of k8s.io/klog. Kubelets before 1.26 had all of them; since then only v and vmodule remain.
 var klogFlags = map[string]string{
 	"add-dir-header": "b", "alsologtostderr": "b", "log-backtrace-at": "s", "log-dir": "s", "log-file": "s", "log-file-max-size": "i",
 	"logtostderr": "b", "one-output": "b", "skip-headers": "b", "skip-log-headers": "b", "stderrthreshold": "s",
 }
 
-// otherFlags are those that every release has, and that are registered with names which are not written down.
+// otherFlags are flags of every release whose registered names are not literals.
 var otherFlags = map[string]string{
 	"help": "b", "version": "s", "v": "n logging.verbosity", "vmodule": "vmodule logging.vmodule",
 	"housekeeping-interval": "d", // github.com/google/cadvisor
 }
 
-// registeredKinds are the kinds of flags that are registered by their names alone, and are no texts (github.com/google/cadvisor).
+// registeredKinds are the kinds of flags that are registered only by name, and are not strings (github.com/google/cadvisor).
 var registeredKinds = map[string]string{
 	"application_metrics_count_limit": "l", "enable_load_reader": "b", "global_housekeeping_interval": "d", "log_cadvisor_usage": "b",
 	"storage_driver_buffer_duration": "d", "storage_driver_secure": "b",
 }
 
-// registers is a method of a flag set that registers a flag, by the type of its value.
+// registers matches a flag set's methods that register a flag, by the type of its value.
 var registers = regexp.MustCompile(`^(Bool|String|Int|Int32|Int64|Uint|Uint32|Uint64|Duration|Float32|Float64|StringSlice|StringArray|StringToString|)(Var)?P?$`)
 
-// flagKinds are the kinds of values, by the methods' names. What the flag itself parses is a text here.
+// flagKinds are the kinds of values, by the methods' names. A flag with its own parser is a string here.
 var flagKinds = map[string]string{
 	"Bool": "b", "Duration": "d", "Float32": "f", "Float64": "f", "Int": "l", "Int32": "i", "Int64": "l", "Uint": "u", "Uint32": "u", "Uint64": "u",
 	"String": "s", "StringSlice": "[]", "StringArray": "s", "StringToString": "s", "": "s",
 }
 
-// flagTypes are the kinds of what parses itself (k8s.io/component-base cli/flag, k8s.io/kubernetes pkg/util/flag).
+// flagTypes are the kinds of types with their own parser (k8s.io/component-base cli/flag, k8s.io/kubernetes pkg/util/flag).
 var flagTypes = map[string]string{
 	"NewMapStringBool": "{}=", "NewMapStringString": "{}=", "NewMapStringStringNoSplit": "{}1", "NewLangleSeparatedMapStringString": "{}<",
 	"InfoBufferSize": "q", "NewColonSeparatedMultimapStringString": "{}:", "IPVar": "ip", "RegisterWithTaintsVar": "taints", "ReservedMemoryVar": "memory",
 }
 
-// flags are the names of the kubelet's flags, by the kind of their values and the field that they set.
+// flags returns the names of the kubelet's flags, with the kind of their values and the field that they set.
 func (s *source) flags(f *fields) (map[string]string, error) {
 	all := make(map[string]string)
 	for _, path := range flagPackages {
@@ -515,7 +514,7 @@ func (s *source) flags(f *fields) (map[string]string, error) {
 	return all, nil
 }
 
-// flag is the flag that a call registers, and the kind of its value.
+// flag returns the flag that a call registers, and the kind of its value.
 func (s *source) flag(p *pkg, file *ast.File, call *ast.CallExpr, f *fields) (name, kind string) {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:
@@ -555,7 +554,7 @@ func (s *source) flag(p *pkg, file *ast.File, call *ast.CallExpr, f *fields) (na
 	return "", ""
 }
 
-// fieldOf is the path of the configuration's field that a flag sets by a variable; empty for none.
+// fieldOf returns the path of the configuration's field that a flag sets by a variable, or "".
 func fieldOf(p *pkg, variable ast.Expr, f *fields) (field string) {
 	ast.Inspect(variable, func(n ast.Node) bool {
 		var names []string
