@@ -45,8 +45,8 @@ func packages(t *testing.T) []pkg {
 	}
 }
 
-// layers are the packages in the order of the data's path; a package imports only what stands in its
-// own layer or further down. Each is a row of the table of packages in docs/architecture.md.
+// layers are the packages in the order of the data's path. A package imports only packages in its own layer or further down. Each
+// is a row of the table of packages in docs/architecture.md.
 var layers = func() (rows [][]string) {
 	text, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
@@ -69,7 +69,7 @@ var layers = func() (rows [][]string) {
 	return rows
 }()
 
-// outside are packages that are no part of either binary.
+// outside are packages that are in neither binary.
 var outside = []string{"test/", "api/aksnodeconfig/gen", "api/aksnodeconfig/protos", "schema/gen", "internal/kubeletapi/gen", "internal/containerdapi/gen", "capacity/gen"}
 
 func isOutside(name string) bool {
@@ -108,7 +108,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// forbidden says who alone may import a package, and why.
+// forbidden has the only packages that may import a package, with the reason.
 var forbidden = []struct {
 	imports, reason string
 	only            []string
@@ -139,15 +139,15 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
-// pure are the packages that do no I/O, read no clock and no environment, with all they depend on
-// in this module.
+// pure are the packages that do no I/O and read no clock and no environment, together with all of their dependencies in this
+// module.
 var pure = []string{
 	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/containerdapi", "internal/kubeletapi", "internal/place", "internal/plan", "internal/plan/azure", "internal/plan/concern", "internal/plan/dnscache", "internal/plan/gpu", "internal/plan/gpusize", "internal/plan/join", "internal/plan/kubelet", "internal/plan/kubeletsetting", "internal/plan/machine", "internal/plan/network", "internal/plan/runtime", "internal/plan/setting", "internal/plan/system", "internal/plan/textfile",
 	"internal/problem", "internal/profile", "internal/distro", "internal/quantity", "internal/versions", "internal/resource",
 	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "launch", "launch/azure", "launch/bootstraptoken", "launch/report", "internal/cse", "internal/akstext", "node", "internal/agentless", "internal/cloudconfig", "internal/ignition",
 }
 
-// impure are what a pure package does not import.
+// impure are packages that a pure package must not import.
 var impure = []string{"os", "os/exec", "net", "net/http", "io/ioutil", "syscall", "crypto/rand"}
 
 func TestPurePackages(t *testing.T) {
@@ -163,10 +163,11 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
-// sdks are what no package depends on: who imports one of ours gets neither Kubernetes nor a cloud with it.
+// sdks are modules that no package may depend on, so that a program that imports one of our packages gets neither Kubernetes nor a
+// cloud with it.
 var sdks = []string{"k8s.io/", "sigs.k8s.io/", "github.com/Azure/", "github.com/aws/"}
 
-// signers are the packages that have the one exception, AWS's signer of requests, and signer is all that they import of that SDK.
+// signers are the packages with the only exception, AWS's signer of requests. They import only signer from that SDK.
 var (
 	signers = []string{"internal/ekstoken", "cmd/slipway-node"}
 	signer  = []string{"github.com/aws/aws-sdk-go-v2/aws", "github.com/aws/aws-sdk-go-v2/aws/signer/v4"}
@@ -193,7 +194,7 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 	}
 }
 
-// drawers are names under which anything would fit.
+// drawers are names under which any code would fit.
 var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
 
 func TestNoDrawers(t *testing.T) {

@@ -15,17 +15,17 @@ import (
 	"testing"
 )
 
-// planner is a package of the planner, type-checked: the files that concerns are in, and what each file uses of the others.
+// planner is a package of the planner, type-checked: the files with concerns, and what each file uses of the others.
 type planner struct {
 	path    string
 	imports []string
-	// files are all, without tests; concerns are those that declare one.
+	// files are all files, without tests; concerns are those that declare a concern.
 	files, concerns []string
-	// uses are the names that a file uses of another one. That the list of concerns names them is not in it.
+	// uses are the names that a file uses from another one, without those in the list of concerns.
 	uses map[[2]string][]string
 }
 
-// planners are the packages of internal/plan. The compiler has checked what they import, so the types come from its export data.
+// planners are the packages of internal/plan. The compiler has checked their imports, so the types come from its export data.
 func planners(t *testing.T) []planner {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}\t{{.Dir}}", "./internal/plan/...")
@@ -107,8 +107,8 @@ func checkPlanner(t *testing.T, set *token.FileSet, config types.Config, path, d
 	return p
 }
 
-// A concern decides by the input, and by what was decided before, which the input has. It calls no function of another concern, and
-// nothing calls one of its own: what several need is in files, or in packages, that are no concern. So no two files need each other.
+// A concern decides from the input, which includes earlier decisions. It calls no function of another concern, and no other code
+// calls its functions: shared functions are in files, or in packages, that are not concerns. So no two files depend on each other.
 func TestConcernsAreApart(t *testing.T) {
 	all := planners(t)
 	concerns := 0
@@ -133,8 +133,8 @@ func TestConcernsAreApart(t *testing.T) {
 	}
 }
 
-// circle are the files of a package that need each other, and those between them: what is left when the files that need no other, and
-// those that no other needs, have gone, one after the other.
+// circle are the files of a package that depend on each other, and those between them: it removes, one by one, the files that
+// depend on no other, and those on which no other depends.
 func circle(p planner) []string {
 	left := slices.Clone(p.files)
 	for gone := true; gone; {

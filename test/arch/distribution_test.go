@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/distro"
 )
 
-// releases may read what os-release(5) says of a machine, and why.
+// releases are the files that may read a machine's os-release(5), with the reason.
 var releases = map[string]string{
 	"internal/plan/system/deniedmodules.go": "a kernel belongs to a version",
 	"internal/plan/concern/machine.go":      "names the machine's system in a problem, and finds its row",
@@ -22,7 +22,7 @@ var releases = map[string]string{
 	"cmd/slipway-node/facts.go":             "prints it",
 }
 
-// TestOneTableOfDistributions: nothing but internal/distro decides by the ID of a distribution.
+// TestOneTableOfDistributions: only internal/distro decides by the ID of a distribution.
 func TestOneTableOfDistributions(t *testing.T) {
 	ids, used := distro.IDs(), make(map[string]bool)
 	for _, source := range sources(t) {

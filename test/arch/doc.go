@@ -1,3 +1,3 @@
-// Package arch holds the rules of the house as tests: who may import whom, how large a file or a
-// function may be, which names and words do not appear. It has no code of its own.
+// Package arch has the project's rules as tests: allowed imports, the maximum size of a file or a
+// function, forbidden names and words. It has only tests.
 package arch

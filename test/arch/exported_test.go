@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// library are methods that the standard library, or a library of ours, calls by an interface.
+// library are methods that the standard library, or another library, calls by an interface.
 var library = map[string]bool{
 	"String": true, "GoString": true, "Format": true, "LogValue": true, "Error": true, "Unwrap": true, "Is": true, "IsZero": true,
 	"MarshalText": true, "UnmarshalText": true, "MarshalJSON": true, "UnmarshalJSON": true, "MarshalYAML": true,
 	"Read": true, "Write": true, "Close": true, "Set": true, "Type": true, "RoundTrip": true, "Len": true, "Less": true, "Swap": true,
 }
 
-// tables are what only tests ask for: all rows of a table of the product, each of which they try.
+// tables are functions that only tests call: they return all rows of a product's table, and the tests try each.
 var tables = map[string]string{
 	"internal/distro.All":    "the table of distributions, which the tests try row by row",
 	"internal/distro.IDs":    "the names that no other package may have: a test of the house looks for them",
@@ -27,14 +27,14 @@ var tables = map[string]string{
 	"internal/state.Files":   "the agent's tests write and read each, so that a limit is never that of one side",
 }
 
-// name is a name of a package, or of a method: then the package is empty.
+// name is a name in a package. For a method, the package is empty.
 type name struct{ pkg, name string }
 
 // uses are the names that declarations use.
 type uses map[name]bool
 
-// An exported name that no program needs is not an API: a command, an adapter, another package or an Example calls it. What only a
-// test calls goes with that test, or is a test's.
+// An exported name that no program needs is not an API: a command, an adapter, another package or an Example must use it. A name
+// that only a test uses must go, or move into the test.
 func TestExportedNamesAreUsed(t *testing.T) {
 	exported, used := make(map[token.Position][]name), make(uses)
 	files := token.NewFileSet()
@@ -89,8 +89,8 @@ func TestExportedNamesAreUsed(t *testing.T) {
 	}
 }
 
-// declared calls add with the exported names of a file. Constants that are declared together are a closed set, of which a program needs
-// some.
+// declared calls add with the exported names of a file. Constants in one declaration are a closed set, of which a program needs
+// only some.
 func declared(file *ast.File, pkg string, add func(names []name, at token.Pos)) {
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
@@ -126,7 +126,7 @@ func declared(file *ast.File, pkg string, add func(names []name, at token.Pos)) 
 	}
 }
 
-// collect adds the names that a declaration uses. It does not use its own name, nor the type that it is a method of.
+// collect adds the names that a declaration uses. It does not use its own name, nor the type of its receiver.
 func collect(decl ast.Decl, file *ast.File, pkg string, into uses) {
 	imports := make(map[string]string)
 	for _, i := range file.Imports {
@@ -176,7 +176,7 @@ func collect(decl ast.Decl, file *ast.File, pkg string, into uses) {
 			for _, id := range fieldsOf(n) {
 				own[id] = true
 			}
-		case *ast.InterfaceType: // what it has is called by it
+		case *ast.InterfaceType: // its methods are called by it
 			for _, m := range n.Methods.List {
 				for _, id := range m.Names {
 					into[name{"", id.Name}] = true
@@ -191,7 +191,7 @@ func collect(decl ast.Decl, file *ast.File, pkg string, into uses) {
 	})
 }
 
-// fieldsOf are the names of fields in a composite literal, and in those within it that leave their type out.
+// fieldsOf are the names of fields in a composite literal, and in literals within it that omit their type.
 func fieldsOf(lit *ast.CompositeLit) (fields []*ast.Ident) {
 	within := lit.Type
 	switch t := lit.Type.(type) {

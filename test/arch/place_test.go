@@ -16,7 +16,8 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// What the agent writes for itself, or is started by, is no plan's and no contract's to write.
+// Neither a plan nor a contract may write a file that the agent writes for itself, or that starts
+// the agent.
 func TestOwnPathsAreReserved(t *testing.T) {
 	own := slices.Concat(source.Paths, agent.BasePaths, []string{
 		state.Status.Path, agent.FactsPath, agent.IdentityPath, apply.LockPath, watch.MemoryPath, components.Path,

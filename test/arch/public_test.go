@@ -12,23 +12,24 @@ import (
 	"testing"
 )
 
-// public are the packages that others import.
+// public are the packages for other projects.
 var public = []string{
 	"api/aksnodeconfig/nodeconfigutils", "api/aksnodeconfig/v1", "components", "exitcode", "launch", "launch/azure",
 	"launch/bootstraptoken", "launch/report", "node", "nodeconfig", "status", "userdata",
 }
 
-// ofTypes are the public packages that are mostly types, one for each part of a contract: their lists are long.
+// ofTypes are the public packages with mostly types, one for each part of a contract: their lists are long.
 var ofTypes = []string{"api/aksnodeconfig/v1", "nodeconfig"}
 
-// maxDocLines is how long `go doc` of a package may be: a screen.
+// maxDocLines limits the `go doc` of a package to a screen.
 const maxDocLines = 52
 
-// decoders are what the readers of dialects share in package nodeconfig: no user of it has what they take.
+// decoders are functions of package nodeconfig that the readers of dialects share: their arguments are internal, so users cannot
+// call them.
 var decoders = []string{"nodeconfig.FromTree", "nodeconfig.ProblemOf"}
 
-// TestPublicPackages holds what a user of a public package relies on: its doc fits a screen, it has an example, and no
-// signature has a type that the user cannot name.
+// TestPublicPackages checks what a user of a public package relies on: its doc fits a screen, it has an example, and no signature
+// has a type that the user cannot name.
 func TestPublicPackages(t *testing.T) {
 	for _, name := range public {
 		if !slices.Contains(ofTypes, name) {
@@ -59,7 +60,7 @@ func TestPublicPackages(t *testing.T) {
 				}
 			}
 		}
-		if examples == 0 && name != "api/aksnodeconfig/v1" { // which has data alone; nodeconfigutils shows it
+		if examples == 0 && name != "api/aksnodeconfig/v1" { // it has only data; nodeconfigutils shows it
 			t.Errorf("%s has no example", name)
 		}
 	}
@@ -75,8 +76,8 @@ func countExamples(file *ast.File) int {
 	return n
 }
 
-// internalTypes returns the exported names of a file that have a type of an internal package: of functions and methods
-// what they take and return, of structs the exported fields.
+// internalTypes returns the exported names of a file that use a type of an internal package: in the parameters and results of
+// functions and methods, and in the exported fields of structs.
 func internalTypes(file *ast.File) []string {
 	hidden := make(map[string]bool)
 	for _, spec := range file.Imports {
@@ -116,7 +117,7 @@ func internalTypes(file *ast.File) []string {
 	return names
 }
 
-// receiver is the name of a method's type.
+// receiver is the type name of a method's receiver.
 func receiver(list *ast.FieldList) string {
 	of := list.List[0].Type
 	if star, ok := of.(*ast.StarExpr); ok {
@@ -129,7 +130,7 @@ func receiver(list *ast.FieldList) string {
 	return name.Name
 }
 
-// visible are the parts of a type that others see: of a struct its exported fields.
+// visible are the parts of a type that other packages can see: the exported fields of a struct.
 func visible(t ast.Expr) []ast.Node {
 	s, ok := t.(*ast.StructType)
 	if !ok {
@@ -144,7 +145,7 @@ func visible(t ast.Expr) []ast.Node {
 	return fields
 }
 
-// TestNoReasonIsRead: programs ask a problem for its kind. A reason is for people, and its words may change.
+// TestNoReasonIsRead: programs use a problem's kind. A reason is for people, and its words may change.
 func TestNoReasonIsRead(t *testing.T) {
 	isReason := func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)
@@ -162,7 +163,7 @@ func TestNoReasonIsRead(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			reads := false
 			switch n := n.(type) {
-			case *ast.BinaryExpr: // that there is one may be asked
+			case *ast.BinaryExpr: // a test for emptiness is allowed
 				text, isText := n.Y.(*ast.BasicLit)
 				reads = isReason(n.X) && isText && text.Kind == token.STRING && text.Value != `""`
 			case *ast.SwitchStmt:

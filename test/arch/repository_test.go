@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// git returns the lines that a git command prints; none where there is no repository, as in an archive of the sources.
+// git returns the output lines of a git command. It returns nil if there is no repository, as in a source archive.
 func git(t *testing.T, args ...string) []string {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"-C", "../.."}, args...)...).Output()
@@ -19,7 +19,7 @@ func git(t *testing.T, args ...string) []string {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' })
 }
 
-// atRoot are the names that the repository has at its root. Notes for one change do not belong there.
+// atRoot are the allowed names at the repository's root. Notes for one change do not belong there.
 var atRoot = []string{
 	".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapters", "api", "capacity", "cmd", "components",
 	"dist", "docs", "examples", "exitcode", "go.mod", "go.sum", "internal", "launch", "node", "nodeconfig", "schema", "status", "test", "userdata",
@@ -33,10 +33,10 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// largest is how many bytes a file of the repository may have.
+// largest limits the size of a file in the repository, in bytes.
 const largest = 1 << 20
 
-// No file is so large that it must be the output of a build.
+// A file above the limit is probably the output of a build.
 func TestNoBuildOutput(t *testing.T) {
 	for _, line := range git(t, "ls-tree", "-r", "--long", "HEAD") {
 		fields := strings.Fields(line) // mode, type, object, size, path
@@ -46,12 +46,12 @@ func TestNoBuildOutput(t *testing.T) {
 	}
 }
 
-// subject is how a commit's first line begins: the packages that it changes, and a verb.
+// subject matches a commit's first line: the packages that it changes, and a verb.
 var subject = regexp.MustCompile(`^[a-z0-9./_*-]+(,[a-z0-9./_*-]+)*: [a-z]`)
 
 const subjectLength = 72
 
-// The commits that are not on the server's main branch yet have a subject of the form "package: verb ...".
+// Commits that are not on the server's main branch yet have a subject of the form "package: verb ...".
 func TestCommitSubjects(t *testing.T) {
 	for _, line := range git(t, "log", "--no-merges", "--format=%s", "origin/main..HEAD") {
 		if !subject.MatchString(line) || len([]rune(line)) > subjectLength {

@@ -18,7 +18,8 @@ import (
 const (
 	maxFileLines     = 600
 	maxFunctionLines = 80
-	// maxFolderFiles is how many files a folder has whose listing is a table of contents. Tests are beside what they test, and do not count.
+	// maxFolderFiles limits the files of a folder, so that its listing is a table of contents. Tests do not count, because they are
+	// beside the tested code.
 	maxFolderFiles = 30
 )
 
@@ -80,7 +81,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// unwanted are calls and marks that do not appear in code that is not a test.
+// unwanted are calls and marks that only tests may have.
 var unwanted = []struct {
 	pattern *regexp.Regexp
 	reason  string
@@ -110,8 +111,8 @@ func TestUnwantedCode(t *testing.T) {
 	}
 }
 
-// Each transport states which versions of HTTP it has, and finds out by pings that a server is gone if it has HTTP/2 over TLS.
-// Nothing uses net/http's own client, which has no limits and the proxy of the environment.
+// Each transport states its versions of HTTP, and with HTTP/2 over TLS it detects by pings that a server is gone. No code uses
+// net/http's own client, which has no limits and uses the environment's proxy.
 func TestTransportsStateTheirProtocols(t *testing.T) {
 	for _, path := range sources(t) {
 		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../../test/") {
@@ -123,7 +124,7 @@ func TestTransportsStateTheirProtocols(t *testing.T) {
 			t.Fatal(err)
 		}
 		var http2 bool
-		keys := map[string]bool{"HTTP2": true} // of the file's transports, if it has any
+		keys := map[string]bool{"HTTP2": true} // those of the file's transports, if it has any
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
@@ -152,8 +153,8 @@ func TestTransportsStateTheirProtocols(t *testing.T) {
 	}
 }
 
-// The node's binary holds no cloud or Kubernetes SDK ([TestNoSDK] has the one exception), and few modules at all: each is argued in
-// docs/dependencies.md, which must name every module of either binary.
+// The node's binary contains no cloud or Kubernetes SDK ([TestNoSDK] has the only exception), and few modules: docs/dependencies.md
+// must have a reason for every module of either binary.
 func TestDependenciesAreArgued(t *testing.T) {
 	argued, err := os.ReadFile("../../docs/dependencies.md")
 	if err != nil {

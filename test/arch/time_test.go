@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// wallClock are the names of package time that make a test depend on how fast the machine is: to sleep, to measure, and
-// what is shorter than a second.
+// wallClock are the names of package time that make a test depend on the machine's speed: sleeping, measuring, and durations below
+// a second.
 var wallClock = []string{"Sleep", "Since", "Millisecond", "Microsecond", "Nanosecond"}
 
-// timed are the files, and directories of files, that may have them, and why. A file that imports testing/synctest has a clock of its own.
+// timed are the files and directories that may have them, with the reason. In a file that imports testing/synctest, time is
+// simulated.
 var timed = map[string]string{
 	"internal/watch/":               "the fixture runs each test in a bubble of testing/synctest",
 	"status/golden_test.go":         "a time in a document",
@@ -30,8 +31,8 @@ var timed = map[string]string{
 	"userdata/boothook_test.go":     "shells are killed at moments left to chance; a file is polled for, for minutes",
 }
 
-// A test asserts no wall-clock time, and needs nothing within less than seconds: on a busy machine it would fail, and on a
-// quiet one it waits.
+// A test does not assert wall-clock times, and has no limit below seconds: on a busy machine it would fail, and on an idle one it
+// would wait.
 func TestTestsHaveTheirOwnTime(t *testing.T) {
 	used := make(map[string]bool)
 	for _, source := range sources(t) {

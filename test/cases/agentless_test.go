@@ -17,11 +17,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// ofAgentless are the places of what only a node without an agent has.
+// ofAgentless are the paths of files that only a node without an agent has.
 var ofAgentless = []string{"/etc/slipway/blocks/", "/etc/systemd/system/slipway-setup.service", "/etc/systemd/system/kubelet.service.d/05-slipway.conf", "/etc/systemd/system/multi-user.target.wants/slipway-setup.service", "/etc/systemd/system/slipway-commands.service", "/etc/systemd/system/multi-user.target.wants/slipway-commands.service"}
 
-// withoutAgent compares the node that has been provisioned with one that is rendered: every file, directory and link of the
-// plan is the same. The whole rendering is compared where the case wants it.
+// withoutAgent compares the provisioned node with a rendered one: every file, directory and link of the plan must be the same. If
+// the case asks for it, the whole rendering is compared.
 func (c *spec) withoutAgent(t *testing.T, dir, root string) {
 	_, document := c.contract(t)
 	read := compile.Read([]compile.Document{{Name: "contract", Data: document}}, "")
@@ -46,7 +46,7 @@ func (c *spec) withoutAgent(t *testing.T, dir, root string) {
 	}
 }
 
-// nothingAdded wants a node that was just made to have nothing that it did not bring.
+// nothingAdded checks that a new node has only the files of its manifest.
 func nothingAdded(t *testing.T, manifest *bundle.Manifest, root string) {
 	t.Helper()
 	tree, err := rootfs.Open(root)
@@ -60,12 +60,12 @@ func nothingAdded(t *testing.T, manifest *bundle.Manifest, root string) {
 	}
 }
 
-// rendered compares what is rendered for an image, of which the facts are known.
+// rendered compares the rendering for an image whose facts are known.
 func (c *spec) rendered(t *testing.T, dir string, read *compile.Contract) {
 	t.Helper()
 	known := c.facts(t)
 	if known.Instance != nil {
-		known.Instance.ID = "" // of the machine that the facts were gathered on
+		known.Instance.ID = "" // it belongs to the machine on which the facts were gathered
 	}
 	planned, problems := read.PlanWithoutAgent(known)
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// A kubelet of AKS finds the way back alone when its certificate has expired, because the credential that it joined with is still
-// there (AKS: ensureKubelet): also after the agent has run again on a node that has joined.
+// An AKS kubelet recovers by itself after its certificate has expired, because the credential with which it joined still exists
+// (AKS: ensureKubelet), also after the agent has run again on a joined node.
 func TestBootstrapCredentialStaysAfterJoin(t *testing.T) {
 	const credential = "var/lib/kubelet/bootstrap-kubeconfig"
 	root := t.TempDir()

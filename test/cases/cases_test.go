@@ -26,20 +26,21 @@ const examples = "../../examples"
 
 // spec is a case.json.
 type spec struct {
-	// Description says what the case is about.
+	// Description is the case's subject.
 	Description string `json:"description"`
-	// Example is the contract to begin with, below examples/.
+	// Example is the base contract, below examples/.
 	Example string `json:"example"`
-	// Merge is laid over the example (RFC 7396).
+	// Merge is merged over the example (RFC 7396).
 	Merge map[string]any `json:"merge"`
-	// Document is the contract, verbatim, where no example is.
+	// Document is the contract's text, if there is no example.
 	Document *string `json:"document"`
-	// Image is the file below testdata/images with the machine's facts; empty for examples/facts/ubuntu.json. Facts are laid over them.
+	// Image is the file below testdata/images with the machine's facts. Empty means examples/facts/ubuntu.json. Facts are merged
+	// over them.
 	Image string         `json:"image"`
 	Facts map[string]any `json:"facts"`
-	// Before are files that exist before, by path.
+	// Before are files that exist before the run, by path.
 	Before map[string]string `json:"before"`
-	// Agentless has the node without an agent compared, too: want.cloud-config.yaml, want.config.ign, want.manifest.json.
+	// Agentless also compares the node without an agent: want.cloud-config.yaml, want.config.ign, want.manifest.json.
 	Agentless bool `json:"agentless"`
 }
 
@@ -77,8 +78,8 @@ func runCase(t *testing.T, dir string) {
 	node(root, c.facts(t)).Again(t)
 }
 
-// TestConvert: the native document of every contract, of the cases and of the examples, makes the same plan, and so does the
-// native document of that.
+// TestConvert: the native document of every contract, of the cases and of the examples, gives the same plan, and so does the native
+// document of that.
 func TestConvert(t *testing.T) {
 	found, err := filepath.Glob("*/case.json")
 	if err != nil || len(found) == 0 {
@@ -125,7 +126,7 @@ func convert(t *testing.T, name string, document []byte, known facts.Facts) {
 	}
 }
 
-// prepare puts the contract where user data would, and the files of before.
+// prepare writes the contract where user data would write it, and the files of before.
 func (c *spec) prepare(t *testing.T, root string) {
 	for path, content := range c.Before {
 		write(t, filepath.Join(root, path), []byte(content))
@@ -135,7 +136,7 @@ func (c *spec) prepare(t *testing.T, root string) {
 	}
 }
 
-// contract is the contract and its place; a node may have none.
+// contract returns the contract and its path; a node may have no contract.
 func (c *spec) contract(t *testing.T) (path string, document []byte) {
 	const aks, native = "opt/azure/containers/aks-node-controller-config.json", "etc/slipway/config.yaml"
 	switch {
@@ -150,7 +151,7 @@ func (c *spec) contract(t *testing.T) (path string, document []byte) {
 		if err := yaml.Unmarshal(read(t, filepath.Join(examples, c.Example)), &contract); err != nil {
 			t.Fatal(err)
 		}
-		return native, marshal(t, merge(contract, c.Merge)) // JSON is YAML
+		return native, marshal(t, merge(contract, c.Merge)) // JSON is also YAML
 	}
 	var contract map[string]any
 	readJSON(t, filepath.Join(examples, c.Example), &contract)
@@ -177,12 +178,12 @@ func provision(t *testing.T, root string, known facts.Facts) *status.Status {
 	return node(root, known).Provision(t)
 }
 
-// node is a node in a directory, whose agent is called as on AKS's own images.
+// node is a node in a directory, whose agent has the name of AKS's own images.
 func node(root string, known facts.Facts) nodetest.Node {
 	return nodetest.Node{Root: root, Facts: known, Called: "aks-node-controller"}
 }
 
-// merge lays over on top of base: null removes, maps are merged, everything else is replaced.
+// merge merges over into base: null removes, maps are merged, every other value is replaced.
 func merge(base, over map[string]any) map[string]any {
 	for name, value := range over {
 		below, isMap := base[name].(map[string]any)

@@ -27,7 +27,7 @@ import (
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
-// fetching is a directory that components are brought to from servers, too, as they are to a machine.
+// fetching is a directory to which components are downloaded from servers, as to a machine.
 type fetching struct {
 	*host.Directory
 	machine *host.Machine
@@ -45,10 +45,10 @@ type runtimeNode struct {
 	applied []resource.Resource
 }
 
-// ownContainerd is what the image has.
+// ownContainerd is the image's own.
 const ownContainerd = "of the image"
 
-// provide makes the node of a contract that has the server's certificate, and so much more.
+// provide makes the node of a contract that has the server's certificate and these artifacts.
 func (n *runtimeNode) provide(artifacts string) error {
 	n.t.Helper()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.server.Certificate().Raw})
@@ -74,7 +74,7 @@ func (n *runtimeNode) provide(artifacts string) error {
 	return err
 }
 
-// at is where the node has a program of its container runtime.
+// at is the node's path of a program of its container runtime.
 func (n *runtimeNode) at(component string) string {
 	for _, r := range n.applied {
 		if d, ok := r.Spec.(*resource.Download); ok && d.Component == component {
@@ -84,7 +84,7 @@ func (n *runtimeNode) at(component string) string {
 	return "/usr/bin/" + component
 }
 
-// want wants the node to run them, with a configuration of a version, and programs to be there.
+// want checks that the node runs them, with a version of the configuration, and that the programs exist.
 func (n *runtimeNode) want(when string, version int, programs map[string]string) {
 	n.t.Helper()
 	file := func(path string) string { return string(read(n.t, filepath.Join(n.root, path))) }
@@ -106,8 +106,8 @@ func (n *runtimeNode) want(when string, version int, programs map[string]string)
 	}
 }
 
-// A contract's container runtime is brought from a server whose certificate the contract has. Without it in the contract the image's
-// own runs again, and nothing of the image was changed. What was brought stays for the way back.
+// A contract's container runtime is downloaded from a server whose certificate is in the contract. If a later contract does not
+// name it, the image's own runs again, and nothing of the image has changed. The downloaded one stays for a rollback.
 func TestContainerRuntimeIsBrought(t *testing.T) {
 	files := map[string][]byte{
 		"/containerd-2.0.4-linux-amd64.tar.gz": archived(t, "bin/containerd", "bin/containerd-shim-runc-v2", "bin/ctr", "bin/containerd-stress"),
@@ -139,7 +139,7 @@ func TestContainerRuntimeIsBrought(t *testing.T) {
 		t.Errorf("it was asked for %d times, %v; want once each", requests.Load(), err)
 	}
 	n.want("brought again", 3, programs)
-	// A package that lacks a part of it changes nothing.
+	// A package without one of its programs changes nothing.
 	err := n.provide(strings.ReplaceAll(artifacts, "2.0.4", "2.0.5"))
 	if failed, ok := errors.AsType[*apply.Error](err); !ok || !strings.Contains(err.Error(), "containerd-shim-runc-v2") || failed.ExitCode != 28 {
 		t.Errorf("a package without a shim: %v", err)
@@ -147,7 +147,7 @@ func TestContainerRuntimeIsBrought(t *testing.T) {
 	n.want("refused", 3, programs)
 }
 
-// archived is a compressed archive of programs, each with its name in it.
+// archived is a compressed archive of programs, each with its name as content.
 func archived(t *testing.T, names ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// machines are the facts of an image of each distribution of the table, in its order, and of one that it does not have.
+// machines are the facts of an image of each distribution in the table, in its order, and of one that is not in it.
 func machines(t *testing.T) (all []facts.Facts) {
 	t.Helper()
 	found, err := filepath.Glob("testdata/images/*.json")
@@ -44,7 +44,7 @@ func machines(t *testing.T) (all []facts.Facts) {
 	return all
 }
 
-// TestFactsAreOfImages holds that each file with facts names the image that they are of, and what was installed on it.
+// TestFactsAreOfImages checks that each file with facts names its image, and the software that was installed on it.
 func TestFactsAreOfImages(t *testing.T) {
 	found, _ := filepath.Glob("testdata/images/*.json")
 	for _, file := range found {
@@ -74,10 +74,10 @@ func TestFactsAreOfImages(t *testing.T) {
 	}
 }
 
-// contractSetting is one that distributions apply differently.
+// contractSetting is a setting that distributions apply differently.
 type contractSetting struct {
 	name string
-	// path is the setting's, and merge has it, as JSON.
+	// path is the setting's path, and merge sets it, as JSON.
 	path, merge string
 }
 
@@ -110,7 +110,7 @@ kQRNrg==
 -----END CERTIFICATE-----
 `
 
-// document is a contract with the setting alone.
+// document is a contract with only this setting.
 func (s *contractSetting) document(t *testing.T) (document map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(s.merge), &document); err != nil {
@@ -119,7 +119,7 @@ func (s *contractSetting) document(t *testing.T) (document map[string]any) {
 	return document
 }
 
-// on is what a distribution does with a setting: it is applied, left out with a warning, or the contract is refused.
+// on returns what a distribution does with a setting: it is applied, left out with a warning, or the contract is refused.
 func (s *contractSetting) on(t *testing.T, known facts.Facts) string {
 	t.Helper()
 	known.Instance = &facts.Instance{Platform: facts.Azure, Interfaces: []facts.InstanceInterface{{MAC: "00:0d:3a:00:00:01"}, {MAC: "00:0d:3a:00:00:02"}}}
@@ -144,7 +144,7 @@ func (s *contractSetting) on(t *testing.T, known facts.Facts) string {
 	return "yes"
 }
 
-// What Ubuntu takes, each distribution of the table takes, or warns of.
+// Each distribution in the table accepts, or warns of, the settings that Ubuntu accepts.
 func TestEachDistributionTakesAContract(t *testing.T) {
 	for _, known := range machines(t) {
 		all := map[string]any{}
@@ -204,7 +204,7 @@ place, the facts say so.
 	}
 }
 
-// writeCells writes the cells of a row, one a line, or a group of cells that are all empty for one reason.
+// writeCells writes the cells of a row, one on a line, or a group of cells that are all empty for the same reason.
 func writeCells(page *bytes.Buffer, d *distro.Distribution, v reflect.Value, name string) {
 	reason := d.Reason(name)
 	switch {
@@ -228,7 +228,7 @@ func writeCells(page *bytes.Buffer, d *distro.Distribution, v reflect.Value, nam
 	fmt.Fprintf(page, "| %s | `%s` |\n", name, strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
 }
 
-// cellText is the text of a cell: the elements of a list with a separator, and of a struct the names and values of what it has.
+// cellText is the text of a cell: the elements of a list with a separator, or the names and values of a struct's set fields.
 func cellText(v reflect.Value, separator string) string {
 	var words []string
 	switch v.Kind() {

@@ -1,7 +1,7 @@
 // Package cases provisions directories from contracts and compares whole trees.
 //
-// A case is a folder: case.json says which contract and facts, want.tree is every file, directory and
-// link afterwards with mode and content, want.actions is what would have been done to units and the
-// kernel, want.status.json is the status. Adding a case is adding a folder with a case.json and running
-// `make golden`. Beside the cases are tables of what a node has on each network, in each version: testdata.
+// A case is a folder. case.json selects contract and facts. want.tree has every file, directory and link afterwards with mode and
+// content. want.actions has the changes of units and the kernel that would have been made. want.status.json is the status. To add a
+// case, add a folder with a case.json and run `make golden`. Beside the cases, testdata has tables of a node's settings for each
+// network and version.
 package cases

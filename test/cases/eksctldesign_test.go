@@ -13,21 +13,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The node of eksctl's own design, of a cluster like that of the case eksctl-al2-1.23: its paths, modes, variables, flags and
-// settings (eksctl, docs/current-001-node_bootstrap.md and pkg/nodebootstrap, 2019), without comments and without the text of
-// the script. The case is for the last minor version whose kubelet has the design's flags. The tree of the design begins with
-// "== MODE PATH" where a file does.
+// The node in eksctl's own design, for a cluster like that in the case eksctl-al2-1.23: its paths, modes, variables, flags and
+// settings (eksctl, docs/current-001-node_bootstrap.md and pkg/nodebootstrap, 2019), without comments and without the text of the
+// script. The case is for the last minor version whose kubelet has the design's flags. In the tree of the design, a file begins
+// with "== MODE PATH".
 const (
 	designTree        = "testdata/eksctl-2019.tree"
 	designDifferences = "testdata/eksctl-2019.differences"
 	designCase        = "eksctl-al2-1.23/want.tree"
 )
 
-// renamed are files that have another name now.
+// renamed are files with a new name.
 var renamed = map[string]string{"/etc/systemd/system/kubelet.service.d/10-eksclt.al2.conf": "/etc/systemd/system/kubelet.service.d/10-eksctl.al2.conf"}
 
-// Every line of a file of the design's is in the same file here, and no other is, but for those that are listed, each with the
-// row of docs/compatibility.md that explains it.
+// Every line of a file in the design is in the same file here, and there are no other lines, except those in the list, each with
+// the row of docs/compatibility.md that explains it.
 func TestFilesOfEksctlsDesign(t *testing.T) {
 	design, here := linesOf(t, designTree), linesOf(t, designCase)
 	var found []string
@@ -70,8 +70,8 @@ func TestFilesOfEksctlsDesign(t *testing.T) {
 	}
 }
 
-// linesOf are the lines of a tree's files, by path, with one for the mode. A link has those of its target. Where the order of
-// lines says nothing, as in YAML, a line is a setting with its path.
+// linesOf are the lines of a tree's files, by path, with one for the mode. A link has its target's lines. If the order of lines
+// does not matter, as in YAML, a line is a setting with its path.
 func linesOf(t *testing.T, tree string) map[string][]string {
 	t.Helper()
 	content, err := os.ReadFile(tree)
@@ -140,7 +140,7 @@ func settings(at string, document any) []string {
 	return all
 }
 
-// records are those of a file of three columns, with tabs between.
+// records are those of a file with three columns, separated by tabs.
 func records(t *testing.T, name string) [][]string {
 	t.Helper()
 	file, err := os.Open(name)
@@ -157,7 +157,7 @@ func records(t *testing.T, name string) [][]string {
 	return all
 }
 
-// rowsOf are the first cells of the table of docs/compatibility.md that has a head.
+// rowsOf are the first cells of the table in docs/compatibility.md with a given head.
 func rowsOf(t *testing.T, head string) []string {
 	t.Helper()
 	content, err := os.ReadFile("../../docs/compatibility.md")

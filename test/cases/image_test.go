@@ -21,19 +21,19 @@ import (
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
-// ofCluster are the settings that say which cluster a node is of, and which node it is.
+// ofCluster are the settings that identify a node's cluster, and the node.
 var ofCluster = []string{
 	"$.cluster", "$.join", "$.cloud.azure", "$.kubelet.nodeName", "$.kubelet.nodeIPs", "$.kubelet.labels", "$.access.realm",
 }
 
-// imageHolds are the values of such settings that an image may hold, and why.
+// imageHolds are values of such settings that an image may contain, with the reason.
 var imageHolds = map[string]string{
 	"$.cluster.kubernetesVersion": "an image is built for a version, which chooses its kubelet",
 	"$.cluster.dnsDomain":         "every cluster has the same, unless it says another",
 	"$.join.aws.region":           "the sandbox image is in the region's registry",
 }
 
-// rewritten is what a node changes that its image has already, and why.
+// rewritten are files that a node changes although its image has them, with the reason.
 var rewritten = map[string]string{
 	"Block:/etc/environment#proxy":                          "a node reaches its API server without the proxy, and an image knows none",
 	"File:/etc/slipway/proxy.env":                           "as /etc/environment",
@@ -42,14 +42,14 @@ var rewritten = map[string]string{
 	"File:/etc/sysctl.d/999-sysctl-aks.conf":                "as 99-slipway.conf",
 }
 
-// An image that is prepared with the contract of any case has nothing of its cluster. A machine that is made from it and joins
-// with the whole contract is the same node as one that is made at once, and does only what is left to do.
+// An image that is prepared with the contract of any case contains nothing of its cluster. A machine from this image that joins
+// with the whole contract is the same node as one that is made at once, and only does the remaining work.
 func TestImages(t *testing.T) {
 	found, err := filepath.Glob("*/case.json")
 	if err != nil || len(found) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	var again sync.Map // what has been rewritten
+	var again sync.Map // the files that were rewritten
 	t.Run("cases", func(t *testing.T) {
 		for _, path := range found {
 			t.Run(filepath.Dir(path), func(t *testing.T) {
@@ -118,7 +118,7 @@ func prepareAndJoin(t *testing.T, c *spec, again *sync.Map) {
 		has[string(r.ID())] = true
 	}
 	for _, change := range joined.Changes {
-		// A unit is restarted where it reads something that the join brings.
+		// A unit restarts if it reads a file that the join writes.
 		if change.Action == status.ActionRestarted || !has[change.ID] {
 			continue
 		}
@@ -131,7 +131,7 @@ func prepareAndJoin(t *testing.T, c *spec, again *sync.Map) {
 	}
 }
 
-// withoutCluster is a native contract of one that joins none.
+// withoutCluster is a native contract without a cluster.
 func withoutCluster(t *testing.T, native []byte) []byte {
 	var contract map[string]any
 	if err := yaml.Unmarshal(native, &contract); err != nil {
@@ -140,7 +140,7 @@ func withoutCluster(t *testing.T, native []byte) []byte {
 	return marshal(t, merge(contract, map[string]any{"join": map[string]any{"method": "None"}}))
 }
 
-// clusterValues are the values that say which cluster, or which node, each with its setting. Of a PEM it is a line.
+// clusterValues are the values that identify the cluster or the node, each with its setting. For a PEM it is one line.
 func clusterValues(t *testing.T, config *nodeconfig.NodeConfig, known facts.Facts) map[string]string {
 	tree, err := document.Parse(nodeconfig.Encode(config))
 	if err != nil {
@@ -163,11 +163,11 @@ func clusterValues(t *testing.T, config *nodeconfig.NodeConfig, known facts.Fact
 			}
 		}
 		longest = strings.TrimPrefix(longest, "https://")
-		if len(longest) > 7 { // a shorter one is a word of others' too
+		if len(longest) > 7 { // a shorter one may also be a word of other values
 			values[longest] = path
 		}
 	})
-	maps.DeleteFunc(values, func(value, _ string) bool { return strings.Contains(others, value) }) // another setting says the same
+	maps.DeleteFunc(values, func(value, _ string) bool { return strings.Contains(others, value) }) // another setting has the same value
 	return values
 }
 
@@ -186,7 +186,7 @@ func contents(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// nodeFiles are the files and links of a node, without what says how it was made.
+// nodeFiles are the files and links of a node, without the records of how it was made.
 func nodeFiles(t *testing.T, root string) map[string]string {
 	files := make(map[string]string)
 	for name := range (nodetest.Node{Root: root}).Stamps(t) {
@@ -211,7 +211,7 @@ func nodeFiles(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// texts calls do with every text of a document, and its path.
+// texts calls do for every string of a document, with its path.
 func texts(n *document.Node, path string, do func(path, text string)) {
 	switch n.Kind {
 	case document.Map:

@@ -16,8 +16,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// givenBy are the two ways in which AKS gives a kubelet its settings: all by flags, or most by its configuration file.
-// Each has what some versions do not take.
+// givenBy are the two ways in which AKS passes settings to a kubelet: all by flags, or most by its configuration file. Each has
+// settings that some versions do not accept.
 var givenBy = []struct {
 	name, example string
 	merge         string
@@ -27,11 +27,11 @@ var givenBy = []struct {
 	{"file", "aks/kubelet-config-file.json", `{"kubelet_config": {"kubelet_config_file_config": {"serverTLSBootstrap": true}}}`},
 }
 
-// setting is one line of the table without the place where it holds.
+// setting is one line of the table without the versions.
 type setting struct{ by, file, name, value string }
 
-// TestKubeletSettings compares what the kubelet and the cloud provider are given, on each network and in each version. A line is
-// a setting with one value, and where it has that value.
+// TestKubeletSettings compares the settings of the kubelet and the cloud provider, for each network and version. A line is a
+// setting with one value, and where it has that value.
 func TestKubeletSettings(t *testing.T) {
 	t.Parallel()
 	holders := make(map[setting]map[string][]int) // by network: minor versions
@@ -48,7 +48,7 @@ func TestKubeletSettings(t *testing.T) {
 			}
 		}
 	}
-	ways := make(map[string][]string) // by line: how a kubelet is given its settings
+	ways := make(map[string][]string) // by line: the way of passing settings
 	for s, where := range holders {
 		for _, held := range holds(where) {
 			line := strings.Join([]string{s.file, s.name, cmp.Or(s.value, `""`), held}, "\t")
@@ -67,7 +67,7 @@ func TestKubeletSettings(t *testing.T) {
 	golden(t, "testdata", "kubelet.tsv", []byte(table.String()))
 }
 
-// holds says in which versions, and on which networks, something holds: a line for all networks with the same versions.
+// holds names the versions and networks of a line: one line for all networks with the same versions.
 func holds(where map[string][]int) (lines []string) {
 	var order []string
 	at := make(map[string][]string)
@@ -95,7 +95,7 @@ func holds(where map[string][]int) (lines []string) {
 	return lines
 }
 
-// settingsOf plans a node and returns what its kubelet and its cloud provider are given.
+// settingsOf plans a node and returns the settings of its kubelet and its cloud provider.
 func settingsOf(t *testing.T, example, over, plugin, policy, version string) []setting {
 	t.Helper()
 	var contract, further map[string]any
@@ -135,11 +135,11 @@ func settingsOf(t *testing.T, example, over, plugin, policy, version string) []s
 	return settings
 }
 
-// assignment is a variable in a drop-in of a unit.
+// assignment matches a variable in a unit's drop-in.
 var assignment = regexp.MustCompile(`^Environment="([A-Z_]+)=(.*)"$`)
 
-// kubeletSettings are the kubelet's command line as systemd would make it, the other variables of its environment file,
-// and what its drop-ins say besides. No value here has a character that systemd gives a meaning.
+// kubeletSettings are the kubelet's command line as systemd would expand it, the other variables of its environment file, and the
+// remaining lines of its drop-ins. No value here has a character with a meaning for systemd.
 func kubeletSettings(t *testing.T, files map[string][]byte) (settings []setting) {
 	t.Helper()
 	const unit = "/etc/systemd/system/kubelet.service"

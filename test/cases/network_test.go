@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// networks are how pods of AKS's nodes get their network, as AKS says it in a contract.
+// networks are the kinds of pod networks on AKS's nodes, by their names in a contract.
 var networks = []struct{ name, plugin, policy string }{
 	{"azure", "NETWORK_PLUGIN_AZURE", "NETWORK_POLICY_NONE"},
 	{"none (azure overlay)", "NETWORK_PLUGIN_NONE", "NETWORK_POLICY_NONE"},
@@ -21,14 +21,14 @@ var networks = []struct{ name, plugin, policy string }{
 	{"azure with calico", "NETWORK_PLUGIN_AZURE", "NETWORK_POLICY_CALICO"},
 }
 
-// networkPlaces are where the files of the network and of containerd are.
+// networkPlaces are the directories of the network's and containerd's files.
 var networkPlaces = []string{"/etc/cni/", "/etc/containerd/", "/opt/cni/"}
 
-// oldestMinor and newestMinor are the minor versions of Kubernetes that AKS has nodes of.
+// oldestMinor and newestMinor are the minor versions of Kubernetes for which AKS has nodes.
 const oldestMinor, newestMinor = 28, 36
 
-// TestNetworks compares all that a node has for CNI, and containerd's configuration: each network, each containerd, each
-// version of Kubernetes. A text that several have stands once, with who has it.
+// TestNetworks compares all of a node's files for CNI, and containerd's configuration, for each network, containerd and Kubernetes
+// version. A text that several have is there once, with a list of them.
 func TestNetworks(t *testing.T) {
 	holders := make(map[string]map[string][]int) // by text, then by network and containerd: minor versions
 	for _, network := range networks {
@@ -88,7 +88,7 @@ func networkTexts(t *testing.T, plugin, policy, containerd, kubernetes string) [
 	return texts
 }
 
-// ranges are ascending minor versions in words: "1.28 to 1.30, 1.32".
+// ranges describes ascending minor versions: "1.28 to 1.30, 1.32".
 func ranges(minors []int) string {
 	var words []string
 	for len(minors) > 0 {

@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The nodes that EKS's nodeadm makes of the same settings on the same machines, by case: the files that it writes, and those of its
-// images that have the same purpose (amazon-eks-ami 81fec2e8: nodeadm/internal, templates/al2023/runtime). Each line is a setting, a
-// word of a command line, or a line of a unit.
+// The nodes that EKS's nodeadm makes from the same settings on the same machines, by case: the files that it writes, and its
+// images' files for the same purpose (amazon-eks-ami 81fec2e8: nodeadm/internal, templates/al2023/runtime). Each line is a setting,
+// a word of a command line, or a line of a unit.
 var nodeadmCases = []string{"eks", "eks-1.31", "eks-nvidia"}
 
 const (
@@ -23,8 +23,8 @@ const (
 	nodeadmTable       = "| what | nodeadm | Slipway | why | shown by |\n"
 )
 
-// Every setting of a file of nodeadm's is in the same file here, and no other is, but for those that are listed, each with the row of
-// docs/compatibility.md that explains it.
+// Every setting in nodeadm's files is in the same file here, and there are no other settings, except those in the list, each with
+// the row of docs/compatibility.md that explains it.
 func TestFilesOfNodeadm(t *testing.T) {
 	found := make(map[string][]string) // cases by difference
 	for _, name := range nodeadmCases {
@@ -113,8 +113,8 @@ func eksLines(t *testing.T, name, text string) []string {
 	return append(all, named("", document)...)
 }
 
-// named are the values of a document, each with its path. An item of a list has its own name there, or none, because the order of
-// these lists says nothing.
+// named are the values of a document, each with its path. In the path, an item of a list has its name or nothing, because the order
+// of these lists does not matter.
 func named(at string, document any) []string {
 	var all []string
 	switch value := document.(type) {

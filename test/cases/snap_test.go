@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// snapStub keeps the settings of a snap as files, and writes down how it was called.
+// snapStub stores the settings of a snap as files, and records its arguments.
 const snapStub = `#!/bin/bash
 printf '%q ' snap "$@" >>"$STUB/calls"
 echo >>"$STUB/calls"
@@ -18,8 +18,8 @@ set) for setting in "${@:3}"; do echo "${setting#*=}" >"$STUB/settings/${setting
 esac
 `
 
-// On Ubuntu the kubelet is a snap. Its flags are set before it starts, at each boot, and only those that differ: the second
-// boot here is with another address, the third is like the second.
+// On Ubuntu the kubelet is a snap. Its flags are set before it starts, at each boot, and only those that differ: the second boot
+// here has another address, the third is like the second.
 func TestSnapOverBoots(t *testing.T) {
 	const dir = "eksctl-ubuntu"
 	var c spec
@@ -57,7 +57,7 @@ func TestSnapOverBoots(t *testing.T) {
 		variables["NODE_IP"] = address
 		_, line, _ := strings.Cut(strings.ReplaceAll(dropIn, " \\\n", ""), "ExecStart=\nExecStart=")
 		var argv []string
-		for _, word := range strings.Fields(line) { // none has a blank in it here
+		for _, word := range strings.Fields(line) { // no word has a blank in it here
 			argv = append(argv, os.Expand(strings.Trim(word, `"`), func(name string) string { return variables[name] }))
 		}
 		argv[1] = filepath.Join(root, argv[1])

@@ -14,8 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// otherStages are the files that Slipway writes at another stage than AKS's scripts, with what it does. docs/compatibility.md has
-// the reasons, in the row of pre_provision_only.
+// otherStages are the files that Slipway writes at another stage than AKS's scripts, with Slipway's phase. docs/compatibility.md
+// has the reasons, in the row of pre_provision_only.
 var otherStages = map[string]resource.Phase{
 	"10-watchdog.conf":              resource.Base,
 	"acr-mirror.service":            resource.Join,
@@ -28,8 +28,8 @@ var otherStages = map[string]resource.Phase{
 	"overlaybd-tcmu.service":        resource.Join,
 }
 
-// What AKS's scripts write when an image is prepared (pre_provision_only) is in the image, and what they write when a node joins is
-// written then, but for the files above.
+// The files that AKS's scripts write when an image is prepared (pre_provision_only) are in the image, and those that they write
+// when a node joins are written then, except for the files above.
 func TestStagesOfAKS(t *testing.T) {
 	stages := make(map[string]string)
 	for line := range strings.Lines(string(read(t, "testdata/aks-files.tsv"))) {

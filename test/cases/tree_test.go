@@ -10,12 +10,11 @@ import (
 	"testing"
 )
 
-// unlisted is what a tree holds that is compared elsewhere or means nothing. A generation's record repeats
-// what the tree holds.
+// unlisted are paths in a tree that are compared elsewhere or do not matter. A generation's record repeats the tree's content.
 var unlisted = []string{"/run/slipway/actions.jsonl", "/var/lib/slipway/status.json", "/var/lib/slipway/generations", "/var/lib/slipway/reserve"}
 
-// tree lists a tree: a line for each entry with its mode, and the content of files. What the owner is
-// depends on who runs the test; all files are root's on a machine.
+// tree lists a tree: a line for each entry with its mode, and the content of files. It omits owners, because they depend on the
+// user who runs the test; on a machine all files are root's.
 func tree(t *testing.T, root string) []byte {
 	var b bytes.Buffer
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -1,6 +1,5 @@
-// Package contracts holds what the tests of the contract's packages share: documents with something
-// changed, the problems that are expected of them, and golden files. It checks nothing of its own,
-// and only tests call it.
+// Package contracts is shared by the tests of the contract's packages: changed documents, their expected problems, and golden
+// files. It has no checks itself, and only tests call it.
 package contracts
 
 import (
@@ -13,19 +12,19 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Case is a document with something changed.
+// Case is a changed document.
 type Case struct {
 	Name string
 	// Document is the whole document: JSON, or the text of the case.
 	Document []byte
-	// Want are the problems it has, in order; each has a part of its reason.
+	// Want are its problems, in order; each has a part of its reason.
 	Want []nodeconfig.Problem
 
 	config *document.Node
 }
 
-// Load reads cases from a YAML file. Each has a name, and says how it differs from the document in
-// the file base (which may be none), which problems it has, and what is in the config that it makes:
+// Load reads cases from a YAML file. Each has a name, the changes of the document in the file base (which may be empty), the
+// expected problems, and values of the resulting config:
 //
 //	no server:
 //	  set: {cluster: {server: null}} # null takes a field out
@@ -66,7 +65,7 @@ func Load(t testing.TB, base, file string) []Case {
 	return cases
 }
 
-// CompareConfig reports where a config is not what the case says of it.
+// CompareConfig reports where a config differs from the case.
 func (c Case) CompareConfig(t testing.TB, got *nodeconfig.NodeConfig) {
 	t.Helper()
 	if c.config == nil {
@@ -85,7 +84,7 @@ func (c Case) CompareConfig(t testing.TB, got *nodeconfig.NodeConfig) {
 		case want.Kind == document.Null && ok:
 			t.Errorf("%s is %s, want nothing", path, value)
 		case want.Kind == document.Null:
-		case want.Kind == document.Map && len(want.Fields) > 0: // its fields are looked at
+		case want.Kind == document.Map && len(want.Fields) > 0: // its fields are compared
 		case value != string(want.AppendJSON(nil)):
 			t.Errorf("%s is %s, want %s", path, value, want.AppendJSON(nil))
 		}
@@ -106,9 +105,9 @@ func Parse(t testing.TB, file string) *document.Node {
 	return n
 }
 
-// Compare reports where problems are not those that are wanted: paths and what is fatal, a part of the reason,
-// and kind and place where a wanted one has them. A fatal problem does not say that the value is left out: nothing is
-// made of the rest either.
+// Compare reports how problems differ from the expected ones: by path and fatality, by a part of the reason, and by kind and
+// position if an expected one has them. A fatal problem must not say that the value is left out, because the rest is not used
+// either.
 func Compare(t testing.TB, got, want []nodeconfig.Problem) {
 	t.Helper()
 	for _, p := range nodeconfig.Fatal(got) {
@@ -127,7 +126,7 @@ func Compare(t testing.TB, got, want []nodeconfig.Problem) {
 	}
 }
 
-// List writes problems one a line.
+// List writes problems, one on a line.
 func List(problems []nodeconfig.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {

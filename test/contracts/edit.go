@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Merge returns base with a change laid over it: maps are merged, null takes a field out, and all else
-// replaces what is there.
+// Merge returns base with a change merged over it: maps are merged, null removes a field, and any other value replaces the earlier
+// one.
 func Merge(base, change *document.Node) *document.Node {
 	if base.Kind != document.Map || change.Kind != document.Map {
 		return change
@@ -48,9 +48,8 @@ func walk(n *document.Node, at string, visit func(path string, n *document.Node)
 	}
 }
 
-// Edit returns a copy of a document in which edit has had a look at every value but the top: it
-// returns what is to stand there, or nil to take the value out. What it returns in place of another
-// value is not looked at.
+// Edit returns a copy of a document. It calls edit for every value except the top: edit returns the new value, or nil to remove it.
+// Edit does not visit a value that replaces another one.
 func Edit(n *document.Node, edit func(path string, n *document.Node) *document.Node) *document.Node {
 	return edited(n, "$", edit)
 }
@@ -76,7 +75,7 @@ func edited(n *document.Node, at string, edit func(path string, n *document.Node
 	return out
 }
 
-// Replace returns a copy of a document with another value at a path, or none where with is nil.
+// Replace returns a copy of a document with another value at a path. If with is nil, the value is removed.
 func Replace(n *document.Node, path string, with *document.Node) *document.Node {
 	return Edit(n, func(at string, n *document.Node) *document.Node {
 		if at == path {
@@ -86,8 +85,8 @@ func Replace(n *document.Node, path string, with *document.Node) *document.Node 
 	})
 }
 
-// Put returns a document with a value at a path; what is missing on the way is made. Names in the path have no dots
-// and brackets.
+// Put returns a document with a value at a path; missing maps and lists on the way are created. Names in the path have no dots and
+// brackets.
 func Put(n *document.Node, path string, value *document.Node) *document.Node {
 	rest := strings.TrimPrefix(path, "$")
 	if rest == "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/slipway-dev/slipway/schema"
 )
 
-// Secrets are the parts of a contract in which a secret can be, each with a canary, and their paths. They are
-// found by walking the types and the tables, so that no test forgets a new one.
+// Secrets are the parts of a contract that can contain a secret, each with a canary, and their paths. They are found by walking the
+// types and the tables, so that no test forgets a new one.
 type Secrets struct {
-	// Document is all of them, to be merged into a contract.
+	// Document has all of them, to be merged into a contract.
 	Document *document.Node
 	// Paths are those of the canaries.
 	Paths []string
@@ -31,7 +31,7 @@ func (s *Secrets) text(at string) *document.Node {
 
 func (s *Secrets) merge(n *document.Node) { s.Document = Merge(s.Document, n) }
 
-// shapes are what is at a place of nodeconfig.SecretPlaces that takes more than a text: C stands for the canary.
+// shapes are the values at a path of nodeconfig.SecretPlaces that needs more than a string. C represents the canary.
 var shapes = map[string]string{
 	"$.kubelet.config.staticPodURLHeader":                        `{"Authorization":["C"]}`,
 	"$.kubelet.imageCredentialProvider.config.providers[*].args": `["C"]`,
@@ -40,7 +40,7 @@ var shapes = map[string]string{
 	"$.runtime.containerd.baseRuntimeSpec.process.env":           `["C"]`,
 }
 
-// NativeSecrets are those of a native contract; canary returns the text for the secret at a path.
+// NativeSecrets are those of a native contract; canary returns the secret at a path.
 func NativeSecrets(t testing.TB, canary func(path string) string) *Secrets {
 	t.Helper()
 	s := &Secrets{Document: &document.Node{Kind: document.Map}, canary: canary}
@@ -77,13 +77,13 @@ func NativeSecrets(t testing.TB, canary func(path string) string) *Secrets {
 	return s
 }
 
-// provider is what a kubelet wants of the configuration of its credential providers.
+// provider has the fields that a kubelet requires in the configuration of its credential providers.
 var provider = map[string]string{
 	"apiVersion": "kubelet.config.k8s.io/v1", "kind": "CredentialProviderConfig", "providers[0].name": "own",
 	"providers[0].apiVersion": "credentialprovider.kubelet.k8s.io/v1", "providers[0].matchImages[0]": "registry.example", "providers[0].defaultCacheDuration": "10m",
 }
 
-// flag is the value of a flag of the kubelet's that holds a secret: a header has a name, too, unless the secret was redacted.
+// flag is the value of a kubelet flag with a secret: a header also has a name, unless the secret was redacted.
 func (s *Secrets) flag(name, at string) *document.Node {
 	value := s.text(at)
 	if strings.HasSuffix(name, "-header") && !strings.Contains(value.Text, nodeconfig.Redacted) {
@@ -92,7 +92,7 @@ func (s *Secrets) flag(name, at string) *document.Node {
 	return value
 }
 
-// ofType returns a value of a type with a canary in each Secret, or nil where there can be none.
+// ofType returns a value of a type with a canary in each Secret, or nil if the type has none.
 func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
 	switch {
 	case t == reflect.TypeFor[nodeconfig.Secret]():
@@ -121,13 +121,13 @@ func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
 		if len(n.Fields) == 0 {
 			return nil
 		}
-		if _, named := t.FieldByName("Name"); named { // a variable is nothing without its name
+		if _, named := t.FieldByName("Name"); named { // a variable without a name is invalid
 			n.Fields = append(n.Fields, document.Field{Name: "name", Value: document.Node{Kind: document.String, Text: "A"}})
 		}
-		if t == reflect.TypeFor[nodeconfig.RegistryHost]() { // nor is a server without its URL
+		if t == reflect.TypeFor[nodeconfig.RegistryHost]() { // so is a server without a URL
 			n.Fields = append(n.Fields, document.Field{Name: "url", Value: document.Node{Kind: document.String, Text: "https://registry.example"}})
 		}
-		if t == reflect.TypeFor[nodeconfig.File]() { // nor is a file without its path
+		if t == reflect.TypeFor[nodeconfig.File]() { // so is a file without a path
 			n.Fields = append(n.Fields, document.Field{Name: "path", Value: document.Node{Kind: document.String, Text: "/etc/secret"}})
 		}
 		return n
@@ -135,7 +135,7 @@ func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
 	return nil
 }
 
-// AKSSecrets are those of an AKS contract: the fields that its schema marks, and the kubelet's flags.
+// AKSSecrets are those of an AKS contract: the fields that are marked in its schema, and the kubelet's flags.
 func AKSSecrets(t testing.TB, canary func(path string) string) *Secrets {
 	t.Helper()
 	type node struct {

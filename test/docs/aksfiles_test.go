@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// aksFile is a file or link of a node that AKS's own scripts make.
+// aksFile is a file or link that AKS's own scripts make on a node.
 type aksFile struct{ mode, stage, source string }
 
-// aksFiles are all that are known, by path: test/cases/testdata/aks-files.tsv.
+// aksFiles are all known ones, by path: test/cases/testdata/aks-files.tsv.
 func aksFiles(t *testing.T) map[string]aksFile {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repo, "test/cases/testdata/aks-files.tsv"))
@@ -36,11 +36,11 @@ func aksFiles(t *testing.T) map[string]aksFile {
 	return all
 }
 
-// treeEntry is a file or link of a case's tree: its mode, or "link".
+// treeEntry matches a file or link of a case's tree: its mode, or "link".
 var treeEntry = regexp.MustCompile(`(?m)^== (\d{4}|link) (/\S*[^/\s])(?: -> .*)?$`)
 
-// madeFiles are the files and links that Slipway makes on the nodes of all cases with an AKS contract: their modes, by path. What
-// a case has before, and what its contract brings, is not Slipway's.
+// madeFiles are the files and links that Slipway makes on the nodes of all cases with an AKS contract: their modes, by path. Files
+// that a case has before the run, or in its contract, do not count.
 func madeFiles(t *testing.T) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)
@@ -78,14 +78,14 @@ func madeFiles(t *testing.T) map[string][]string {
 
 var (
 	codeSpan = regexp.MustCompile("`[^`]+`")
-	// rowOf is a reference to a row of the table of differences.
+	// rowOf matches a reference to a row of the table of differences.
 	rowOf = regexp.MustCompile(`see "([^"]+)"`)
-	// unitLink is the link of a unit that is enabled.
+	// unitLink matches the link of an enabled unit.
 	unitLink = regexp.MustCompile(`^/etc/systemd/system/[^/]+\.wants/([^/]+)$`)
 )
 
-// names reports whether a row of the table names a path: in full, by the name of the file, by a directory above it that ends in
-// "/", or by a pattern (path.Match).
+// names reports whether a row of the table names a path: in full, by the file name, by a directory above it that ends in "/", or by
+// a pattern (path.Match).
 func names(row []string, name string) bool {
 	for _, span := range codeSpan.FindAllString(strings.Join(row, "|"), -1) {
 		span = strings.Trim(span, "`")
@@ -100,8 +100,8 @@ func names(row []string, name string) bool {
 	return false
 }
 
-// TestFilesOfAKS: a file, link or unit that a node of AKS has by Slipway and not by AKS, one that it has by AKS and not by Slipway,
-// and one with another mode has its row.
+// TestFilesOfAKS: each file, link or unit that only Slipway or only AKS makes on an AKS node, or that has another mode, has its
+// row.
 func TestFilesOfAKS(t *testing.T) {
 	known, made := aksFiles(t), madeFiles(t)
 	const document = "docs/compatibility.md"
@@ -115,7 +115,7 @@ func TestFilesOfAKS(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		fact, has := known[name]
 		if unit := unitLink.FindStringSubmatch(name); !has && unit != nil {
-			// Enabling a unit is part of the unit.
+			// The link of an enabled unit is part of the unit.
 			_, has = made["/etc/systemd/system/"+unit[1]]
 		}
 		if !has && !named(name, "") {

@@ -8,31 +8,31 @@ import (
 	"testing"
 )
 
-// evidence is what the last cell of a difference's row says, in order: links, and texts with or without "no".
+// evidence matches the last cell of a difference's row: links, and texts with or without "no".
 var evidence = regexp.MustCompile("\\[([^\\]]+)\\]\\(([^)]+)\\)|(no )?`([^`]+)`")
 
-// TestDifferences holds that each difference from AKS has its reason, and a case or a test that shows it.
+// TestDifferences checks that each difference from AKS has its reason, and a case or a test that shows it.
 func TestDifferences(t *testing.T) {
 	wantShown(t, "docs/compatibility.md", "| what | AKS | Slipway | why | shown by |")
 }
 
-// TestDifferencesFromEksctl holds the same for eksctl's design.
+// TestDifferencesFromEksctl checks the same for eksctl's design.
 func TestDifferencesFromEksctl(t *testing.T) {
 	wantShown(t, "docs/compatibility.md", "| what | eksctl | Slipway | why | shown by |")
 }
 
-// TestDifferencesFromNodeadm holds the same for the program of EKS's images.
+// TestDifferencesFromNodeadm checks the same for the program of EKS's images.
 func TestDifferencesFromNodeadm(t *testing.T) {
 	wantShown(t, "docs/compatibility.md", "| what | nodeadm | Slipway | why | shown by |")
 }
 
-// TestImages holds that what happens on each kind of AKS's images is shown by a case or a test.
+// TestImages checks that a case or a test shows what happens on each kind of AKS's images.
 func TestImages(t *testing.T) {
 	wantShown(t, "docs/aks.md", "| image | what to send | what happens | shown by |")
 }
 
-// wantShown wants a document's table with that title row to have no empty cell, no row twice, and in the last cell of each
-// row what shows it.
+// wantShown checks the table with a title row: it has no empty cell and no duplicate row, and the last cell of each row names what
+// shows it.
 func wantShown(t *testing.T, document, title string) {
 	t.Helper()
 	rows, columns := tableRows(t, document, title), strings.Count(title, "|")-1
@@ -59,7 +59,7 @@ func wantShown(t *testing.T, document, title string) {
 	}
 }
 
-// shown looks at everything that is to show a difference.
+// shown checks everything that should show a difference.
 func shown(t *testing.T, what, cell string) {
 	t.Helper()
 	tree, named := "", 0
@@ -96,10 +96,10 @@ func shown(t *testing.T, what, cell string) {
 	}
 }
 
-// contractOnNode is the section of a tree that has what came in, which is no evidence of what was made of it.
+// contractOnNode matches the section of a tree with the contract, which is the input and proves nothing.
 var contractOnNode = regexp.MustCompile(`(?m)^== \d+ /opt/azure/containers/aks-node-controller-config\.json\n(?:[^=].*\n)*`)
 
-// outputOf is all that a case expects, with blanks and line ends as one blank.
+// outputOf is the whole expected output of a case, with blanks and line ends as one blank.
 func outputOf(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

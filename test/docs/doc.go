@@ -1,7 +1,7 @@
-// Package docs runs what the documents say. Every command that README.md, CONTRIBUTING.md, docs or a
-// program's --help shows is run in a directory of its own, or stands in a table of those that a test
-// cannot run, with the reason. Contracts are validated, Go programs are built and run, and links lead
-// somewhere.
+// Package docs runs the commands in the documents. Every command in README.md, CONTRIBUTING.md,
+// docs or a program's --help runs in a separate directory, or is in a table of commands that a test
+// cannot run, with the reason. Contracts are validated, Go programs are built and run, and links
+// are checked.
 //
-// It has no code of its own.
+// The package has only tests.
 package docs

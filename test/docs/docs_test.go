@@ -57,7 +57,7 @@ func documents(t *testing.T) map[string]string {
 	return all
 }
 
-// nodeYAML returns the contract that README has its reader save, which all other documents start with.
+// nodeYAML returns the contract that README's reader saves, with which all other documents start.
 func nodeYAML(t *testing.T) string {
 	t.Helper()
 	for _, b := range blocks(documents(t)["README.md"]) {
@@ -69,10 +69,10 @@ func nodeYAML(t *testing.T) string {
 	return ""
 }
 
-// TestDocuments does what each document says, in its order.
+// TestDocuments follows each document, in its order.
 func TestDocuments(t *testing.T) {
 	used := new(usage)
-	t.Run("do", func(t *testing.T) { // so that all have ended when the tables are looked at
+	t.Run("do", func(t *testing.T) { // so that all have ended before the tables are checked
 		for name, text := range documents(t) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -112,7 +112,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// do does what a block says.
+// do handles a block.
 func (r *reader) do(b block) {
 	if b.heading != r.walk.heading {
 		r.endWalk()
@@ -148,8 +148,8 @@ func (r *reader) do(b block) {
 	}
 }
 
-// contract validates a contract, and saves it as the file that the prose names. One that does not say what it
-// is, is merged with the reader's own. It may have no warning but those of what only a machine knows.
+// contract validates a contract, and saves it under the file name in the prose. A contract without an apiVersion is merged with the
+// reader's own. It may have no warnings except those that depend on the machine.
 func (r *reader) contract(b block) {
 	if b.file == "" {
 		r.t.Errorf("%s: the text before the contract does not name its file", r.where)
@@ -172,7 +172,7 @@ func (r *reader) program(text string) {
 	r.write("program/main.go", text)
 	built := filepath.Join(r.dir, "program", "main")
 	cmd := exec.Command("go", "build", "-o", built, filepath.Join(r.dir, "program", "main.go"))
-	cmd.Dir = repo // whose packages it imports
+	cmd.Dir = repo // the repository, whose packages it imports
 	if out, err := cmd.CombinedOutput(); err != nil {
 		r.t.Errorf("%s: %v\n%s", r.where, err, out)
 		return
@@ -180,7 +180,8 @@ func (r *reader) program(text string) {
 	r.run(built, 0)
 }
 
-// TestLinks holds that every link to a file of the repository leads to one, and to a heading where it names one.
+// TestLinks checks that every link to a file of the repository leads to an existing file, and to an existing heading if it names
+// one.
 func TestLinks(t *testing.T) {
 	for name, text := range documents(t) {
 		for _, to := range found(link, prose(text)) {
@@ -207,7 +208,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestEveryDocumentIsLinked holds that README.md leads to every document.
+// TestEveryDocumentIsLinked checks that README.md leads to every document.
 func TestEveryDocumentIsLinked(t *testing.T) {
 	all := documents(t)
 	links := found(link, all["README.md"])

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// block is a piece of a document that is no prose.
+// block is a piece of a document that is not prose.
 type block struct {
-	// language is what the fence says; "commands" for a block that is indented.
+	// language is the fence's language, or "commands" for an indented block.
 	language string
 	text     string
 	line     int
-	// file is the last file name in the prose before it, which is the name that the reader saves it as.
+	// file is the last file name in the prose before it, under which the reader saves it.
 	file string
-	// heading is the one that it is below.
+	// heading is the heading above it.
 	heading string
 }
 
 // fileName is a file's name in prose: `node.yaml`, or a file of a package of the project.
 var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go|sh)|[a-z0-9]+/[a-z0-9_/-]+\\.(?:go|yaml))`")
 
-// blocks returns a Markdown document's blocks. As these documents are written, commands are indented by four
-// spaces, everything else stands between fences.
+// blocks returns a Markdown document's blocks. In these documents, commands are indented by four spaces, and everything else is
+// between fences.
 func blocks(document string) []block {
 	var all []block
 	var open *block
@@ -62,7 +62,7 @@ func blocks(document string) []block {
 	return all
 }
 
-// prose returns a document without its blocks, and with paragraphs on one line.
+// prose returns a document without its blocks, with each paragraph on one line.
 func prose(document string) string {
 	fenced := false
 	var kept []string
@@ -96,7 +96,7 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return all
 }
 
-// anchor is what a heading is called in links.
+// anchor is a heading's name in links.
 func anchor(heading string) string {
 	var out strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(heading)) {

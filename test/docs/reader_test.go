@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// reader does what a document says, in a directory with what a reader has: the examples, both programs, and
-// the node.yaml that README has. The machine is a directory too, on which a contract was delivered.
+// reader follows a document in a directory with a reader's files: the examples, both programs, and README's node.yaml. The machine
+// is a directory, too, to which a contract was delivered.
 type reader struct {
 	t     *testing.T
 	dir   string
@@ -39,7 +39,7 @@ func newReader(t *testing.T, name string, used *usage) *reader {
 	return r
 }
 
-// readsHelp gives the reader the files that the examples of a program's help name.
+// readsHelp writes the files in the examples of a program's help.
 func (r *reader) readsHelp() {
 	r.copyExamples(helpFiles)
 	for file, text := range helpParts {
@@ -61,7 +61,7 @@ func (r *reader) copyExamples(files map[string]string) {
 // deliveredContract is the contract that was delivered to the machine.
 const deliveredContract = "machine/etc/slipway/config.yaml"
 
-// helpFiles are the files that examples in a program's help name, each with the example of the repository that it stands for. A document has
+// helpFiles are the files in the examples of a program's help, each with the repository's example for it. A document has
 // no such table: its reader has the examples, README's node.yaml, and what the document saves, copies or writes.
 var helpFiles = map[string]string{
 	"node.yaml":            "native/full.yaml",
@@ -86,7 +86,7 @@ var helpFiles = map[string]string{
 	"bootstrap.kubeconfig": "kubeadm/kubeconfig.yaml",
 }
 
-// helpParts are files that examples in a program's help name, and that are no examples of the repository.
+// helpParts are the other files in the examples of a program's help.
 var helpParts = map[string]string{
 	"setup.sh":            "#!/bin/sh\n",
 	"users.yaml":          "#cloud-config\nusers: [default]\n",
@@ -94,16 +94,16 @@ var helpParts = map[string]string{
 	"kubelet-config.yaml": kubeletConfigMap,
 }
 
-// kubeletConfigMap is what kubectl prints of kubeadm's ConfigMap.
+// kubeletConfigMap is kubectl's output of kubeadm's ConfigMap.
 const kubeletConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kubelet-config, namespace: kube-system}\ndata:\n  kubelet: |\n" +
 	"    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    clusterDNS: [10.96.0.10]\n"
 
-// special are the lines that are not run as they are.
+// special are the lines that cannot run unchanged.
 var special = []struct {
 	line string
-	// instead is what is run; nothing if the line is not run at all.
+	// instead is what runs. Empty means that the line is not run.
 	instead string
-	// code is the exit code that is wanted.
+	// code is the expected exit code.
 	code   int
 	reason string
 }{
@@ -141,13 +141,13 @@ var special = []struct {
 	{line: `slipway-node completion zsh >"${fpath[1]}/_slipway-node"`, instead: "slipway-node completion zsh >_slipway-node", reason: "fpath is zsh's"},
 }
 
-// quoted is an argument in quotes, and ends what ends a command.
+// quoted matches an argument in quotes, and ends matches the end of a command.
 var (
 	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	ends   = regexp.MustCompile(`\s*[|&>].*`)
 )
 
-// usage notes which of the special lines there were.
+// usage records which of the special lines occurred.
 type usage struct {
 	mu    sync.Mutex
 	lines []string
@@ -161,10 +161,10 @@ func (u *usage) note(line string) {
 
 func (u *usage) has(line string) bool { return slices.Contains(u.lines, line) }
 
-// comment is what stands behind a command.
+// comment matches a comment behind a command.
 var comment = regexp.MustCompile(`(^|\s+)#\s.*$`)
 
-// command does what a line says.
+// command handles a line.
 func (r *reader) command(line string) {
 	line = strings.TrimSpace(comment.ReplaceAllString(line, ""))
 	if line == "" {
@@ -193,10 +193,10 @@ func (r *reader) command(line string) {
 	}
 }
 
-// onMachine is a command of the agent that names no other directory to work on.
+// onMachine matches a command of the agent without another directory to work on.
 var onMachine = regexp.MustCompile(`(^|&& )slipway-node( |$)`)
 
-// run runs a line and wants an exit code.
+// run runs a line and checks its exit code.
 func (r *reader) run(line string, want int) (output string) {
 	r.t.Helper()
 	if !strings.Contains(line, "--root") {
@@ -259,8 +259,8 @@ func (r *reader) write(name, text string) {
 	}
 }
 
-// mentioned checks a command that is shown or named in prose, as far as can be without running it: make has the
-// target, a program has the command, and the command has the flags.
+// mentioned checks a command in prose as far as possible without running it: make has the target, a program has the command, and
+// the command has the flags.
 func (r *reader) mentioned(line string) {
 	words := strings.Fields(ends.ReplaceAllString(quoted.ReplaceAllString(strings.TrimPrefix(line, "sudo "), "QUOTED"), ""))
 	if len(words) == 0 {
@@ -280,7 +280,7 @@ func (r *reader) mentioned(line string) {
 	}
 }
 
-// variable checks a variable that make is given.
+// variable checks a variable for make.
 func (r *reader) variable(name, value string) {
 	if name != "CASE" || strings.ToUpper(value) == value {
 		return
@@ -324,7 +324,7 @@ var targets = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// helps are what programs say to --help.
+// helps are the programs' outputs for --help.
 var helps sync.Map
 
 func (r *reader) help(program, command string) string {
@@ -358,7 +358,7 @@ func examplesOf(help string) []string {
 	return lines
 }
 
-// section is what follows a title in a help, up to an empty line.
+// section is the part of a help after a title, up to an empty line.
 func section(help, title string) string {
 	_, rest, _ := strings.Cut(help, "\n"+title+"\n")
 	text, _, _ := strings.Cut(rest, "\n\n")

@@ -12,21 +12,21 @@ import (
 	"testing"
 )
 
-// walk is a walk-through of CONTRIBUTING.md, below one heading: what it adds to the project and changes there, and the commands that try
-// that. The project itself is left as it is: the compiler reads other files in the place of some (go help build, -overlay).
+// walk is a walk-through in CONTRIBUTING.md, below one heading: what it adds to the project and changes there, and the commands
+// that try that. The project itself does not change: the compiler reads other files instead (go help build, -overlay).
 type walk struct {
 	heading string
-	// files are the new texts, by path in the project; changed are those that the project has, and packages those of all.
+	// files are the new texts, by path in the project; changed are existing ones, and packages are those of all files.
 	files             map[string]string
 	changed, packages []string
-	// newPackage reports whether one of them is new; go vet wants to work in its directory, which is not there.
+	// newPackage reports whether one of them is new; go vet must run in a package's directory, which does not exist then.
 	newPackage, tried bool
 }
 
-// maxChanged is how many files of the project an addition may change.
+// maxChanged limits how many files of the project an addition may change.
 const maxChanged = 3
 
-// change has a file of the project, or a new one, with another text. Those that a program embeds may be of any form.
+// change gives a file of the project, or a new one, another text. Files that a program embeds may have any form.
 func (r *reader) change(b block, text string) {
 	if r.walk.files == nil {
 		r.walk.files = make(map[string]string)
@@ -43,7 +43,8 @@ func (r *reader) change(b block, text string) {
 	r.walk.files[b.file] = text
 }
 
-// edit adds the lines of a diff that begin with +, behind or before the lines that do not. Those stand together in the file, once.
+// edit adds the lines of a diff that begin with +, after or before the other lines, which must be together in the file exactly
+// once.
 func (r *reader) edit(b block) {
 	text, changed := r.walk.files[b.file]
 	if !changed {
@@ -70,7 +71,7 @@ func (r *reader) edit(b block) {
 	r.change(b, strings.Replace(text, before.String(), after.String(), 1))
 }
 
-// tryWalk runs a command of Go's with what the walk-through has changed. A short test only compiles it.
+// tryWalk runs a Go command with the walk-through's changes. A short test only compiles it.
 func (r *reader) tryWalk(line string) {
 	r.walk.tried = true
 	words := strings.Fields(strings.ReplaceAll(line, "'", ""))
@@ -111,7 +112,7 @@ func (r *reader) tryWalk(line string) {
 	}
 }
 
-// endWalk holds that a walk-through is tried, and how many files it changes.
+// endWalk checks that a walk-through is tried, and how many files it changes.
 func (r *reader) endWalk() {
 	w := &r.walk
 	if len(w.files) > 0 && !w.tried {
