@@ -17,20 +17,20 @@ import (
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
-// containerds are the versions that read each their own form of the configuration, by the version of the form.
+// containerds are the containerd versions, each with a different version of the configuration, by the latter.
 var containerds = map[int64]string{2: "containerd1", 3: "containerd"}
 
-// configOf finds containerd's configuration in the tree of a case, and specOf what it starts containers with.
+// configOf finds containerd's configuration in the tree of a case, and specOf its containers' base specification.
 var (
 	configOf = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/config\.toml\n(.*?)^== `)
 	specOf   = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/base-runtime-spec\.json\n(.*?)^== `)
 )
 
-// needless are plug-ins that containerd may do without: what they take is not on every machine.
+// needless are plug-ins that containerd may lack, because they need something that not every machine has.
 var needless = regexp.MustCompile(`snapshotter\.v1\.(erofs|btrfs|zfs|devmapper|blockfile|aufs)|tracing|otlp|imageverifier|nri|differ\.v1\.erofs`)
 
-// TestContainerdConfigs starts both versions of containerd on every configuration of the golden cases. Each loads it whole: no
-// plug-in fails, the CRI's least of all, and no setting is one that it does not know.
+// TestContainerdConfigs starts both versions of containerd on every configuration of the golden cases. Each loads it completely: no
+// plug-in fails, especially not the CRI's, and no setting is unknown.
 func TestContainerdConfigs(t *testing.T) {
 	dir := t.TempDir()
 	for _, module := range containerds {
@@ -40,7 +40,7 @@ func TestContainerdConfigs(t *testing.T) {
 			t.Fatalf("build %s: %v\n%s", module, err, out)
 		}
 	}
-	// An image for Kata has this program, and the machine of the test may have none.
+	// An image for Kata has this program, and the test's machine may not.
 	tools := filepath.Join(dir, "tools")
 	if err := os.Mkdir(tools, 0o755); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestContainerdConfigs(t *testing.T) {
 	}
 }
 
-// placeSpec has containerd find the specification of a case, which it reads when it starts.
+// placeSpec makes containerd use the specification of a case, which it reads at its start.
 func placeSpec(t *testing.T, config *toml.Table, spec []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "spec.json")
@@ -116,7 +116,7 @@ func placeSpec(t *testing.T, config *toml.Table, spec []byte) {
 	}
 }
 
-// startContainerd starts it in a directory of its own until it is ready or has ended, and returns what it has printed.
+// startContainerd starts containerd in a separate directory until it is ready or has ended, and returns its output.
 func startContainerd(t *testing.T, program, tools string, config *toml.Table) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -124,7 +124,7 @@ func startContainerd(t *testing.T, program, tools string, config *toml.Table) st
 	config.Set(filepath.Join(dir, "state"), "state")
 	config.Set(filepath.Join(dir, "sock"), "grpc", "address")
 	config.Set("", "metrics", "address")
-	config.Set("info", "debug", "level") // it says when it is ready
+	config.Set("info", "debug", "level") // it logs when it is ready
 	config.Set(int64(0), "oom_score")
 	path := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(path, config.Bytes(), 0o600); err != nil {
@@ -138,11 +138,11 @@ func startContainerd(t *testing.T, program, tools string, config *toml.Table) st
 	cmd.Stdout, cmd.Stderr = ready, ready
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
-	_ = cmd.Run() // it is ended when it is ready; what it has printed says the rest
+	_ = cmd.Run() // it is ended when it is ready; its output has the rest
 	return ready.written.String()
 }
 
-// watching keeps what is written, and calls a function when a text has been.
+// watching keeps the written text, and calls a function when a given text was written.
 type watching struct {
 	written bytes.Buffer
 	until   []byte

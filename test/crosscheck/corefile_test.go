@@ -15,11 +15,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// corefiles is how many Corefiles CoreDNS reads.
+// corefiles is the number of Corefiles that CoreDNS reads.
 const corefiles = 400
 
-// TestCorefiles has CoreDNS itself read what the planner writes for the node's DNS cache: whatever a contract may say, the
-// cache starts.
+// TestCorefiles lets CoreDNS itself read the planner's output for the node's DNS cache: for every contract, the cache starts.
 func TestCorefiles(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "corefiles")
@@ -33,7 +32,7 @@ func TestCorefiles(t *testing.T) {
 		c := &nodeconfig.NodeConfig{}
 		c.Network.LocalDNS = &nodeconfig.LocalDNS{Host: zones(random), Pods: zones(random)}
 		nodeconfig.Default(c)
-		nodeconfig.Repair(c) // what a contract lacks beside is no matter here
+		nodeconfig.Repair(c) // other missing parts of the contract do not matter here
 		path := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.WriteFile(path, dnscache.Corefile(c, random.IntN(2) == 0), 0o600); err != nil {
 			t.Fatal(err)
@@ -43,7 +42,7 @@ func TestCorefiles(t *testing.T) {
 	if out, err := exec.Command(program, paths...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	// A program that finds nothing wrong, whatever it reads, would prove nothing.
+	// A program that accepts every input would prove nothing.
 	wrong := filepath.Join(dir, "wrong")
 	if err := os.WriteFile(wrong, []byte(". {\n    cache {\n        serve_stale 1h never\n    }\n}\n"), 0o600); err != nil {
 		t.Fatal(err)

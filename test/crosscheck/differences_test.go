@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// difference is one that is meant.
+// difference is an intended difference.
 type difference struct {
 	name, reason string
 	is           func(c *comparison) bool
 }
 
-// constructing are the exceptions of PyYAML's that come after a document was found to be YAML.
+// constructing are PyYAML's exceptions for a document that is valid YAML.
 var constructing = []string{"ConstructorError", "ValueError", "KeyError", "TypeError", "IndexError", "AttributeError", "OverflowError"}
 
-// refused is a difference in which Open refuses, in these words, what cloud-init reads.
+// refused is a difference: Open refuses, with these words, a document that cloud-init reads.
 func refused(reason string, words ...string) difference {
 	return difference{"refused: " + words[0], reason, func(c *comparison) bool {
 		return slices.ContainsFunc(words, c.ours.says)
 	}}
 }
 
-// oddSpace is white space to Python.
+// oddSpace is white space in Python.
 var oddSpace = regexp.MustCompile(`^\s*[\x0b\x0c\x1c-\x1f\x{85}\x{a0}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`)
 
-// What this module's reader of YAML cannot read: a directive that it does not know, a slash escaped as JSON may have it, half of a character, a
-// bracket right after the colon of a name without quotes, a block whose first line begins with a tab.
+// Documents that this module's YAML reader cannot read: an unknown directive, a slash escaped as in JSON, half of a character, a
+// bracket right after the colon of an unquoted name, a block whose first line begins with a tab.
 var (
 	directive    = regexp.MustCompile(`(^|[\r\n\x{85}\x{2028}\x{2029}])%`) // at the beginning of a line (YAML 1.1, "Line Break Characters")
 	surrogate    = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
@@ -38,8 +38,8 @@ var (
 	firstTab     = regexp.MustCompile(`[|>][-+0-9]*[^\n\r]*(\s*[\r\n])+ *\t`)
 )
 
-// fileDifferences are all that there are in cloud-configs. What Open reads it reads as cloud-init does where that goes on, which
-// sameFile checks. What it refuses it refuses in the words of the row, or finds nothing in.
+// fileDifferences are all differences for cloud-configs. If Open reads a document, it reads the same as cloud-init where that
+// continues, which sameFile checks. If Open refuses a document, it does so with the words of the row, or finds nothing in it.
 var fileDifferences = []difference{
 	{"read: an entry for another file fails",
 		"cloud-init ends its module there, and what comes after is not written. What is not about a contract is not looked at.",
@@ -113,5 +113,5 @@ var fileDifferences = []difference{
 	refused("cloud-init checks no sum of a header, and passes over zeros at the end.", "the compressed data is damaged"),
 }
 
-// notYAML is what Open says where its reader of YAML refuses.
+// notYAML is Open's error if its YAML reader refuses a document.
 const notYAML = "the cloud-config cannot be read as YAML"

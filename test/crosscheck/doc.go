@@ -1,11 +1,11 @@
-// Package crosscheck holds this module's reading of user data against the program whose user data it is:
-// cloud-init. Its test makes documents by a grammar, gives each to both, and compares what file comes of it.
+// Package crosscheck compares this module's reading of user data with cloud-init's, whose format it is. Its test makes documents
+// from a grammar, gives each to both, and compares the resulting files.
 //
-// What "agree" means. cloud-init writes files; of those only the ones at a contract's places count. Either the
-// same bytes come out of both, or both refuse: cloud-init where it cannot load the document or its module
-// fails at an entry for such a place, envelope.Open by an error of its types. Each other outcome is in a table
-// of differences, with its reason, or fails the test. So does a row of the table that nothing ever falls into.
+// What "agree" means. cloud-init writes files; only those at a contract's paths count. Either both produce the same bytes, or both
+// refuse: cloud-init cannot load the document or its module fails at an entry for such a path, and envelope.Open returns one
+// of its error types. Each other result is in a table of differences, with its reason, or fails the test. A row of the table that
+// never applies fails the test, too.
 //
-// cloud-init is called, in a process of Debian's python3; nothing of it is here. The test needs the build tag
-// crosscheck; `make crosscheck` runs it. Nobody imports the package.
+// cloud-init runs in a separate process of Debian's python3; none of its code is here. The test needs the build tag crosscheck;
+// `make crosscheck` runs it. No package imports this one.
 package crosscheck

@@ -13,8 +13,7 @@ type choice struct {
 	text   string
 }
 
-// grammar says how cloud-configs are written, rightly and wrongly. Symbols that are not in it are made by
-// terminals.
+// grammar describes how cloud-configs are written, correctly and wrongly. Symbols that are not in it are made by terminals.
 var grammar = map[string][]choice{
 	"document": {
 		{30, "<header><before>write_files:\n<entries><after>"},
@@ -48,7 +47,7 @@ var grammar = map[string][]choice{
 		{30, ""}, {3, "packages: [jq]\n"}, {2, "<comment>"}, {2, "final_message: >-\n  ready\n\n  now\n"}, {1, "...\n"},
 		{1, "# the end"}, {1, "<oddother>"},
 	},
-	// oddother is beside write_files, and says nothing of it.
+	// oddother is beside write_files, and does not affect it.
 	"oddother": {
 		{1, "x: !unknown y\n"}, {1, "x: !!python/object:os.system y\n"}, {1, "x: !!binary \"a\"\n"}, {1, "x: =\n"},
 		{1, "x: 2001-02-31\n"}, {1, "x: !!int y\n"}, {1, "? [a, b]\n: c\n"}, {1, "? {a: b}\n: c\n"}, {1, "x: {{ v1.name }}\n"},
@@ -173,22 +172,22 @@ var grammar = map[string][]choice{
 	"plain":        {{2, "plain text"}, {1, "http://example.com/a"}, {1, "a\n    b"}, {1, "a#b"}, {1, "-a"}, {1, "?b"}, {1, "it's"}, {1, "version:v1"}, {1, "é"}},
 }
 
-// maxExpansions bounds a document, however its symbols fall.
+// maxExpansions limits the size of a document.
 const maxExpansions = 400
 
-// generator makes documents, the same ones for the same seed.
+// generator makes documents. The same seed gives the same documents.
 type generator struct {
 	*rand.Rand
 	left int
 }
 
-// document makes a document by the grammar.
+// document makes a document from the grammar.
 func (g *generator) document(symbol string) string {
 	g.left = maxExpansions
 	return g.expand("<" + symbol + ">")
 }
 
-// spoilt spoils a document, or not.
+// spoilt damages a document, or leaves it unchanged.
 func (g *generator) spoilt(text string) string {
 	for range g.weighted(spoilings) {
 		text = spoils[g.IntN(len(spoils))](g, text)
@@ -196,10 +195,10 @@ func (g *generator) spoilt(text string) string {
 	return text
 }
 
-// spoilings are how many times a document is spoilt.
+// spoilings are the weights of how often a document is damaged.
 var spoilings = []int{60, 25, 10, 5}
 
-// weighted returns an index, each as often as its weight says.
+// weighted returns a random index, according to the weights.
 func (g *generator) weighted(weights []int) int {
 	sum := 0
 	for _, w := range weights {
@@ -214,7 +213,7 @@ func (g *generator) weighted(weights []int) int {
 	return 0
 }
 
-// expand writes a text's symbols.
+// expand expands a text's symbols.
 func (g *generator) expand(text string) string {
 	var b strings.Builder
 	for {
@@ -233,7 +232,7 @@ func (g *generator) expand(text string) string {
 			b.WriteString(text[:begin] + g.expand(g.choose(choices)))
 		case isTerminal:
 			b.WriteString(text[:begin] + make(g))
-		default: // no symbol: the merge key
+		default: // not a symbol: the merge key
 			b.WriteString(text[:begin+1])
 			text = text[begin+1:]
 			continue

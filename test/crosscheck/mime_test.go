@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// contractTypes are the media types that say that a part is a contract; cloud-init knows none of them, and
-// decodes them as it does the others.
+// contractTypes are the media types of parts with a contract. cloud-init knows none of them, and decodes them like all others.
 var contractTypes = []string{"text/x-slipway-config", "application/vnd.slipway.nodeconfig+json", "application/vnd.slipway.nodeconfig+yaml"}
 
 // TestMIME compares the parts that both read from a MIME message.
@@ -23,8 +22,8 @@ func TestMIME(t *testing.T) {
 	s.run(t, *documents/10)
 }
 
-// lineEnds ends a message's lines as mail does, or not. Other damage is not done to messages: Python's email
-// package makes something of all of it.
+// lineEnds ends a message's lines as mail does, or not. Messages get no other damage, because Python's email package accepts
+// everything.
 func lineEnds(g *generator, text string) string {
 	if g.IntN(3) == 0 {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
@@ -32,7 +31,7 @@ func lineEnds(g *generator, text string) string {
 	return text
 }
 
-// expectedParts is a message of the parts that are contracts, as cloud-init decoded them.
+// expectedParts is a message of the parts with contracts, as cloud-init decoded them.
 func expectedParts(a *answer) result {
 	var b bytes.Buffer
 	b.WriteString("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n")
@@ -123,7 +122,7 @@ var paddedName = regexp.MustCompile(`(?i)-encoding: base64 +\r?\n`)
 // spaceAtEnd is white space at a line's end in a message with such a part.
 var spaceAtEnd = regexp.MustCompile(`(?is)-encoding: quoted-printable.*[ \t]\r?\n`)
 
-// partDifferences are all that there are in messages.
+// partDifferences are all differences for messages.
 var partDifferences = []difference{
 	{"read: an encoding's name with white space after it",
 		"Python's email package does not know it, and takes the part as it is.",
@@ -131,7 +130,7 @@ var partDifferences = []difference{
 	{"read: white space at the ends of lines in quoted-printable is none of the text",
 		"RFC 2045, section 6.7, rule 3; Python's email package keeps it.",
 		func(c *comparison) bool {
-			if c.ours.says("holds contracts that differ") { // to cloud-init they are the same with that white space
+			if c.ours.says("holds contracts that differ") { // for cloud-init they are the same with that white space
 				return c.want.err == nil && spaceAtEnd.Match(c.document)
 			}
 			return c.ours.err == nil && c.want.err == nil && bytes.Equal(stripped(c.ours.contract.Data), stripped(c.want.contract.Data))

@@ -13,41 +13,41 @@ import (
 	"testing"
 )
 
-// python is Debian's, which has cloud-init's modules; another one first in PATH would not.
+// python is Debian's, which has cloud-init's modules; another one that is first in PATH does not have them.
 const python = "/usr/bin/python3"
 
-// answer is what cloud-init makes of a document.
+// answer is cloud-init's result for a document.
 type answer struct {
-	// Type is what it takes the document for, by its beginning; empty for nothing that it knows.
+	// Type is the type that cloud-init detects by the document's beginning. Empty means unknown.
 	Type string
-	// Load names the exception for which the document cannot be loaded, empty where it can.
+	// Load names the exception because of which the document cannot be loaded. Empty means no exception.
 	Load string
-	// Failed says at what write_files fails: "list", "place" or "elsewhere", empty where it does not.
+	// Failed is where write_files fails: "list", "place" or "elsewhere". Empty means that it does not fail.
 	Failed string
-	// Files are those at the places. Where cloud-init gives up because of what is not about a place, they are
-	// what they were without that: a byte order mark, something beside write_files, an entry elsewhere.
+	// Files are those at the contract's paths. If cloud-init fails for a reason outside these paths, they are its files without
+	// that reason: a byte order mark, something beside write_files, an entry for another path.
 	Files map[string][]byte
-	// Parts are those of a MIME message, decoded; they have names where all of the message was asked for.
+	// Parts are those of a MIME message, decoded. They have names if the whole message was requested.
 	Parts []struct {
 		Type, Name string
 		Body       []byte
 	}
-	// Merged is what all cloud-configs of a message are together.
+	// Merged is the merged result of all cloud-configs in a message.
 	Merged map[string]any
 }
 
-// The types that say that a document has write_files, at once or when it is rendered.
+// The types of documents with write_files, directly or after rendering.
 const (
 	typeConfig   = "text/cloud-config"
 	typeTemplate = "text/jinja2"
 )
 
-// complete reports whether cloud-init does all that the document says of files.
+// complete reports whether cloud-init does all that the document requires for files.
 func (a *answer) complete() bool {
 	return (a.Type == typeConfig || a.Type == typeTemplate) && a.Load == "" && a.Failed == ""
 }
 
-// cloudInit is a process that answers for cloud-init.
+// cloudInit is a process that calls cloud-init.
 type cloudInit struct {
 	in  io.WriteCloser
 	out *bufio.Reader
@@ -77,8 +77,7 @@ func startCloudInit(t *testing.T) *cloudInit {
 	return &cloudInit{in: in, out: bufio.NewReader(out)}
 }
 
-// What a document is asked for: its files as a cloud-config, its parts as a message, or these and all cloud-configs in
-// one.
+// What is requested for a document: its files as a cloud-config, its parts as a message, or these and all cloud-configs merged.
 const (
 	askConfig = "config"
 	askParts  = "parts"

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// TestOwnParts: cloud-init gets each part of the user's own as it is, under its name, and a cloud-config of theirs stays
-// as it is: Slipway's adds to its lists.
+// TestOwnParts: cloud-init gets each of the user's own parts unchanged, under its name. A cloud-config among them stays as it is:
+// Slipway's appends to its lists.
 func TestOwnParts(t *testing.T) {
 	cloudInit := startCloudInit(t)
 	own := []userdata.Part{

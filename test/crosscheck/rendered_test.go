@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/bundle"
 )
 
-// ignitionValidator is Ignition's own, and ignitionModule has the version that the virtual machines try.
+// ignitionValidator is Ignition's own, and ignitionModule has the version that the virtual machines use.
 const (
 	ignitionValidator = "github.com/coreos/ignition/v2/validate"
 	ignitionModule    = "../e2e/modules/ignition"
@@ -24,11 +24,11 @@ const (
 // rendered are the nodes without an agent that the cases render.
 const rendered = "../cases/*/want.manifest.json"
 
-// fileCommands are those of a rendering that make files. Their arguments that are paths are within the tree.
+// fileCommands are the commands of a rendering that make files. Their path arguments are within the tree.
 var fileCommands = []string{"install", "mkdir", "ln"}
 
-// TestRenderedNodes has cloud-init itself write each node, whose files must be those of the manifest, and so those of a node
-// that the agent makes. Ignition reads the other form.
+// TestRenderedNodes lets cloud-init itself write each node. The files must be those of the manifest, and so those of a node that
+// the agent makes. Ignition reads the other form.
 func TestRenderedNodes(t *testing.T) {
 	manifests, err := filepath.Glob(rendered)
 	if err != nil || len(manifests) < 15 { // each in two forms
@@ -65,7 +65,7 @@ func TestRenderedNodes(t *testing.T) {
 	}
 }
 
-// layDown has cloud-init write a document's files below a root, and runs the commands that make others.
+// layDown lets cloud-init write a document's files below a root, and runs the commands that make others.
 func layDown(t *testing.T, document, root string) {
 	t.Helper()
 	cmd := exec.Command(python, "rendered.py", document, root)

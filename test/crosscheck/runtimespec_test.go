@@ -26,7 +26,7 @@ import (
 
 const runtimeSpecPath = "$.runtime.containerd.baseRuntimeSpec"
 
-// containing is the least contract with a specification, and what is wrong with it.
+// containing is the smallest contract with a specification, with its problems.
 func containing(t *testing.T, spec map[string]any) (*nodeconfig.NodeConfig, []nodeconfig.Problem) {
 	t.Helper()
 	text, err := os.ReadFile("../../examples/native/minimal.yaml")
@@ -43,7 +43,8 @@ func containing(t *testing.T, spec map[string]any) (*nodeconfig.NodeConfig, []no
 	return c, append(problems, nodeconfig.Repair(c)...)
 }
 
-// TestDefaultRuntimeSpec compares what a contract's specification is merged over to what both versions of containerd generate.
+// TestDefaultRuntimeSpec compares the specification over which a contract's is merged with those that both versions of containerd
+// generate.
 func TestDefaultRuntimeSpec(t *testing.T) {
 	c, problems := containing(t, map[string]any{"ociVersion": "1.1.0"})
 	planned, others := plan.New(c, facts.Facts{})
@@ -70,7 +71,7 @@ func TestDefaultRuntimeSpec(t *testing.T) {
 		if err := json.Unmarshal(printed, &theirs); err != nil {
 			t.Fatalf("%s: %v\n%s", module, err, printed)
 		}
-		// What is left out of ours, and why, is said there.
+		// The planner's source has the reasons for what ours omits.
 		delete(theirs["process"].(map[string]any), "rlimits")
 		delete(theirs["linux"].(map[string]any), "cgroupsPath")
 		theirs["ociVersion"] = ours["ociVersion"]
@@ -87,8 +88,8 @@ func TestDefaultRuntimeSpec(t *testing.T) {
 	}
 }
 
-// TestRuntimeSpecTypes holds the validation of a specification against the types that both versions of containerd read it into: at
-// each field a value of its type is right, and one of another type is a problem of that field.
+// TestRuntimeSpecTypes compares the validation of a specification with the types into which both versions of containerd decode it:
+// each field accepts a value of its type, and a value of another type is a problem of that field.
 func TestRuntimeSpecTypes(t *testing.T) {
 	for _, module := range containerds {
 		dir, err := exec.Command("go", "list", "-C", "../e2e/modules/"+module, "-m", "-f", "{{.Dir}}", "github.com/opencontainers/runtime-spec").Output()
@@ -117,7 +118,7 @@ func TestRuntimeSpecTypes(t *testing.T) {
 // specTypes are the types of a Go file.
 type specTypes map[string]ast.Expr
 
-// values are right and wrong ones of Go's types.
+// values are right and wrong ones for Go's types.
 var values = map[string]struct{ right, wrong []any }{
 	"string": {[]any{"/x"}, []any{json.Number("1"), true, []any{}}},
 	"bool":   {[]any{true}, []any{"true", json.Number("1")}},
@@ -133,7 +134,7 @@ var values = map[string]struct{ right, wrong []any }{
 	"struct": {nil, []any{"x", []any{}, true}},
 }
 
-// walk tries the values of a type at a path, to which put brings them, and those of all types within.
+// walk tries values of a type at a path, where put puts them, and those of all types within.
 func (s specTypes) walk(t *testing.T, path string, of ast.Expr, put func(path string, value any) any, fields *int) {
 	kind := ""
 	switch of := of.(type) {
@@ -169,7 +170,7 @@ func (s specTypes) walk(t *testing.T, path string, of ast.Expr, put func(path st
 				continue
 			}
 			name, _, _ := strings.Cut(tag.Get("json"), ",")
-			if name == "" { // its fields are this one's
+			if name == "" { // its fields belong to the outer struct
 				s.walk(t, path, field.Type, put, fields)
 				continue
 			}
@@ -191,7 +192,7 @@ func (s specTypes) walk(t *testing.T, path string, of ast.Expr, put func(path st
 				continue // it is the whole, which the decoder has checked
 			}
 			if !right && nodeconfig.IsSecretPlace(path) {
-				continue // every single value there is a text
+				continue // every single value there is a string
 			}
 			_, problems := containing(t, spec)
 			found := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path && p.Fatal })

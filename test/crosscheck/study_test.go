@@ -23,10 +23,10 @@ var (
 	seed      = flag.Uint64("seed", 1, "what they are made of")
 )
 
-// places are those at which a file counts.
+// places are the paths at which a file counts.
 var places = []string{userdata.NativeYAMLPath, userdata.NativePath}
 
-// result is what Open returned.
+// result is Open's result.
 type result struct {
 	contract envelope.Contract
 	err      error
@@ -49,20 +49,20 @@ func (r *result) String() string {
 	return fmt.Sprintf("%s: %q", r.contract.Path, r.contract.Data)
 }
 
-// study is one thing that is compared.
+// study is one comparison.
 type study struct {
-	// symbol is what the grammar makes the documents of, and ask is what cloud-init is asked for.
+	// symbol is the grammar's start symbol, and ask is the request to cloud-init.
 	symbol, ask string
-	// spoil changes a document, or not.
+	// spoil damages a document, or leaves it unchanged.
 	spoil func(*generator, string) string
-	// complete reports whether cloud-init does all that the document says, and expected is what Open makes of
-	// what it does, spelt in the plainest way.
+	// complete reports whether cloud-init does all that the document requires, and expected converts cloud-init's result to the
+	// plainest document for Open.
 	complete    func(*answer) bool
 	expected    func(*answer) result
 	differences []difference
 }
 
-// comparison is one document with what both make of it.
+// comparison is one document with both results.
 type comparison struct {
 	*study
 	document []byte
@@ -71,7 +71,7 @@ type comparison struct {
 	ours     result
 }
 
-// agreement names how both agree, empty where they do not.
+// agreement names how both agree, or returns "".
 func (c *comparison) agreement() string {
 	switch {
 	case !c.complete(&c.theirs):
@@ -88,7 +88,7 @@ func (c *comparison) agreement() string {
 	return ""
 }
 
-// sameFile reports whether both have the same bytes for the same place.
+// sameFile reports whether both have the same bytes for the same path.
 func (c *comparison) sameFile() bool {
 	return c.want.err == nil && c.ours.err == nil &&
 		bytes.Equal(c.want.contract.Data, c.ours.contract.Data) && c.want.contract.Path == c.ours.contract.Path
@@ -99,7 +99,7 @@ func (c *comparison) String() string {
 		c.document, c.theirs.Type, c.theirs.Load, c.theirs.Failed, c.theirs.Files, &c.want, &c.ours)
 }
 
-// run compares what both make of n documents.
+// run compares both results for n documents.
 func (s *study) run(t *testing.T, n int) {
 	tally := tally{study: s, counts: make(map[string]int)}
 	begin := time.Now()

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// maxTold is how many disagreements are told in full.
+// maxTold is how many disagreements are printed in full.
 const maxTold = 5
 
-// tally counts how the comparisons ended.
+// tally counts the results of the comparisons.
 type tally struct {
 	*study
 	mu     sync.Mutex
@@ -40,7 +40,7 @@ func (y *tally) add(t *testing.T, number int, c *comparison) {
 	y.counts[outcome]++
 }
 
-// agreements are what agreement returns.
+// agreements are the results of agreement.
 var agreements = []string{"the same file", "no file", "both refuse", "a file that is no contract"}
 
 func (y *tally) print() {
@@ -53,7 +53,7 @@ func (y *tally) print() {
 	fmt.Printf("%7d  DISAGREEMENT\n", y.counts["DISAGREEMENT"])
 }
 
-// checkUsed fails for each row of the table that nothing fell into.
+// checkUsed fails for each row of the table that never applied.
 func (y *tally) checkUsed(t *testing.T) {
 	for _, d := range y.differences {
 		if y.counts[d.name] == 0 {

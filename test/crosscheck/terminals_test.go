@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// contents are what files hold: contracts, and what could be taken for one.
+// contents are the contents of files: contracts, and texts that look like one.
 var contents = []string{
 	`{"version":"v1"}`,
 	"apiVersion: slipway.dev/v1\nkind: NodeConfig\n",
@@ -30,7 +30,7 @@ var contents = []string{
 	"a very long line of a contract that is to be folded somewhere, and then goes on for a while so that a writer would break it\nkind: x\n",
 }
 
-// terminals are the symbols that are not made of others.
+// terminals are the symbols that do not consist of others.
 var terminals = map[string]func(g *generator) string{
 	"single":      func(g *generator) string { return "'" + strings.ReplaceAll(g.content(), "'", "''") + "'" },
 	"double":      func(g *generator) string { return quoted(g.content()) },
@@ -46,7 +46,7 @@ var terminals = map[string]func(g *generator) string{
 
 func (g *generator) content() string { return contents[g.IntN(len(contents))] }
 
-// odd changes a text by one of a list.
+// odd changes a text by one function of a list.
 func (g *generator) odd(changes []func(g *generator, s string) string, s string) string {
 	return changes[g.IntN(len(changes))](g, s)
 }
@@ -84,13 +84,13 @@ var oddGzip = []func(g *generator, s string) string{
 	func(_ *generator, s string) string { return "" },
 }
 
-// spliced puts a text in another, anywhere.
+// spliced inserts a text into another one, at any position.
 func spliced(g *generator, s, in string) string {
 	at := g.IntN(len(s) + 1)
 	return s[:at] + in + s[at:]
 }
 
-// hostile are texts that YAML gives a meaning to, or none.
+// hostile are texts with a special meaning in YAML, or without one.
 var hostile = []string{
 	"\t", "\x00", "\r", "\n", "\r\n", " ", "  ", "#", " #", ":", ": ", "-", "- ", "'", "\"", "{", "}", "[", "]", ",", "&a ", "*a", "!", "!!binary ", "|", ">", "%", "@", "`", "?", "? ", "\\", "\x7f", "\x1b",
 	"\ufeff", "\u0085", "\u2028", "\u00a0", "\xff", "é", "😀", "\n---\n", "\n...\n", "\n--- x\n", "<<: *a\n", "~", "=", "\n\n", "\ufffe", "\u200b", "\xed\xa0\x80", "\xc0\x80", "\x85",

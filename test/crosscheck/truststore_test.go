@@ -39,8 +39,8 @@ func (disk) Target(path string) string {
 	return target
 }
 
-// TestTrustStoreOfDebian makes the trust store of the certificates that this machine's package ca-certificates has, and compares
-// it with what update-ca-certificates makes of them, byte for byte: alone, with one more, and without that again.
+// TestTrustStoreOfDebian makes the trust store of this machine's package ca-certificates, and compares it with the output of
+// update-ca-certificates, byte for byte: alone, with one more certificate, and without that again.
 func TestTrustStoreOfDebian(t *testing.T) {
 	const packages, selection = "/usr/share/ca-certificates", "/etc/ca-certificates.conf"
 	tool, err := exec.LookPath("update-ca-certificates")

@@ -35,10 +35,10 @@ var (
 	report         = flag.String("report", "", "a file that all groups of disagreements are written to")
 )
 
-// versions are the kubelets that are asked: those of the modules below this directory.
+// versions are the kubelets under test: those of the modules below this directory.
 var versions = map[int]string{26: "1.26.15", 37: "1.37.2"}
 
-// machine and question are what a module reads (minor37/main.go).
+// machine and question are a module's input (minor37/main.go).
 type machine struct {
 	CPUs          int   `json:"cpus"`
 	NUMANodes     int   `json:"numaNodes"`
@@ -55,13 +55,13 @@ type question struct {
 
 type answer struct{ Refused, By string }
 
-// kubelet is the code of one.
+// kubelet is a program with the code of one kubelet.
 type kubelet struct {
 	in  *bufio.Writer
 	out *json.Decoder
 }
 
-// programs is where the modules' programs are, built when the first test wants one.
+// programs is the directory of the modules' programs, built when the first test needs one.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -81,7 +81,7 @@ func TestMain(m *testing.M) {
 func startKubelet(t *testing.T, minor int) *kubelet {
 	program := filepath.Join(programs, strconv.Itoa(minor))
 	if _, err := os.Stat(program); err != nil {
-		const at = "-X k8s.io/component-base/version." // what hidden metrics depend on
+		const at = "-X k8s.io/component-base/version." // hidden metrics depend on it
 		flags := fmt.Sprintf("-s -w %sgitVersion=v%s %sgitMajor=1 %sgitMinor=%d", at, versions[minor], at, at, minor)
 		build := exec.Command("go", "build", "-C", fmt.Sprintf("minor%d", minor), "-ldflags", flags, "-o", program, ".")
 		if out, err := build.CombinedOutput(); err != nil {
@@ -110,7 +110,7 @@ func startKubelet(t *testing.T, minor int) *kubelet {
 	return &kubelet{bufio.NewWriter(in), json.NewDecoder(bufio.NewReader(out))}
 }
 
-// ask has questions answered, in their order.
+// ask gets the answers to questions, in their order.
 func (k *kubelet) ask(questions []question) ([]answer, error) {
 	sent := make(chan error, 1)
 	go func() {
@@ -134,7 +134,7 @@ func (k *kubelet) ask(questions []question) ([]answer, error) {
 	return answers, <-sent
 }
 
-// outcome is what came of a trial.
+// outcome is the result of a trial.
 type outcome struct {
 	trial
 	fatal []nodeconfig.Problem
@@ -233,7 +233,7 @@ func put(config object, names []string, value any) {
 	put(below, names[1:], value)
 }
 
-// judge is Slipway's judgement of a trial, and what its kubelet would be started with.
+// judge returns Slipway's problems for a trial, and its kubelet's inputs.
 func (b *bases) judge(t trial) (*outcome, error) {
 	known := b.known
 	known.CPUs, known.MemoryBytes, known.CgroupVersion = t.machine.CPUs, t.machine.MemoryBytes, t.machine.CgroupVersion
@@ -278,7 +278,7 @@ func (b *bases) judge(t trial) (*outcome, error) {
 	return o, nil
 }
 
-// withDropIns is a configuration with the drop-ins of a directory, merged as a kubelet merges them (RFC 7386; cmd/kubelet/app/server.go,
+// withDropIns is a configuration with the drop-ins of a directory, merged as a kubelet does (RFC 7386; cmd/kubelet/app/server.go,
 // mergeKubeletConfigurations).
 func withDropIns(config string, files map[string]string, dir string) (string, error) {
 	var merged any
@@ -323,7 +323,7 @@ func mergePatch(target, patch any) any {
 	return merged
 }
 
-// TestUnchanged wants both to take the document of each way, so that only a change can be refused.
+// TestUnchanged checks that both accept the unchanged document of each route, so that only a change can be refused.
 func TestUnchanged(t *testing.T) {
 	b := readBases(t)
 	for minor := range versions {
@@ -341,7 +341,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestKubeletAgrees compares the two judgements of many configurations.
+// TestKubeletAgrees compares Slipway's and the kubelet's judgement of many configurations.
 func TestKubeletAgrees(t *testing.T) {
 	b := readBases(t)
 	total := newTally()
@@ -367,7 +367,7 @@ func TestKubeletAgrees(t *testing.T) {
 				}
 			}
 		}
-		// What was asked between leaves nothing behind in the process that answers.
+		// Earlier questions leave nothing behind in the answering process.
 		again, err := k.ask(g.asked)
 		if err != nil {
 			t.Fatal(err)
@@ -396,7 +396,7 @@ func TestKubeletAgrees(t *testing.T) {
 	}
 }
 
-// compare has both judge trials.
+// compare lets both judge trials.
 func (b *bases) compare(k *kubelet, trials []trial) ([]*outcome, error) {
 	outcomes, failed := make([]*outcome, len(trials)), make([]error, len(trials))
 	var wait sync.WaitGroup
@@ -430,14 +430,14 @@ func (b *bases) compare(k *kubelet, trials []trial) ([]*outcome, error) {
 	return outcomes, nil
 }
 
-// tally counts what came of trials.
+// tally counts the results of trials.
 type tally struct {
 	taken, refused int
 	known          map[string]int
 	wrong          map[string]*group
 }
 
-// group are disagreements of one kind.
+// group is the disagreements of one kind.
 type group struct {
 	count    int
 	examples []string
@@ -457,7 +457,7 @@ func (c *tally) String() string {
 	return text
 }
 
-// kind is the kind of an outcome's disagreement; empty for none.
+// kind returns the kind of an outcome's disagreement, or "".
 func (c *tally) kind(o *outcome) string {
 	if o.Refused != "" {
 		if len(o.fatal) > 0 {
@@ -477,7 +477,7 @@ func (c *tally) kind(o *outcome) string {
 
 var special = regexp.MustCompile(`"[^"]*"|\d+(\.\d+)?`)
 
-// general leaves out of a reason what differs from one configuration to the other.
+// general removes from a reason what differs between configurations.
 func general(reason string) string {
 	if len(reason) > 300 {
 		reason = reason[:300]
@@ -485,7 +485,7 @@ func general(reason string) string {
 	return special.ReplaceAllString(reason, "_")
 }
 
-// add counts an outcome. The first disagreements of a kind are made as small as they get.
+// add counts an outcome. It minimizes the first disagreements of a kind.
 func (c *tally) add(b *bases, k *kubelet, o *outcome) error {
 	if o.Refused != "" {
 		c.refused++
@@ -528,7 +528,7 @@ func (c *tally) add(b *bases, k *kubelet, o *outcome) error {
 	return nil
 }
 
-// groups are all disagreements, the frequent kinds first.
+// groups lists all disagreements, the frequent kinds first.
 func (c *tally) groups() string {
 	var text strings.Builder
 	kinds := slices.SortedFunc(maps.Keys(c.wrong), func(a, b string) int {
@@ -546,10 +546,10 @@ func (c *tally) groups() string {
 	return text.String()
 }
 
-// difference is a row of what Slipway means to judge in another way than the kubelet.
+// difference is a row where Slipway intentionally judges differently from the kubelet.
 type difference struct {
 	what string
-	// problem is Slipway's, with its path: it refuses more.
+	// problem matches Slipway's problem, with its path: Slipway refuses more.
 	problem *regexp.Regexp
 }
 

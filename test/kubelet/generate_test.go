@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// change is one thing that a contract says of the kubelet: a field of its configuration, a flag, or the configuration of its
-// credential providers.
+// change is one of a contract's kubelet settings: a field of its configuration, a flag, or the configuration of its credential
+// providers.
 type change struct {
 	field, flag string
 	value       any
@@ -29,18 +29,18 @@ func (c change) String() string {
 	return "credential providers: " + string(value)
 }
 
-// The ways on which settings reach a kubelet.
+// The routes of settings to a kubelet.
 const (
 	native = iota
 	aks
 	eksctl
-	// aksFlags is AKS's contract without a configuration file: the kubelet has other defaults then.
+	// aksFlags is AKS's contract without a configuration file: the kubelet then has other defaults.
 	aksFlags
-	// eks is Slipway's own contract on a node of EKS, whose kubelet merges two files.
+	// eks is Slipway's own contract on an EKS node, whose kubelet merges two files.
 	eks
 )
 
-// trial is a contract that is tried on a machine.
+// trial is a contract on a machine.
 type trial struct {
 	minor   int
 	route   int
@@ -48,15 +48,15 @@ type trial struct {
 	machine machine
 }
 
-// generator makes trials; the same ones for the same seed.
+// generator makes trials. The same seed gives the same trials.
 type generator struct {
 	*rand.Rand
 	*table
 	minor  int
 	fields []field
-	// good are values of fields that the kubelet takes where nothing else is said, by the field's path.
+	// good are values of fields that the kubelet accepts if no other setting is changed, by the field's path.
 	good map[string]list
-	// asked are the questions by which that was found out.
+	// asked are the questions that found these values.
 	asked []question
 }
 
@@ -70,7 +70,7 @@ func newGenerator(all *table, minor int, seed uint64) *generator {
 	return g
 }
 
-// learn asks the kubelet which values of each field it takes, so that configurations of several fields are not all refused.
+// learn asks the kubelet which values of each field it accepts, so that not all configurations of several fields are refused.
 func (g *generator) learn(k *kubelet) ([]answer, error) {
 	var changes []change
 	for _, f := range g.fields {
@@ -102,7 +102,7 @@ func (g *generator) learn(k *kubelet) ([]answer, error) {
 
 func pick[T any](g *generator, all []T) T { return all[g.IntN(len(all))] }
 
-// trial makes the trial with a number. Each field and flag has its turn, alone and with others.
+// trial makes the trial with a number. Each field and flag gets its turn, alone and with others.
 func (g *generator) trial(i int) trial {
 	t := trial{minor: g.minor, machine: machine{
 		CPUs: pick(g, []int{1, 2, 4, 8}), NUMANodes: 1, CgroupVersion: 2, MemoryBytes: pick(g, []int64{1 << 30, 4_000_000_000, 16_777_216_000}),
@@ -166,7 +166,7 @@ func (g *generator) asFlags(changes []change) (all []change) {
 	return all
 }
 
-// group changes some of the fields that the kubelet looks at together.
+// group changes some of the fields that the kubelet checks together.
 func (g *generator) group(names string) []change {
 	var all []change
 	for name := range strings.FieldsSeq(names) {
@@ -186,7 +186,7 @@ func (g *generator) group(names string) []change {
 
 func (g *generator) set(f field) change { return change{field: f.name, value: g.value(f.name, f.kind)} }
 
-// setGood is set with a value that the kubelet takes alone, mostly.
+// setGood sets, in most cases, a value that the kubelet accepts alone.
 func (g *generator) setGood(f field) change {
 	if good := g.good[f.name]; len(good) > 0 && g.IntN(6) > 0 {
 		return change{field: f.name, value: pick(g, good)}
@@ -213,7 +213,7 @@ func (g *generator) gate() change {
 	return change{field: "featureGates." + name, value: value}
 }
 
-// value is one of a kind, for a field with a path.
+// value is a value of a kind, for a field with a path.
 func (g *generator) value(path, kind string) any {
 	if g.IntN(25) == 0 {
 		return pick(g, strange)
@@ -257,10 +257,10 @@ func (g *generator) value(path, kind string) any {
 	return pick(g, ofKind["s"])
 }
 
-// notTried are flags that say where Slipway's own files are: what is in those is not the contract's to say.
+// notTried are flags with the paths of Slipway's own files, which a contract cannot change.
 var notTried = []string{"config", "config-dir", "kubeconfig", "bootstrap-kubeconfig", "cert-dir", "lock-file", "exit-on-lock-contention"}
 
-// flag gives a flag a value of the field that it sets, as a text.
+// flag sets a flag to a value of its field, as a text.
 func (g *generator) flag(f field) change {
 	for slices.Contains(notTried, f.name) {
 		f = pick(g, g.flags)
@@ -292,7 +292,7 @@ func (g *generator) flag(f field) change {
 	return c
 }
 
-// plain is a value as a flag's text.
+// plain is a value in a flag's text.
 func plain(value any, kind string) string {
 	switch v := value.(type) {
 	case nil:
@@ -327,7 +327,7 @@ func plain(value any, kind string) string {
 	return fmt.Sprint(value)
 }
 
-// providers is a configuration of credential providers; most of it is right.
+// providers is a configuration of credential providers; most of it is valid.
 func (g *generator) providers() any {
 	all := list{}
 	for range g.IntN(3) {

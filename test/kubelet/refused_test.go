@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// refused are configurations that a kubelet ends for, at least one for each of its rules.
+// refused are configurations that end a kubelet, at least one for each of its rules.
 var refused = []struct {
 	// config is the kubelet's configuration in JSON, without its braces; flags are "name=value".
 	config string
 	flags  []string
 	// providers are the members of a provider in a CredentialProviderConfig, in JSON.
 	providers string
-	// route is the way on which it reaches the kubelet.
+	// route is the route to the kubelet.
 	route int
-	// since and until are minors; 0 for no limit.
+	// since and until are minors. 0 means no limit.
 	since, until int
 }{
 	// ValidateKubeletConfiguration, in its order.
@@ -105,7 +105,7 @@ var refused = []struct {
 	{config: `"podLogsDir":"/var/log/"`, since: 37},
 	{config: `"podLogsDir":"/var/lög"`, since: 37},
 	{config: `"defaultPodSysctls":{"vm.swappiness":"1"},"featureGates":{"DefaultPodSysctls":true}`, since: 37},
-	// What comes after it.
+	// The checks after it.
 	{config: `"tlsCipherSuites":["TLS_FOO"]`},
 	{config: `"tlsMinVersion":"TLS12"`},
 	{config: `"tlsCurvePreferences":[1]`, since: 37},
@@ -184,7 +184,8 @@ var refused = []struct {
 	{providers: `"matchImages":["*.azurecr.io"],"apiVersion":"credentialprovider.kubelet.k8s.io/v1","defaultCacheDuration":"10m","tokenAttributes":{"requireServiceAccount":true}`, since: 37},
 }
 
-// TestRefused wants both to refuse each of them, and Slipway to name a setting that was given.
+// TestRefused checks that both refuse each of them, and that Slipway names a setting of the
+// contract.
 func TestRefused(t *testing.T) {
 	b := readBases(t)
 	for minor := range versions {

@@ -12,21 +12,21 @@ import (
 // field is a field of a struct of the kubelet's configuration, or a flag.
 type field struct {
 	name, kind string
-	// sets is the field that a flag sets; empty for none.
+	// sets is the field that a flag sets. Empty means none.
 	sets         string
 	since, until int
 }
 
 func (f field) in(minor int) bool { return f.since <= minor && minor <= f.until }
 
-// table is what internal/kubeletapi knows of a minor: the names, so that a field that is new there is tried here.
+// table is internal/kubeletapi's names for a minor, so that a field that is new there is tried here.
 type table struct {
 	structs map[string][]field
 	gates   []string
 	flags   []field
 }
 
-// readTable reads the table that internal/kubeletapi is built with.
+// readTable reads the table of internal/kubeletapi.
 func readTable(t *testing.T, minor int) *table {
 	data, err := os.ReadFile("../../internal/kubeletapi/table.txt")
 	if err != nil {
@@ -75,7 +75,7 @@ func readTable(t *testing.T, minor int) *table {
 	return all
 }
 
-// paths are the fields of a struct that have a value and no fields of their own, with dots between the names.
+// paths are the fields of a struct that have a value and no fields below them, with dots between the names.
 func (t *table) paths(owner, prefix string) []field {
 	var list []field
 	for _, f := range t.structs[owner] {

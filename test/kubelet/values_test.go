@@ -22,7 +22,7 @@ func texts(words string) list {
 	return all
 }
 
-// ofKind are values at the edges of each type, and of others.
+// ofKind are values at the limits of each type, and of others.
 var ofKind = map[string]list{
 	"b": {true, false, nil, "true", number("1")},
 	"i": numbers("0 1 -1 2 3 4 10 31 32 99 100 101 1000 1001 -1000 -1001 65535 65536 2147483647 2147483648 -2147483648 1.5 1.0 1e2"),
@@ -40,7 +40,7 @@ var ofKind = map[string]list{
 // strange are values of other types.
 var strange = list{nil, true, number("7"), "7", "text", list{}, object{}, list{"x"}, object{"x": "y"}, list{object{}}, number("-3.5")}
 
-// words are texts that a field may have, and some that it may not, by its path.
+// words are texts that a field accepts, and some that it does not, by its path.
 var words = map[string]list{
 	"cpuManagerPolicy":                          texts("none static '' Static dynamic none,static"),
 	"memoryManagerPolicy":                       texts("None Static '' none static BestEffort"),
@@ -88,7 +88,7 @@ var words = map[string]list{
 	"reservedMemory.numaNode":                   numbers("0 0 0 -1 2147483648"),
 }
 
-// keys are those of a map by its path, good and bad, and below "of" their values.
+// keys are those of a map by its path, good and bad; "of" has their values.
 var keys = map[string]struct{ names, values list }{
 	"evictionHard":                 {signals, limits},
 	"evictionSoft":                 {signals, limits},
@@ -107,12 +107,12 @@ var keys = map[string]struct{ names, values list }{
 var (
 	signals = texts("memory.available nodefs.available nodefs.inodesFree imagefs.available imagefs.inodesFree pid.available allocatableMemory.available containerfs.available containerfs.inodesFree memory.used '' Memory.available")
 	limits  = append(texts("100Mi 10% 0 0% 100% 101% -1% 5% 15% -100Mi '' x % 10%% 1.5% .5% 1e1% 1e-1% +5% 10Gi 8Gi 1Ti 1m 500Mi 1GB 0x1% Inf% inf NaN% 99.99999% 1_0%"), " 5%", "5 %", " 100Mi")
-	// resources and amounts are of reservations.
+	// resources and amounts are for reservations.
 	resources = texts("cpu memory ephemeral-storage pid cpu memory hugepages-2Mi nvidia.com/gpu '' CPU storage")
 	amounts   = append(texts("100m 500m 1 1500m 2 4 8 0 0m -1 -100m 100Mi 500Mi 1Gi 8Gi 100Gi 1000 '' x 1GB 1GiB 1.5 0.5 0.0001 1u 1n 10% 1e3 .5 5. 1e400 9223372036854775808"), " 1", "1 ")
 )
 
-// usual are gates that a rule looks at, so that they are tried often.
+// usual are gates that a rule uses, so they are tried often.
 var usual = texts("AllAlpha AllBeta CustomCPUCFSQuotaPeriod MemoryQoS NodeSwap GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority NodeLogQuery ImageMaximumGCAge KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages RotateKubeletServerCertificate CPUManagerPolicyOptions CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions TopologyManagerPolicyOptions TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions DefaultPodSysctls KubeletTracing SeccompDefault MemoryManager TopologyManager CPUManager LoggingAlphaOptions LoggingBetaOptions ContextualLogging DisableCloudProviders KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders PodLevelResources LocalStorageCapacityIsolation KubeletInUserNamespace")
 
 func numbers(words string) list {
@@ -123,12 +123,12 @@ func numbers(words string) list {
 	return all
 }
 
-// goodTogether are values that the kubelet takes only with others, by their field's path. They are as frequent as good ones.
+// goodTogether are values that the kubelet accepts only with others, by their field's path. They are as frequent as good ones.
 var goodTogether = map[string]list{
 	"enforceNodeAllocatable": {list{"kube-reserved"}, list{"pods", "system-reserved"}, list{"system-reserved-compressible"}},
 }
 
-// related are fields that the kubelet looks at together; a group is tried together.
+// related are fields that the kubelet checks together; a group is tried together.
 var related = []string{
 	"imageGCHighThresholdPercent imageGCLowThresholdPercent",
 	"imageMaximumGCAge imageMinimumGCAge",

@@ -1,8 +1,8 @@
 // Command minor answers whether a kubelet would start: with a configuration, a command line and a configuration of credential
-// providers, on a machine that the question describes. It calls the kubelet's own code; a kubelet is not started. Its module
-// says of which version. minor.go is what differs from one version to the other; all other files are the same, by links.
+// providers, on a machine that the question describes. It calls the kubelet's own code; it does not start a kubelet. Its module
+// determines the version. minor.go differs between the versions; all other files are the same, by links.
 //
-// What ends a kubelet at its start because of a value, and what is called for it, in the order of the start:
+// The checks that can end a kubelet at its start because of a value, and the called functions, in the order of the start:
 //
 //	flags                   cmd/kubelet/app/options: AddFlags, AddKubeletConfigFlags, ValidateKubeletFlags
 //	feature gates           component-base/featuregate: SetFromMap, by flag and by file
@@ -30,10 +30,10 @@
 //	capacity                cm: hardEvictionReservation by its link name; restated around it: GetNodeAllocatableReservation, validateNodeAllocatable
 //	enforced reservations   restated: enforceNodeAllocatableCgroups writes control groups
 //
-// cmd/kubelet/app is not linked: it has every volume plug-in, and before 1.27 the clouds' SDKs.
+// cmd/kubelet/app is not linked: it contains every volume plug-in, and before 1.27 the clouds' SDKs.
 //
-// Not judged, because it depends on more of the machine than a question says: files and directories that are named (certificates,
-// authorities, manifests, logs), control groups that must exist, kernel parameters with protectKernelDefaults, ports that others
-// have, the checkpoints of managers, the size of the disk, hugepages, NUMA nodes beyond the first, the endpoint of traces and of
-// the runtime.
+// Not checked, because it depends on more of the machine than a question describes: named files and directories (certificates,
+// authorities, manifests, logs), control groups that must exist, kernel parameters with protectKernelDefaults, ports that other
+// programs use, the checkpoints of managers, the size of the disk, hugepages, NUMA nodes beyond the first, the endpoint of traces
+// and of the runtime.
 package main

@@ -35,9 +35,9 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// judge answers questions one after the other: feature gates are the process's, as a kubelet's are.
+// judge answers questions one after the other, because feature gates belong to the process, as in a kubelet.
 type judge struct {
-	// gates makes those of a kubelet that nobody has configured.
+	// gates resets the feature gates to those of an unconfigured kubelet.
 	gates func()
 	// providers is the file with the configuration of credential providers, state a directory without a state of the managers.
 	providers, state string
@@ -398,7 +398,7 @@ func (s *start) kubelet() error {
 	return s.serve()
 }
 
-// named wants names of programs: the name of the directory is none (RegisterCredentialProviderPlugins, exec.LookPath).
+// named checks the names of programs: without a name, the path is the directory (RegisterCredentialProviderPlugins, exec.LookPath).
 func named(config *kubeletconfig.CredentialProviderConfig) error {
 	for _, p := range config.Providers {
 		if p.Name == "" {

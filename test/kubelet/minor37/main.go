@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Question is what a kubelet is started with, on which machine. A line of the input is one of them in JSON.
+// Question is a kubelet's input and its machine. A line of the program's input is one question in JSON.
 type Question struct {
 	// Config is the content of the file that --config names.
 	Config string `json:"config"`
@@ -21,20 +21,20 @@ type Question struct {
 	Machine             Machine `json:"machine"`
 }
 
-// Machine is what a kubelet finds out about its machine.
+// Machine is what a kubelet detects on its machine.
 type Machine struct {
 	CPUs        int    `json:"cpus"`
 	NUMANodes   int    `json:"numaNodes"`
 	MemoryBytes uint64 `json:"memoryBytes"`
 	// CgroupVersion is 1 or 2.
 	CgroupVersion int `json:"cgroupVersion"`
-	// Swap says that the machine swaps.
+	// Swap reports whether the machine swaps.
 	Swap bool `json:"swap,omitempty"`
 }
 
-// Answer is what the kubelet makes of a question; a line of the output is one of them, in the order of the questions.
+// Answer is the kubelet's answer to a question. A line of the output is one answer, in the order of the questions.
 type Answer struct {
-	// Refused is why the kubelet would end, empty if it would start.
+	// Refused is why the kubelet would end. It is empty if it would start.
 	Refused string `json:"refused,omitempty"`
 	// By is the step of the start that refuses.
 	By string `json:"by,omitempty"`
