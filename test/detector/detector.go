@@ -1,13 +1,12 @@
-// Package detector says which tests the race detector has nothing to look for in.
+// Package detector marks tests in which the race detector cannot find more than in others.
 //
-// Under the detector a test takes five to ten times as long. One that goes through every case of something in the
-// goroutines that the other tests have too would take minutes there, and find nothing that they do not. Only tests
-// import the package.
+// Under the detector a test takes five to ten times as long. A test that tries every case with the same goroutines as other tests
+// would take minutes there, and find nothing new. Only tests import the package.
 package detector
 
 import "testing"
 
-// Skip leaves a test out of a run under the race detector.
+// Skip skips a test in a run under the race detector.
 func Skip(t testing.TB) {
 	t.Helper()
 	if enabled {

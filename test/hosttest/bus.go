@@ -10,26 +10,25 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
-// Bus is a connection to a systemd that does what a test says.
+// Bus is a connection to a fake systemd that a test controls.
 type Bus struct {
 	mu    sync.Mutex
 	calls []string
-	// Units are the properties of each unit by its name, of all interfaces together; those of systemd itself are
-	// under "manager".
+	// Units are the properties of each unit by its name, of all interfaces together; those of systemd itself are under "manager".
 	Units map[string]map[string]any
-	// OnJob, if any, decides what becomes of a job; "" leaves it without a result.
+	// OnJob, if not nil, returns the result of a job; "" leaves it without a result.
 	OnJob func(method, unit string) (string, error)
-	// OnRun, if any, runs commands and returns the job's result; without it they are all done.
+	// OnRun, if not nil, runs commands and returns the job's result; otherwise they all succeed.
 	OnRun   func(commands [][]string) string
 	results []chan<- string // of the jobs
 	closed  int
-	// Gone is closed when the connection is to end.
+	// Gone is closed to end the connection.
 	Gone chan struct{}
-	// Err is that of every question.
+	// Err is the error of every call.
 	Err error
 }
 
-// NewBus returns a connection to a systemd without units, whose jobs are all done at once.
+// NewBus returns a connection to a systemd without units, whose jobs all succeed at once.
 func NewBus() *Bus {
 	return &Bus{Units: map[string]map[string]any{}, Gone: make(chan struct{})}
 }
@@ -41,7 +40,7 @@ func (f *Bus) note(call string) error {
 	return f.Err
 }
 
-// Seen is what was asked for so far.
+// Seen returns the requests so far.
 func (f *Bus) Seen() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,12 +144,12 @@ func (f *Bus) Properties(_ context.Context, object, iface string, names ...strin
 	return asked, f.Err
 }
 
-// Set gives a unit a state.
+// Set sets a unit's state.
 func (f *Bus) Set(unit, active, sub string) {
 	f.Put(unit, map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub})
 }
 
-// Put gives a unit other properties.
+// Put sets a unit's properties.
 func (f *Bus) Put(unit string, properties map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -167,14 +166,14 @@ func (f *Bus) Close() {
 	f.closed++
 }
 
-// Closed is how often it was closed.
+// Closed returns how often it was closed.
 func (f *Bus) Closed() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.closed
 }
 
-// Systemd is systemd at the other end of the given connections: each until it is gone, then the next. Nobody shows its journal.
+// Systemd is systemd at the other end of the given connections: each until it is gone, then the next. Its journal is unavailable.
 func Systemd(conns ...systemd.Bus) *systemd.Manager {
 	return Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) { return nil, false, nil }, conns...)
 }

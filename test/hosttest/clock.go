@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Began is when time begins in a bubble of testing/synctest. A server or a process that is started outside of one is
-// waited for by no clock: time stands still until it answers, and then goes on to the next delay or deadline at once.
-// So no test here waits, or fails because the machine is busy.
+// Began is the first moment in a bubble of testing/synctest. If a server or a process was started outside of the bubble, no clock
+// waits for it: time stands still until it answers, and then jumps to the next delay or deadline. So no test here waits, or fails
+// because the machine is busy.
 var Began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Timed is a context whose time is over when the test says so. It is for what hangs in a system call, at which a
-// bubble's time stands still for good.
+// Timed is a context whose deadline passes when the test says so. It is for code that hangs in a system call, during which a
+// bubble's time stands still for ever.
 type Timed struct {
 	context.Context
 	once sync.Once
@@ -34,11 +34,11 @@ func (c *Timed) Err() error {
 	}
 }
 
-// Pause is a moment, in steps of 10 µs, in which what was begun usually gets as far as to wait. No test needs that it does,
-// or that it takes no longer: it makes one order of things more likely than another, where all are to end alike.
+// Pause waits a moment, in steps of 10 µs, in which started work usually begins to wait. No test depends on it: it only makes one
+// order of events more likely than another, and all orders must end alike.
 func Pause(steps int) { time.Sleep(time.Duration(steps) * 10 * time.Microsecond) }
 
-// Eventually wants something to become so, however long that takes.
+// Eventually waits until a condition is true, without a time limit.
 func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for tries := 0; !is(); tries++ {

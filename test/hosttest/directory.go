@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TempDir is like t.TempDir, but in memory where the machine allows it. A node in it takes few megabytes and syncs each
-// of its files, and a disk that others use takes a hundred times as long for that.
+// TempDir is like t.TempDir, but in memory if possible. A node in it needs few megabytes and syncs each of its files, which takes a
+// hundred times as long on a busy disk.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "slipway-")

@@ -1,5 +1,5 @@
-// Package hosttest is what the tests of internal/host, and of the packages that it is made of, have in common: a systemd
-// that does what a test says, a context whose time the test ends, and what is wanted of an error.
+// Package hosttest is shared by the tests of internal/host and of its parts: a fake systemd that a test controls, a context whose
+// deadline the test controls, and checks of errors.
 package hosttest
 
 import (
@@ -15,7 +15,7 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// WantError wants an error that says all of the texts.
+// WantError checks that an error contains all texts.
 func WantError(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	if err == nil {

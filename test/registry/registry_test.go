@@ -21,10 +21,10 @@ const (
 	repository   = "aks/packages/kubernetes/kubelet"
 )
 
-// kubelet is the file that a node wants, and other that of another machine.
+// kubelet is the file that a node wants, and other is for another kind of machine.
 var kubelet, other = bytes.Repeat([]byte("kubelet for amd64\n"), 40_000), []byte("kubelet for arm64")
 
-// filled is a server with an index for two platforms, by the tag v1, and one of another platform alone, by arm64.
+// filled is a server with an index for two platforms, by the tag v1, and one for only another platform, by arm64.
 func filled(t *testing.T) *server {
 	s := newServer(t)
 	config := s.blob(repository, emptyType, []byte("{}"))
@@ -48,7 +48,7 @@ func filled(t *testing.T) *server {
 	return s
 }
 
-// wanted is how a node asks the registry for a tag.
+// wanted is a node's request for a tag.
 func (s *server) wanted(tag string) fetch.Request {
 	return fetch.Request{
 		From:     []string{s.Host + "/" + repository + ":" + tag},
@@ -80,7 +80,7 @@ func file(t *testing.T, holds []byte) *os.File {
 	return f
 }
 
-// A node with an identity gets its file, and goes on with one that it has begun.
+// A node with an identity gets its file, and continues a download that it has begun.
 func TestIdentityGetsFile(t *testing.T) {
 	s := filled(t)
 	for _, actions := range [][]string{nil, {"read"}} {
@@ -98,7 +98,7 @@ func TestIdentityGetsFile(t *testing.T) {
 	}
 }
 
-// A registry that lets everybody in needs no identity.
+// A registry that accepts every client needs no identity.
 func TestEverybodyGetsFile(t *testing.T) {
 	s := filled(t)
 	s.Anonymous = true
@@ -108,7 +108,7 @@ func TestEverybodyGetsFile(t *testing.T) {
 	}
 }
 
-// What a registry does not have, or not for this node, ends at once, and says why.
+// If a registry does not have a file, or not for this node, the request ends at once, with the reason.
 func TestRefusals(t *testing.T) {
 	s := filled(t)
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/distribution/distribution/v3/configuration"
-	_ "github.com/distribution/distribution/v3/registry/auth/token" // the authentication that the configuration names
+	_ "github.com/distribution/distribution/v3/registry/auth/token" // the authentication in the configuration
 	"github.com/distribution/distribution/v3/registry/handlers"
 	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory" // its storage
 	"github.com/sirupsen/logrus"
@@ -35,7 +35,7 @@ const (
 	keyID  = "key"
 )
 
-// server is a registry behind the part of one of Azure's that lets somebody in.
+// server is a registry behind the access control of an Azure registry.
 type server struct {
 	*fakecloud.AzureRegistry
 	t    *testing.T
@@ -107,7 +107,7 @@ func encoded(document any) []byte {
 	return data
 }
 
-// descriptor names content of a repository's.
+// descriptor identifies a repository's content.
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hang is after how long a process that does not go on is given up.
+// hang is the time after which the test fails if a process does not continue.
 const hang = 2 * time.Minute
 
 // process is the agent, which stops before each rename.
@@ -24,20 +24,21 @@ type process struct {
 	cmd     *exec.Cmd
 	reached *bufio.Reader
 	goOn    *os.File
-	// streams are the other ends of its output: of standard output and standard error, or a terminal's one.
+	// streams are the other ends of its output: of standard output and standard error, or of a
+	// terminal.
 	streams []*stream
 	closed  []*os.File
-	// hung ends a process that does not go on.
+	// hung ends a process that does not continue.
 	hung *time.Timer
 }
 
-// stream is the reader of an output.
+// stream reads an output.
 type stream struct {
-	// end is this side's, and inner the process's, as long as somebody has to hold it.
+	// end is this side's file, and inner the process's, as long as one of them must stay open.
 	end, inner *os.File
-	// full says that nothing is read, and that there is no room.
+	// full means that the test does not read, and that the buffer is full.
 	full bool
-	// text is what has been read; done is closed when nothing is read any more.
+	// text is what was read; done is closed when the test has stopped reading.
 	text bytes.Buffer
 	done chan struct{}
 }
@@ -140,26 +141,26 @@ func (s *stream) read() {
 	_, _ = io.Copy(&s.text, s.end)
 }
 
-// close ends the reader: what is written from now on finds nobody.
+// close ends the reader: later writes fail.
 func (s *stream) close() {
 	s.inner.Close()
 	s.end.Close()
 }
 
-// stop reads no more.
+// stop stops reading.
 func (s *stream) stop() {
 	_ = s.end.SetReadDeadline(time.Unix(1, 0))
 	<-s.done
 }
 
-// resume reads again.
+// resume starts reading again.
 func (s *stream) resume() {
 	_ = s.end.SetReadDeadline(time.Time{})
 	s.done = make(chan struct{})
 	go s.read()
 }
 
-// resume reads again from what has been filled.
+// resume starts reading the filled streams again.
 func (p *process) resume() {
 	for _, s := range p.streams {
 		if s.full {
@@ -169,11 +170,11 @@ func (p *process) resume() {
 	}
 }
 
-// fill stops reading, and leaves no room for a single byte more.
+// fill stops reading, and fills the buffer to the last byte.
 func (s *stream) fill() error {
 	s.stop()
 	s.full = true
-	// By a description of its own: whether the process's one blocks is not changed.
+	// It uses a separate file description, so that the process's own one keeps its blocking mode.
 	full, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", s.inner.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -191,23 +192,23 @@ func (s *stream) fill() error {
 	return nil
 }
 
-// next waits for the next rename, and returns it; none once the process has ended.
+// next waits for the next rename, and returns it. It returns false if the process has ended.
 func (p *process) next() (string, bool) {
 	line, err := p.reached.ReadString('\n')
 	return line, err == nil
 }
 
-// proceed lets the process do the rename at which it stands.
+// proceed lets the process do the rename before which it has stopped.
 func (p *process) proceed() { _, _ = p.goOn.Write([]byte{0}) }
 
-// end waits for the process's end, and returns its exit code and what it printed.
+// end waits for the process's end, and returns its exit code and output.
 func (p *process) end() (code int, text string, err error) {
 	defer p.hung.Stop()
 	err = p.cmd.Wait()
 	for _, s := range p.streams {
 		s.inner.Close()
 		if p.cmd.Stdin != nil {
-			s.stop() // a terminal that nobody has open is no end of file
+			s.stop() // a terminal that no process has open does not report the end of the file
 		}
 		<-s.done
 		s.end.Close()

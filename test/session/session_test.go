@@ -29,7 +29,7 @@ var (
 	seed = flag.Uint64("seed", rand.Uint64(), "choose the renames by `N`")
 )
 
-// some is at how many renames an event happens in a short run.
+// some is how many renames of a short run get an event.
 const some = 4
 
 // program is the agent, with its gate.
@@ -57,11 +57,11 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// event is what happens to a run.
+// event is something that happens to a run.
 type event struct {
 	name string
 	how  joined
-	// harmless says that the run goes on as if nothing had happened.
+	// harmless means that the run continues as if nothing had happened.
 	harmless bool
 	happen   func(p *process) error
 }
@@ -104,21 +104,21 @@ var events = []event{
 	{"both full", byPipes, true, func(p *process) error { return errors.Join(p.streams[0].fill(), p.streams[1].fill()) }},
 }
 
-// scenario is a run, and how the machine is before it and after it.
+// scenario is a run, and the machine before it and after it.
 type scenario struct {
 	name string
-	// before is a directory as it is before the run.
+	// before is a directory with the state before the run.
 	before string
 	args   []string
-	// was and want are the machine before it, and after it where nothing happens.
+	// was and want are the machine before it, and after an undisturbed run.
 	was, want tree
-	// renames is how many there are.
+	// renames is their number.
 	renames int
 	// number is the generation that it makes.
 	number int
 }
 
-// scenarios are a first provisioning, and a change of what it has made.
+// scenarios are a first provisioning, and a change of its result.
 func scenarios(t *testing.T) []*scenario {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func scenarios(t *testing.T) []*scenario {
 	return []*scenario{first, second}
 }
 
-// learn makes the run in a directory with nothing in between.
+// learn makes an undisturbed run in a directory.
 func (s *scenario) learn(t *testing.T, root string) {
 	t.Helper()
 	if err := duplicate(s.before, root); err != nil {
@@ -211,7 +211,8 @@ func TestNothingOfASessionEndsARun(t *testing.T) {
 	}
 }
 
-// survives lets an event happen at a rename, and wants what the package promises. It returns the exit code.
+// survives lets an event happen at a rename, and checks the package's promises. It returns the exit
+// code.
 func (s *scenario) survives(e event, n int, root string) (int, error) {
 	if err := duplicate(s.before, root); err != nil {
 		return 0, err
@@ -222,7 +223,7 @@ func (s *scenario) survives(e event, n int, root string) (int, error) {
 			err = e.happen(p)
 		}
 		if at == s.renames-1 {
-			p.resume() // when all is published, it is printed
+			p.resume() // the output comes after the publication
 		}
 		return err
 	})
@@ -246,7 +247,7 @@ func (s *scenario) survives(e event, n int, root string) (int, error) {
 	return code, now.equal(s.want)
 }
 
-// settled wants what a run ended with to be published, and true.
+// settled checks that the result of a run is published, and true.
 func (s *scenario) settled(root string, code int) error {
 	now, err := snapshot(root)
 	if err != nil {
@@ -283,7 +284,7 @@ func (s *scenario) settled(root string, code int) error {
 		}
 		return now.equal(s.want)
 	case s.number == 1:
-		return nil // the first provisioning has nothing to go back to
+		return nil // the first provisioning has no earlier generation
 	case last.Restored != s.number-1 || current.Outcome != generation.Good || current.Restores != s.number-1:
 		return fmt.Errorf("generation %d is %s, and %d is said to be restored", current.Number, current.Outcome, last.Restored)
 	}
@@ -304,10 +305,10 @@ func generations(root string) ([]generation.Entry, error) {
 	return store.Entries(), nil
 }
 
-// tree is what is below a directory, by path, without what the agent records.
+// tree is the files below a directory, by path, without the agent's records.
 type tree map[string]string
 
-// records are what differs from run to run.
+// records are the paths that differ between runs.
 var records = []string{"/run", "/var/log", "/var/lib/slipway"}
 
 func snapshot(root string) (tree, error) {

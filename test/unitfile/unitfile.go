@@ -1,4 +1,4 @@
-// Package unitfile reads units and environment files as systemd does, no more of it than a plan writes: src/basic/env-file.c,
+// Package unitfile parses units and environment files as systemd does, as far as a plan needs it: src/basic/env-file.c,
 // src/basic/extract-word.c and src/basic/env-util.c of systemd 255. Only tests call it.
 package unitfile
 
@@ -29,15 +29,15 @@ const (
 	commentEscaped
 )
 
-// environmentReader reads an EnvironmentFile= byte by byte.
+// environmentReader parses an EnvironmentFile= byte by byte.
 type environmentReader struct {
 	variables   map[string]string
 	name, value strings.Builder
 	state       int
-	trailing    int // where blanks at the value's end begin; -1 where there are none
+	trailing    int // where blanks at the value's end begin; -1 without such blanks
 }
 
-// Environment reads an EnvironmentFile=.
+// Environment parses an EnvironmentFile=.
 func Environment(content string) map[string]string {
 	r := &environmentReader{variables: make(map[string]string), trailing: -1}
 	for i := range len(content) {
@@ -69,7 +69,7 @@ func (r *environmentReader) push() {
 	r.state, r.trailing = beforeName, -1
 }
 
-// outside takes a byte of a name, or of a comment.
+// outside handles a byte of a name, or of a comment.
 func (r *environmentReader) outside(c byte) {
 	switch {
 	case r.state == commentEscaped:
@@ -91,7 +91,7 @@ func (r *environmentReader) outside(c byte) {
 	}
 }
 
-// plain takes a byte of a value that is not quoted.
+// plain handles a byte of an unquoted value.
 func (r *environmentReader) plain(c byte) {
 	switch {
 	case r.state == escaped:
@@ -118,7 +118,7 @@ func (r *environmentReader) plain(c byte) {
 	}
 }
 
-// quoted takes a byte of a value within quotes.
+// quoted handles a byte of a value within quotes.
 func (r *environmentReader) quoted(c byte) {
 	switch {
 	case r.state == doubleEscaped:
@@ -139,8 +139,8 @@ func (r *environmentReader) quoted(c byte) {
 	}
 }
 
-// Words splits at blanks, as systemd splits a variable that is a word of its own: quotes join,
-// and a backslash makes what follows plain, within quotes of either kind too.
+// Words splits a text at blanks, as systemd splits a variable that is a whole word: quotes join, and a backslash makes the next
+// character literal, also within quotes of either kind.
 func Words(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -182,7 +182,7 @@ func Words(s string) ([]string, error) {
 	return words, nil
 }
 
-// Settings are a unit file's or drop-in's settings in their order, continued lines joined.
+// Settings returns a unit file's or drop-in's settings in their order, with continued lines joined.
 func Settings(content string) [][2]string {
 	var list [][2]string
 	content = strings.ReplaceAll(content, "\\\n", " ")
@@ -197,7 +197,7 @@ func Settings(content string) [][2]string {
 	return list
 }
 
-// expand replaces the variables of a command line, and the doubled dollars.
+// expand replaces the variables in a command line, and doubled dollars.
 func expand(line []string, variables map[string]string) ([]string, error) {
 	var argv []string
 	for _, w := range line {
@@ -217,7 +217,7 @@ func expand(line []string, variables map[string]string) ([]string, error) {
 	return argv, nil
 }
 
-// Command is the command line of a service as systemd makes it of a plan's files, with the variables that the service has.
+// Command returns the command line of a service as systemd makes it from a plan's files, and the service's variables.
 func Command(p resource.Plan, service string) (argv []string, variables map[string]string, err error) {
 	files, links := make(map[string]string), make(map[string]string)
 	for _, r := range p.Resources {
@@ -255,7 +255,7 @@ func Command(p resource.Plan, service string) (argv []string, variables map[stri
 		}
 	}
 	for _, path := range environment {
-		maps.Copy(variables, Environment(files[cmp.Or(links[path], path)])) // which come after Environment=
+		maps.Copy(variables, Environment(files[cmp.Or(links[path], path)])) // they come after Environment=
 	}
 	line, err := Words(strings.ReplaceAll(start, "%%", "%"))
 	if err != nil {

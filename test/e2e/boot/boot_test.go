@@ -40,7 +40,7 @@ func timeline(exec, ready float64, more ...scenario.Event) []scenario.Event {
 	return append(more, scenario.Event{Name: kubeletExec, At: exec}, scenario.Event{Name: nodeReady, At: ready})
 }
 
-// given is the event that all variants have, whoever waits for the address.
+// given is the event that all variants have, independently of the program that waits for the address.
 func given(at float64) scenario.Event { return scenario.Event{Name: "address given", At: at} }
 
 func TestMeasure(t *testing.T) {
@@ -75,14 +75,14 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("row %d is %q, want %q", i, row, want[i])
 		}
 	}
-	// Of what only one of both has seen there is no difference.
+	// An event that only one of two has seen has no difference.
 	if rows := AgainstFloor(results).Rows; len(rows) != 1 || !slices.Equal(rows[0], []string{script, nothing, "+7.5", "+30.0", nothing, nothing, "+29.0"}) {
 		t.Errorf("against the floor: %q", rows)
 	}
 	if rows := AgainstFloor(results[:1]).Rows; len(rows) > 0 {
 		t.Errorf("without a floor: %q", rows)
 	}
-	// The founding figures count from the kernel's start; a variant has the first event of a moment that it has seen.
+	// The founding figures count from the kernel's start; a variant has the first event that it has seen of a moment.
 	results[0].Timeline = append(results[0].Timeline, scenario.Event{Name: kernelStart, At: 1}, scenario.Event{Name: "script start", At: 30},
 		scenario.Event{Name: "cloud-init final done", At: 45})
 	found := Founding(results)
@@ -99,7 +99,7 @@ func TestTimelines(t *testing.T) {
 		summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(41, 52)}),
 		summarise(scenario.Case{Name: floor}, [][]scenario.Event{timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), timeline(12, 26), timeline(11, 22)}),
 	}
-	// What half of the runs only have seen is no part of the timeline.
+	// An event that only half of the runs have seen is not in the timeline.
 	rows := Timelines(results).Rows
 	if len(rows) != 2 || !slices.Equal(rows[0], []string{kubeletExec, "41.0", "11.0"}) {
 		t.Errorf("the timelines are %q", rows)
@@ -142,7 +142,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// documents are those that the tables are written into, in a directory.
+// documents are those for the tables, in a directory.
 type documents struct{ boot, readme string }
 
 func (d documents) write(t *testing.T, dir string) {
@@ -192,7 +192,7 @@ func TestFillDocuments(t *testing.T) {
 		}
 	}
 	documents{tables + rest, summary}.write(t, dir)
-	for range 2 { // the second time there is something to replace
+	for range 2 { // the second time there is a text to replace
 		if err := FillDocuments(dir, results, day); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestFillDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsAgree holds that README's figures are those of docs/boot.md.
+// TestDocumentsAgree checks that README's figures are those of docs/boot.md.
 func TestDocumentsAgree(t *testing.T) {
 	have := readDocuments(t, repo)
 	between := func(text, mark string) []string {

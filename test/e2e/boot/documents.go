@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and
-// "<!-- end of boot table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last say
-// when that was measured, and how often. Both documents are filled in, or none.
+// FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and "<!-- end of boot
+// table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last include the date of the
+// measurement and the number of runs. It changes both documents or none.
 func FillDocuments(repo string, results []Result, measured time.Time) error {
 	type part struct{ mark, text string }
 	documents := []struct {
@@ -49,7 +49,7 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 	return nil
 }
 
-// measuredOn says when results were measured, and how many runs of each variant there were.
+// measuredOn describes when results were measured, and how many runs each variant had.
 func measuredOn(measured time.Time, results []Result) string {
 	most := 0
 	for _, r := range results {

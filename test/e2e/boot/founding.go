@@ -10,9 +10,9 @@ import (
 // kernelStart is the event from which the founding figures count.
 const kernelStart = "kernel"
 
-// founding is a boot of an AKS node as its node controller's README has it (AgentBaker, aks-node-controller/README.md,
-// "Extracting Provision Status": an example of what provision-wait prints). A moment is in seconds after the kernel's
-// start; of ours it is the first of the events that a variant has.
+// founding is a boot of an AKS node according to the README of its node controller (AgentBaker, aks-node-controller/README.md,
+// "Extracting Provision Status": an example of provision-wait's output). A moment is in seconds after the kernel's start; for our
+// variants it is the first of the events that a variant has.
 var founding = []struct {
 	event  string
 	after  float64
@@ -28,8 +28,7 @@ var founding = []struct {
 	{"provisioning done", 51, []string{"agent done", "cloud-init final done"}},
 }
 
-// Founding has a row for each moment of the founding figures, and a column for each variant: seconds after the kernel's
-// start.
+// Founding has a row for each moment of the founding figures, and a column for each variant: seconds after the kernel's start.
 func Founding(results []Result) Table {
 	t := Table{Head: []string{"seconds after the kernel's start", "AKS, on hardware"}}
 	for _, r := range results {

@@ -13,26 +13,26 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// The events that a boot is measured by.
+// The events that measure a boot.
 const (
 	kubeletExec = "kubelet exec"
 	nodeReady   = "Node Ready"
 )
 
-// Result is what came of all runs of a variant.
+// Result is the result of all runs of a variant.
 type Result struct {
 	Variant string `json:"variant"`
 	About   string `json:"about"`
-	// KubeletExec and Ready are seconds since QEMU was started.
+	// KubeletExec and Ready are in seconds since QEMU's start.
 	KubeletExec Spread `json:"kubeletExec"`
 	Ready       Spread `json:"ready"`
 	// Timeline has the medians of all events that most runs have seen.
 	Timeline []scenario.Event `json:"timeline"`
-	// Runs are the timelines of all runs that ended in a node.
+	// Runs are the timelines of all runs that gave a node.
 	Runs [][]scenario.Event `json:"runs"`
 }
 
-// Spread is a median, and the least and the greatest.
+// Spread is a median, a minimum and a maximum.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -42,8 +42,8 @@ type Spread struct {
 // Run runs a case, as scenario's runner does.
 type Run func(ctx context.Context, c scenario.Case) scenario.Outcome
 
-// Measure runs every variant as often as runs says, in turns, and reports each run on progress. A run that
-// does not end in a node is an error, and no part of the results.
+// Measure runs every variant runs times, in turns, and reports each run on progress. A run without a node is an error, and is not
+// in the results.
 func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, progress io.Writer) ([]Result, error) {
 	timelines := make([][][]scenario.Event, len(variants))
 	var failures []error
@@ -73,17 +73,17 @@ func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, p
 	return results, errors.Join(failures...)
 }
 
-// keepFailed moves what a failed run has left to where the next run of the variant does not write over it.
+// keepFailed moves a failed run's files to a path that the variant's next run does not overwrite.
 func keepFailed(out string, round int) (string, error) {
 	kept := fmt.Sprintf("%s-failed-%d", out, round)
 	err := errors.Join(os.RemoveAll(kept), os.Rename(out, kept))
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil // nothing was left
+		return out, nil // the run left no files
 	}
 	return kept, err
 }
 
-// summarise puts a variant's runs together.
+// summarise merges a variant's runs.
 func summarise(variant scenario.Case, timelines [][]scenario.Event) Result {
 	result := Result{Variant: variant.Name, About: variant.About, Runs: timelines}
 	times := make(map[string][]float64)
@@ -102,7 +102,7 @@ func summarise(variant scenario.Case, timelines [][]scenario.Event) Result {
 	return result
 }
 
-// spreadOf is the spread of some values; of none it is zero.
+// spreadOf is the spread of some values. Without values it is zero.
 func spreadOf(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{}

@@ -17,7 +17,7 @@ type Table struct {
 	Rows [][]string
 }
 
-// nothing is what stands where there is no value.
+// nothing replaces a missing value.
 const nothing = "–"
 
 // Summary has a row for each variant.
@@ -35,7 +35,7 @@ func (s Spread) String() string {
 	return fmt.Sprintf("%s (%.1f..%.1f)", seconds(s.Median), s.Min, s.Max)
 }
 
-// ratio is how a variant's time compares with another's.
+// ratio compares a variant's time with another's.
 func ratio(results []Result, r Result, with string) string {
 	i := slices.IndexFunc(results, func(other Result) bool { return other.Variant == with })
 	if i < 0 || results[i].Ready.Median == 0 {
@@ -44,7 +44,7 @@ func ratio(results []Result, r Result, with string) string {
 	return fmt.Sprintf("%.2f", r.Ready.Median/results[i].Ready.Median)
 }
 
-// short are the variants that a reader sees who wants one figure: the usual way, Slipway's own, and the floor.
+// short are the variants for a reader who wants one figure: the usual way, Slipway's own, and the floor.
 var short = []string{script, "boothook", "azure", "ec2", "nocloud", floor}
 
 // few are the results of these.
@@ -61,13 +61,13 @@ func Short(results []Result) Table {
 	return t
 }
 
-// seconds is a time as a table has it.
+// seconds is a time in a table's format.
 func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
 
-// phases are the events that a node's way is divided by, in their order; all variants have each.
+// phases are the events that divide a node's way, in their order; all variants have each.
 var phases = []string{"containerd ready", "address given", kubeletExec, "certificate issued", "Node registered", nodeReady}
 
-// AgainstFloor has a row for each variant but the floor: how much later each phase ends than the floor's.
+// AgainstFloor has a row for each variant except the floor: how much later each phase ends than the floor's.
 func AgainstFloor(results []Result) Table {
 	t := Table{Head: append([]string{"seconds after the floor's"}, phases...)}
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Variant == floor })
@@ -92,7 +92,7 @@ func AgainstFloor(results []Result) Table {
 	return t
 }
 
-// Timelines has a row for each event, and a column for each variant: the seconds since QEMU was started.
+// Timelines has a row for each event, and a column for each variant: the seconds since QEMU's start.
 func Timelines(results []Result) Table {
 	t := Table{Head: []string{"seconds since QEMU start"}}
 	type row struct {
@@ -130,7 +130,7 @@ func meanOf(results []Result, event string) float64 {
 	return sum / max(n, 1)
 }
 
-// Markdown is the table as a document has it.
+// Markdown formats the table for a document.
 func (t Table) Markdown() string {
 	var out strings.Builder
 	line := func(cells []string) { out.WriteString("| " + strings.Join(cells, " | ") + " |\n") }

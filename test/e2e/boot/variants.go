@@ -1,9 +1,8 @@
-// Package boot measures how long a machine takes from its power button to a Ready node, by each of the ways in
-// which a contract can come to it: one image, one shape of machine, one contract.
+// Package boot measures how long a machine takes from its power button to a Ready node, for each way to deliver a contract: with
+// one image, one shape of machine and one contract.
 //
-// Each way is a case in variants, which does nothing but boot and wait. The runs are interleaved, so that a
-// machine that grows slower or faster meanwhile does so for all. The package starts no machine itself:
-// scenario's runner does. test/e2e/cmd/e2e calls it.
+// Each way is a case in variants, which only boots and waits. The runs are interleaved, so that a change of the test machine's
+// speed affects all. The package starts no machine itself: scenario's runner does. test/e2e/cmd/e2e calls it.
 package boot
 
 import (
@@ -21,7 +20,7 @@ const (
 	floor  = "floor"
 )
 
-// Variants are the names of all, in the order in which they are shown.
+// Variants are the names of all variants, in the order of the tables.
 var Variants = []string{script, "boothook", "azure", "userdata", "ec2", "nocloud", "agentless", floor, "floor-online"}
 
 // Load reads the named variants, or all, from the repository.

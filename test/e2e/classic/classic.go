@@ -1,10 +1,9 @@
-// Package classic makes a node without Slipway, as AKS's scripts do: cloud-init writes shell scripts, and its
-// last stage runs them. It is what Slipway is measured against, and so as quick as such scripts can be: the
-// steps are those that AKS's take on every node of this kind, no step sleeps unless it fails, and what would
-// need a program that the image lacks is done by the shell itself.
+// Package classic makes a node without Slipway, as AKS's scripts do: cloud-init writes shell scripts, and its last stage runs them.
+// Slipway is measured against it, so it is as quick as such scripts can be: the steps are those of AKS's scripts on every node of
+// this kind, no step sleeps unless it fails, and the shell itself does the work of programs that the image lacks.
 //
-// The files that the scripts write are those of a tree that Slipway has provisioned, but for Slipway's own
-// units. The package runs nothing. test/e2e/scenario calls it.
+// The files that the scripts write are those of a tree that Slipway has provisioned, except for Slipway's own units. The package
+// runs nothing. test/e2e/scenario calls it.
 package classic
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// StartPath is the file that is written when the scripts begin.
+// StartPath is the file that the scripts write first.
 const StartPath = "/var/log/azure/aks/provision.started"
 
 // Node is what a machine must have to be a node.
@@ -26,28 +25,27 @@ type Node struct {
 	Files       []File
 	Directories []string
 	Modules     []string
-	// Kubelet is the path of the kubelet of the wanted version.
+	// Kubelet is the path of the kubelet in the wanted version.
 	Kubelet string
 }
 
-// File is a file of root's.
+// File is a file that belongs to root.
 type File struct {
 	Path    string
 	Mode    fs.FileMode
 	Content []byte
 }
 
-// kubeletLink is what the kubelet's unit starts.
+// kubeletLink is the program in the kubelet's unit.
 const kubeletLink = "/opt/bin/kubelet"
 
-// leftOut are the beginnings of the paths of what AKS's scripts do not write.
+// leftOut are the prefixes of paths that AKS's scripts do not write.
 var leftOut = []string{
 	"/etc/hostname", // cloud-init's
 	"/etc/systemd/system/slipway-",
 }
 
-// Read takes a node from a tree that Slipway has provisioned from nothing: all that its status says it has
-// made there.
+// Read reads a node from a tree that Slipway has provisioned from an empty one: all files in its status.
 func Read(root string) (*Node, error) {
 	document, err := os.ReadFile(filepath.Join(root, "var/lib/slipway/status.json"))
 	if err != nil {

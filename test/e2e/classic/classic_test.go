@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// tree makes one as the agent leaves it: files with their modes, the kubelet's link, and a status.
+// tree is a tree as the agent leaves it: files with their modes, the kubelet's link, and a status.
 func tree(t *testing.T, files map[string]os.FileMode, more ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -104,7 +104,7 @@ func TestScriptsWriteTheFiles(t *testing.T) {
 			t.Errorf("%s is no script: %v: %s", name, err, out)
 		}
 	}
-	// The steps are for a machine; what they write with is not.
+	// The steps are for a machine; the functions that write files are not.
 	functions, _, found := strings.Cut(written["provision.sh"], steps)
 	if !found {
 		t.Fatal("the script has no steps")

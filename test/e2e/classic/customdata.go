@@ -18,11 +18,10 @@ var steps string
 //go:embed start.sh
 var start string
 
-// scriptDir is where AKS's nodes have their scripts.
+// scriptDir is the directory of the scripts on AKS's nodes.
 const scriptDir = "/opt/azure/containers/"
 
-// writers are the functions that write the node's files, each with the beginnings of the paths of those that
-// it writes. The longest that fits is taken.
+// writers are the functions that write the node's files, each with the prefixes of its files' paths. The longest match counts.
 var writers = []struct {
 	function string
 	prefixes []string
@@ -49,8 +48,8 @@ func writerOf(path string) string {
 	return function
 }
 
-// CustomData is a cloud-config that writes the scripts and has cloud-init's last stage run them. The API
-// server is an IPv4 address, at port 443.
+// CustomData is a cloud-config that writes the scripts and makes cloud-init's last stage run them. The API server is an IPv4
+// address, at port 443.
 func CustomData(node *Node, apiServer string) ([]byte, error) {
 	script, err := provision(node, apiServer)
 	if err != nil {
@@ -73,7 +72,7 @@ func CustomData(node *Node, apiServer string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// pack compresses a file as cloud-init's write_files takes it.
+// pack compresses a file for cloud-init's write_files.
 func pack(content string) (string, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

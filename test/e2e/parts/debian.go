@@ -34,7 +34,7 @@ func (s *Store) Kernel(ctx context.Context) (string, error) {
 	})
 }
 
-// arrangeKernel takes what is needed out of the unpacked package.
+// arrangeKernel copies the needed files from the unpacked package.
 func arrangeKernel(dir, unpacked string) error {
 	kernels, err := filepath.Glob(filepath.Join(unpacked, "boot", "vmlinuz-*"))
 	if err != nil || len(kernels) != 1 {
@@ -57,7 +57,7 @@ func arrangeKernel(dir, unpacked string) error {
 
 // unpackPackage downloads a Debian package and unpacks it below a directory.
 func unpackPackage(ctx context.Context, name, scratch, into string) error {
-	// apt drops its privileges for a download, and a directory of root's is no place for it.
+	// apt drops its privileges for a download, and then cannot write to root's directory.
 	if err := run(ctx, scratch, nil, "apt-get", "-o", "APT::Sandbox::User=root", "download", name); err != nil {
 		return err
 	}
@@ -108,5 +108,5 @@ func (s *Store) DebianContainerd(ctx context.Context) (string, error) {
 	})
 }
 
-// containerdBinaries are what a node needs of containerd.
+// containerdBinaries are the programs of containerd that a node needs.
 var containerdBinaries = []string{"containerd", "containerd-shim-runc-v2", "ctr"}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kubernetesFlags give the programs their version; without them they say v0.0.0.
+// kubernetesFlags set the programs' version; without them it is v0.0.0.
 var kubernetesFlags = strings.Join([]string{
 	"-X k8s.io/component-base/version.gitVersion=v" + Kubernetes,
 	"-X k8s.io/component-base/version.gitMajor=1",
@@ -47,7 +47,7 @@ func (s *Store) CoreDNS(ctx context.Context) (string, error) {
 	return s.modules(ctx, "coredns", "github.com/coredns/coredns v"+CoreDNS, "", ".")
 }
 
-// onDemand are programs that few cases take, and that take long to build.
+// onDemand are programs that few cases need, and that take long to build.
 var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"aws-iam-authenticator":   (*Store).authenticator,
 	"ecr-credential-provider": (*Store).ecrProvider,
@@ -58,7 +58,7 @@ var onDemand = map[string]func(*Store, context.Context) (string, error){
 	PauseArchive:              (*Store).pauseArchive,
 }
 
-// Program returns a directory with a program that not every case takes, under its name.
+// Program returns a directory with a program that only some cases need, under its name.
 func (s *Store) Program(ctx context.Context, name string) (string, error) {
 	build := onDemand[name]
 	if build == nil {
@@ -77,19 +77,18 @@ func (s *Store) ecrProvider(ctx context.Context) (string, error) {
 	return s.modules(ctx, "ecrprovider", "k8s.io/cloud-provider-aws v"+CloudProviderAWS, "")
 }
 
-// kubeadm returns a directory with kubeadm. It has a module beside that of the control plane's programs, so that it alone is made
-// again when it changes.
+// kubeadm returns a directory with kubeadm. It has a separate module beside that of the control plane's programs, so that only
+// kubeadm is rebuilt when it changes.
 func (s *Store) kubeadm(ctx context.Context) (string, error) {
 	return s.modules(ctx, "kubeadm", "k8s.io/kubernetes v"+Kubernetes, kubernetesFlags)
 }
 
-// ignitionFlags say its version, and that the machines have no SELinux, as distributions say it (Ignition:
-// internal/distro/distro.go).
+// ignitionFlags set its version, and that the machines have no SELinux, as distributions do (Ignition: internal/distro/distro.go).
 const ignitionFlags = "-s -w -X github.com/coreos/ignition/v2/internal/version.Raw=v" + Ignition +
 	" -X github.com/coreos/ignition/v2/internal/distro.selinuxRelabel=false"
 
-// ignition returns a directory with Ignition, under the name "ignition". It is the one program here that needs a C compiler,
-// and a library that tells file systems apart, of which the test's machine may have no headers.
+// ignition returns a directory with Ignition, under the name "ignition". It is the only program here that needs a C compiler, and a
+// library that detects file systems, whose headers the test's machine may lack.
 func (s *Store) ignition(ctx context.Context) (string, error) {
 	source, err := s.pinned("ignition", "github.com/coreos/ignition/v2 v"+Ignition)
 	if err != nil {
@@ -120,8 +119,8 @@ func (s *Store) ignition(ctx context.Context) (string, error) {
 	})
 }
 
-// karpenter returns a directory with the core of Karpenter and Slipway's provider in one program. It is not kept: it is made of
-// what the repository has, and Go's own cache is enough.
+// karpenter returns a directory with the core of Karpenter and Slipway's provider in one program. It is not cached here, because it
+// consists of the repository's code, and Go's own cache is enough.
 func (s *Store) karpenter(ctx context.Context) (string, error) {
 	return s.karpenterAs(ctx, "karpenter")
 }
@@ -131,8 +130,8 @@ func (s *Store) newerKarpenter(ctx context.Context) (string, error) {
 	return s.karpenterAs(ctx, "karpenter-newer")
 }
 
-// karpenterAs builds the program under a name, which is also its version. It needs a newer Go than the rest of the repository, which
-// go fetches itself where it is told that it may.
+// karpenterAs builds the program under a name, which is also its version. It needs a newer Go than the rest of the repository.
+// GOTOOLCHAIN=auto lets go download that.
 func (s *Store) karpenterAs(ctx context.Context, name string) (string, error) {
 	dir := filepath.Join(s.Dir, "bin")
 	flags := "-s -w -X main.version=" + name + " -X github.com/slipway-dev/slipway/internal/cli.Version=" + name
@@ -141,7 +140,7 @@ func (s *Store) karpenterAs(ctx context.Context, name string) (string, error) {
 		"go", "build", "-trimpath", "-ldflags", flags, "-o", filepath.Join(dir, name), "./cmd/karpenter")
 }
 
-// modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.
+// modules builds packages of one of the modules below test/e2e/modules. Without packages, it builds the module's tools.
 func (s *Store) modules(ctx context.Context, name, pin, flags string, packages ...string) (string, error) {
 	source, err := s.pinned(name, pin)
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *Store) modules(ctx context.Context, name, pin, flags string, packages .
 	})
 }
 
-// pinned is the directory of one of the modules below test/e2e/modules, which must require what versions.go says.
+// pinned is the directory of one of the modules below test/e2e/modules, which must require the version in versions.go.
 func (s *Store) pinned(name, pin string) (string, error) {
 	source := filepath.Join(s.Repo, "test", "e2e", "modules", name)
 	mod := filepath.Join(source, "go.mod")
@@ -180,9 +179,8 @@ func goBuild(ctx context.Context, source, into, flags string, packages ...string
 	return run(ctx, source, []string{"CGO_ENABLED=0", "GOFLAGS=-buildvcs=false"}, append(argv, packages...)...)
 }
 
-// Agent builds what is tested, slipway and slipway-node, as they are delivered: with the Makefile's own flags, since a
-// program of other flags is another program. It is not cached here, Go's own cache is enough; the directory is the
-// caller's.
+// Agent builds the programs under test, slipway and slipway-node, as they are delivered: with the Makefile's own flags, because
+// other flags give another program. It is not cached here, because Go's own cache is enough; the directory is the caller's.
 func (s *Store) Agent(ctx context.Context, into string) error {
 	return run(ctx, s.Repo, []string{"GOFLAGS=-buildvcs=false"}, "make", "build", "BIN="+into, "VERSION=e2e")
 }

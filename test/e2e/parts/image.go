@@ -20,10 +20,10 @@ const (
 	ContainerdDebian = "1.6"
 )
 
-// diskSize is how large a node's disk is; the file is sparse.
+// diskSize is the size of a node's disk; the file is sparse.
 const diskSize = "4G"
 
-// imageInputs are the parts that an image is made of.
+// imageInputs are the parts of an image.
 type imageInputs struct {
 	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, files, units, base string
 	containerdVersion                                                                                string
@@ -32,7 +32,7 @@ type imageInputs struct {
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
 // at versioned paths, a component manifest, enabled units, the base phase of a contract applied, images in
 // the container runtime's store.
-// agent is the slipway-node that it holds, runtime one of the kinds of containerd.
+// agent is the image's slipway-node, runtime its kind of containerd.
 func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error) {
 	in := imageInputs{agent: agent, files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
 		units: filepath.Join(s.Repo, "dist", "systemd"), base: filepath.Join(s.Repo, "test", "e2e", "image", "base", bases[runtime])}
@@ -63,7 +63,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	})
 }
 
-// makeImage lays out the node's files and makes a disk of them.
+// makeImage writes the node's files and makes a disk of them.
 func makeImage(ctx context.Context, dir string, in imageInputs) error {
 	root := filepath.Join(dir, "root")
 	if err := os.Mkdir(root, 0o755); err != nil {
@@ -92,7 +92,7 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 	if err := run(ctx, dir, nil, "cp", "-r", "--no-target-directory", "--remove-destination", in.files, root); err != nil {
 		return err
 	}
-	// The units are those that are shipped; whoever wants the watcher starts it.
+	// The units are the delivered ones; a case that needs the watcher starts it.
 	units := filepath.Join(root, "etc", "systemd", "system")
 	if err := run(ctx, dir, nil, "cp", "-r", "--no-target-directory", in.units, units); err != nil {
 		return err
@@ -117,7 +117,7 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 	return run(ctx, dir, nil, "mkfs.ext4", "-q", "-F", "-L", "root", "-d", root, disk, diskSize)
 }
 
-// installBinaries puts the components in their places, and returns the manifest of them.
+// installBinaries copies the components to their paths, and returns their manifest.
 func installBinaries(root string, in imageInputs) ([]components.Component, error) {
 	runc, err := packageVersion(root, "runc")
 	if err != nil {
@@ -187,8 +187,7 @@ func writeManifest(root string, list []components.Component) error {
 	return os.WriteFile(filepath.Join(root, components.Path), append(document, '\n'), 0o644)
 }
 
-// masked are units that a node has no use for: each costs a process at every boot, or starts one later that
-// a test does not expect.
+// masked are units that a node does not need: each costs a process at every boot, or starts one later that a test does not expect.
 var masked = []string{
 	"apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
 	"systemd-binfmt.service", "proc-sys-fs-binfmt_misc.automount",
@@ -200,21 +199,21 @@ var masked = []string{
 	"getty@tty1.service", "serial-getty@ttyS0.service",
 }
 
-// maskedGenerators are systemd's generators for which an image of one file system has no use: each is a process
-// before the first unit is loaded.
+// maskedGenerators are systemd's generators that an image with one file system does not need: each is a process before the first
+// unit is loaded.
 var maskedGenerators = []string{
 	"systemd-cryptsetup-generator", "systemd-gpt-auto-generator", "systemd-hibernate-resume-generator",
 	"systemd-integritysetup-generator", "systemd-rc-local-generator", "systemd-run-generator",
 	"systemd-system-update-generator", "systemd-sysv-generator", "systemd-veritysetup-generator",
 }
 
-// disabled are links by which packages enable their units. A case that wants such a unit brings the link in its files.
+// disabled are links with which packages enable their units. A case that needs such a unit has the link in its files.
 var disabled = []string{
 	"sysinit.target.wants/systemd-resolved.service", "multi-user.target.wants/systemd-resolved.service",
 	"dbus-org.freedesktop.resolve1.service",
 }
 
-// furnish makes the links and empty files that an image has.
+// furnish makes an image's links and empty files.
 func furnish(root string) error {
 	for _, dir := range []string{"opt/azure/containers", "var/log/azure", "etc/systemd/system/multi-user.target.wants"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
@@ -256,8 +255,8 @@ func furnish(root string) error {
 	}
 	for name, content := range map[string]string{
 		"opt/azure/vhd-install.complete": "",
-		// Where it says "uninitialized", systemd goes through all presets at the first boot (machine-id(5)), which
-		// takes seconds; an image has its units enabled already.
+		// If it contains "uninitialized", systemd applies all presets at the first boot (machine-id(5)), which takes seconds; an
+		// image has its units enabled already.
 		"etc/machine-id": "",
 		"etc/hostname":   "localhost\n",
 	} {

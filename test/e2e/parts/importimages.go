@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// importImages fills the store of the container runtime of an image, with that runtime itself, as
-// an image build does. It runs in a mount namespace of its own, so nothing stays mounted.
+// importImages fills the store of an image's container runtime, with that runtime itself, as an
+// image build does. It runs in a separate mount namespace, so nothing stays mounted.
 func importImages(ctx context.Context, scratch, root string, in imageInputs) error {
-	// The daemon dies with the thread that started it, so that is kept.
+	// The daemon dies with the thread that started it, so this goroutine keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

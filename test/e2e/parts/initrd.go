@@ -18,9 +18,9 @@ var initrdModules = []string{
 	"cdrom", "isofs", "crc-itu-t", "udf", "failover", "net_failover", "virtio_net",
 }
 
-// initrdScript is the initrd's own init. It says "no root" on the console where the disk is not
-// readable, which the test looks for. Where it is told to, it first says "held" and waits for the time of day on
-// the second serial port: the test keeps the machine as it is then, and lets it go on with another disk.
+// initrdScript is the initrd's own init. If the disk is unreadable, it prints "no root" on the console, which the test looks for.
+// With E2E_HOLD it first prints "held" and waits for the time of day on the second serial port: the test saves the machine in that
+// state, and continues it with another disk.
 const initrdScript = `#!/bin/busybox sh
 /bin/busybox mount -t devtmpfs dev /dev
 if [ "$E2E_HOLD" ]; then
@@ -69,7 +69,7 @@ func moduleList(tree string) string {
 	return b.String()
 }
 
-// fillInitrd lays out the initrd's files.
+// fillInitrd writes the initrd's files.
 func fillInitrd(kernel, tree string) error {
 	for _, dir := range []string{"bin", "dev", "root", "modules"} {
 		if err := os.MkdirAll(filepath.Join(tree, dir), 0o755); err != nil {
@@ -110,7 +110,7 @@ func fillInitrd(kernel, tree string) error {
 	return os.WriteFile(filepath.Join(tree, "modules", "order"), []byte(order.String()), 0o644)
 }
 
-// copyFile copies a file; a file that is there is replaced.
+// copyFile copies a file, and replaces an existing one.
 func copyFile(from, to string, mode fs.FileMode) error {
 	content, err := os.ReadFile(from)
 	if err != nil {

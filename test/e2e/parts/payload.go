@@ -12,7 +12,7 @@ import (
 	"runtime"
 )
 
-// payload returns a directory with the images that pods are made of, payload.tar.
+// payload returns a directory with the images of pods, payload.tar.
 func (s *Store) Payload(ctx context.Context) (string, error) {
 	source := filepath.Join(s.Repo, "test", "e2e", "cmd", "payload")
 	return s.part(ctx, recipe{
@@ -36,7 +36,7 @@ func (s *Store) Payload(ctx context.Context) (string, error) {
 	})
 }
 
-// pauseArchive returns a directory with the archive of the sandbox image that EKS's images have beside containerd's store.
+// pauseArchive returns a directory with the archive of the sandbox image, which EKS's images have beside containerd's store.
 func (s *Store) pauseArchive(ctx context.Context) (string, error) {
 	payload, err := s.Payload(ctx)
 	if err != nil {
@@ -59,10 +59,10 @@ func (s *Store) pauseArchive(ctx context.Context) (string, error) {
 	})
 }
 
-// PauseArchive is the name by which a case asks for that archive, and by which the facts have it.
+// PauseArchive is the archive's name in a case and in the facts.
 const PauseArchive = "pause"
 
-// BootstrapClient returns a directory with what stands in for AKS's client for attested identities.
+// BootstrapClient returns a directory with a replacement for AKS's client for attested identities.
 func (s *Store) BootstrapClient(ctx context.Context) (string, error) {
 	return s.part(ctx, recipe{
 		name:   bootstrapClient,
@@ -101,7 +101,7 @@ func tarOf(files ...tarFile) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// imageArchive is an image of one program, in the format of "docker save".
+// imageArchive is an image with one program, in the format of "docker save".
 func imageArchive(name string, program []byte) ([]byte, error) {
 	layer, err := tarOf(tarFile{"payload", 0o755, program})
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package parts makes what the machines of the end-to-end test are made of: the kernel, the root
-// file system, Kubernetes, etcd, containerd, the CNI plug-ins, the images and the node's disk.
+// Package parts builds the parts of the end-to-end test's machines: the kernel, the root file system, Kubernetes, etcd, containerd,
+// the CNI plug-ins, the images and the node's disk.
 //
-// Every part is kept in a cache, in a directory named after a digest of all that went into it; a
-// part that is there is not made again. The package starts no machine; those that others have started and
-// saved are kept by it. test/e2e/cmd/e2e and test/e2e/scenario call it.
+// Every part is cached, in a directory that is named after a digest of all its inputs; a cached part is not built again. The
+// package starts no machine, but it stores machines that others have started and saved. test/e2e/cmd/e2e and test/e2e/scenario call
+// it.
 package parts
 
 import (
@@ -23,30 +23,30 @@ import (
 
 // Store is the cache of parts.
 type Store struct {
-	// Dir is where the parts are kept.
+	// Dir is the directory of the parts.
 	Dir string
 	// Repo is the root of the repository.
 	Repo string
 	Log  *slog.Logger
 }
 
-// recipe says how a part is made, and from what.
+// recipe is how a part is built, and its inputs.
 type recipe struct {
 	name string
-	// inputs are all that decides what comes out.
+	// inputs are all values that affect the result.
 	inputs []string
-	// files are read, and their names and contents are inputs; a directory stands for all below it.
+	// files are read, and their names and contents are inputs; a directory means all files below it.
 	files []string
 	// make fills the directory.
 	make func(ctx context.Context, dir string) error
-	// last, if any, is the file that make writes last. A part whose files name the directory that they are in is made
-	// where it stays, and is whole when this file is there.
+	// last, if not empty, is the file that make writes last. Then the part's files name their own directory, so it is built in its
+	// final directory, and is complete when this file exists.
 	last string
 }
 
-// Machine returns a directory with a saved machine, and makes it where it is missing. inputs are all that decides what
-// comes out, but for QEMU's version, which decides as well; last is the file that fill writes last. A saved machine
-// names its own disk, so that the directory cannot be moved.
+// Machine returns a directory with a saved machine, and makes it if it is missing. inputs are all values that affect the result,
+// except QEMU's version, which also does; last is the file that fill writes last. A saved machine names its own disk, so that the
+// directory cannot be moved.
 func (s *Store) Machine(ctx context.Context, name, last string, inputs []string, fill func(ctx context.Context, dir string) error) (string, error) {
 	version, err := exec.CommandContext(ctx, "qemu-system-x86_64", "--version").Output()
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) Machine(ctx context.Context, name, last string, inputs []string,
 	return s.part(ctx, recipe{name: name, inputs: append(inputs, string(version)), make: fill, last: last})
 }
 
-// part returns the directory of a part, and makes it where it is missing.
+// part returns the directory of a part, and builds it if it is missing.
 func (s *Store) part(ctx context.Context, r recipe) (string, error) {
 	key, err := r.key()
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) part(ctx context.Context, r recipe) (string, error) {
 	return dir, nil
 }
 
-// makeAside makes a part in a directory beside its own, and gives it its name when it is whole.
+// makeAside builds a part in a temporary directory, and renames it when it is complete.
 func (s *Store) makeAside(ctx context.Context, r recipe, dir string, keyLen int) error {
 	scratch := dir + ".new"
 	if err := os.RemoveAll(scratch); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) makeAside(ctx context.Context, r recipe, dir string, keyLen int)
 	return os.Rename(scratch, dir)
 }
 
-// makeInPlace makes a part where it stays. What a run that died has left there is removed first, with the older ones.
+// makeInPlace builds a part in its final directory. It first removes the remains of a dead run, together with older ones.
 func (s *Store) makeInPlace(ctx context.Context, r recipe, dir string, keyLen int) error {
 	if err := s.forget(r.name, keyLen); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *Store) makeInPlace(ctx context.Context, r recipe, dir string, keyLen in
 	return r.make(ctx, dir)
 }
 
-// forget removes what recipes of the same name made.
+// forget removes the results of recipes with the same name.
 func (s *Store) forget(name string, keyLen int) error {
 	old, err := filepath.Glob(filepath.Join(s.Dir, name+"-"+strings.Repeat("?", keyLen)))
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Store) forget(name string, keyLen int) error {
 	return nil
 }
 
-// key is a digest of all that goes in.
+// key is a digest of all inputs.
 func (r *recipe) key() (string, error) {
 	sum := sha256.New()
 	for _, input := range r.inputs {
@@ -154,7 +154,7 @@ func (r *recipe) key() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], nil
 }
 
-// run runs a program quietly; when it fails, its last words are in the error.
+// run runs a program quietly. If it fails, the error has the end of its output.
 func run(ctx context.Context, dir string, env []string, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir

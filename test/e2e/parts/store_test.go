@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A part is made once for its inputs, and takes the place of one of others; of one that could not be made nothing counts,
-// wherever it was made.
+// A part is built once for its inputs, and replaces one with other inputs. A part whose build failed does not count, in either kind
+// of directory.
 func TestPart(t *testing.T) {
 	for _, last := range []string{"", "last"} {
 		s := &Store{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// InstallTools installs the packages that the test needs where one of them is missing.
+// InstallTools installs the test's packages if one of them is missing.
 func (s *Store) InstallTools(ctx context.Context) error {
 	var missing []string
 	for _, program := range slices.Sorted(maps.Keys(tools)) {

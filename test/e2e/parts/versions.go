@@ -1,17 +1,17 @@
 package parts
 
-// What the machines are made of, in one place. What is built from Go modules is pinned in
-// test/e2e/modules/*/go.mod; the versions here are read from there and checked against these.
+// The versions of the machines' parts. test/e2e/modules/*/go.mod pins those that are built from Go
+// modules; these versions are checked against them.
 const (
 	// Suite is the Debian release of the nodes.
 	Suite = "bookworm"
-	// KernelPackage is Debian's kernel for clouds; the release that it stands for is the archive's.
+	// KernelPackage is Debian's kernel for clouds; the archive decides the release.
 	KernelPackage = "linux-image-cloud-amd64"
 	// Kubernetes is the version of the control plane, of kubectl and of the kubelet.
 	Kubernetes = "1.36.3"
 	// Etcd is the version of etcd.
 	Etcd = "3.6.16"
-	// Containerd is the version of the containerd that is built.
+	// Containerd is the version of the built containerd.
 	Containerd = "2.2.9"
 	// CNI is the version of the CNI plug-ins.
 	CNI = "1.9.1"
@@ -23,15 +23,15 @@ const (
 	CloudProviderAWS = "1.36.2"
 	// Ignition is the version of Ignition.
 	Ignition = "2.22.0"
-	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.
+	// Pause is the name of the sandbox image, which is also the image that answers HTTP.
 	Pause = "slipway.test/payload:1"
-	// AKSPause is the name by which a launch template for AKS has the sandbox image, as AKS's images have it.
+	// AKSPause is the sandbox image's name in a launch template for AKS, as in AKS's images.
 	AKSPause = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
-	// EKSPause is the name by which EKS's images have it.
+	// EKSPause is its name in EKS's images.
 	EKSPause = "localhost/kubernetes/pause:latest"
 )
 
-// tools are the packages that the test needs on the machine it runs on, by a program of each.
+// tools are the packages that the test needs on its own machine, by a program of each.
 var tools = map[string]string{
 	"qemu-system-x86_64": "qemu-system-x86",
 	"qemu-img":           "qemu-utils",
@@ -45,12 +45,12 @@ var tools = map[string]string{
 	"gcc":                "build-essential",
 }
 
-// firmware are packages without a program, that QEMU needs.
+// firmware are packages without a program that QEMU needs.
 var firmware = []string{"seabios", "ipxe-qemu"}
 
 // nodePackages are installed in the nodes' root file system.
 var nodePackages = []string{
 	"systemd", "systemd-sysv", "dbus", "udev", "kmod", "cloud-init", "iproute2", "iptables", "nftables",
 	"runc", "conntrack", "ethtool", "systemd-resolved", "socat", "ca-certificates", "procps", "netbase",
-	"curl", // a node without an agent asks its cloud with it
+	"curl", // a node without an agent sends requests to its cloud with it
 }

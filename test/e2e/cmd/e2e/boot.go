@@ -14,15 +14,15 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// bootOptions say what is measured, and where the results go.
+// bootOptions are what is measured, and where the results go.
 type bootOptions struct {
 	Runs     int
 	Variants []string
-	// Output is "text" or "json", for the standard output.
+	// Output is the format on standard output, "text" or "json".
 	Output string
-	// Markdown is a file that gets the tables, or empty.
+	// Markdown is a file for the tables. It may be empty.
 	Markdown string
-	// Docs has the repository's documents get them.
+	// Docs writes the tables into the repository's documents.
 	Docs bool
 	// Disk limits the machines' disk.
 	Disk lab.DiskLimits
@@ -91,7 +91,7 @@ func measureInside(ctx context.Context, args []string) error {
 	return errors.Join(failed, publish(s.Repo, s.Boot, results))
 }
 
-// publish prints the results, and writes them where they are wanted.
+// publish prints the results, and writes them to the requested files.
 func publish(repo string, options bootOptions, results []boot.Result) error {
 	if len(results) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// parseRun reads which cases to run.
+// parseRun parses the arguments that select cases.
 func parseRun(ctx context.Context, args []string) (scenario.Choice, error) {
 	var choice scenario.Choice
 	var since string
@@ -34,8 +34,8 @@ func parseRun(ctx context.Context, args []string) (scenario.Choice, error) {
 	return choice, err
 }
 
-// changedSince are the files of the repository, by their paths, that are not as they were in a commit: those that are not
-// committed yet, too. It is not nil.
+// changedSince are the files of the repository, by their paths, that differ from a commit, including uncommitted changes. It is
+// never nil.
 func changedSince(ctx context.Context, commit string) ([]string, error) {
 	files := []string{}
 	for _, args := range [][]string{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// repository is a git repository with two commits, and what is not committed yet. The test is in it.
+// repository is a git repository with two commits and uncommitted changes. The test runs in it.
 func repository(t *testing.T) (first string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,5 +1,5 @@
-// Command e2e boots virtual machines, lets Slipway make nodes of them, and watches them join a real
-// control plane. It needs root and Debian 12, and no more than it installs itself:
+// Command e2e boots virtual machines, lets Slipway make nodes of them, and checks that they join a
+// real control plane. It needs root and Debian 12; it installs everything else itself:
 //
 //	e2e run [CASE...]    run the named cases, or the core set; -h shows the flags
 //	e2e boot [FLAGS]     measure how long each way of booting a node takes; -h shows the flags

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// setup is all that the process in the sandbox needs to know.
+// setup is the input of the process in the sandbox.
 type setup struct {
 	Repo    string
 	Cases   []string
@@ -29,11 +29,11 @@ type setup struct {
 	Boot    bootOptions
 }
 
-// startTime bounds the lab's start and the measuring boot, before which it is not known how fast the machine is.
+// startTime limits the lab's start and the measuring boot, before which the machine's speed is unknown.
 const startTime = 20 * time.Minute
 
-// start starts the lab, whose state is in a directory, and measures how fast its machines are. It returns what runs cases
-// in it; what they keep is below out/e2e, in a directory. stop ends the lab, also one that has not come up.
+// start starts the lab, whose state is in dir, and measures the speed of its machines. It returns the runner of its cases, which
+// keep their files in a directory below out/e2e. stop ends the lab, also one that has not started completely.
 func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Runner, stop func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -55,10 +55,10 @@ func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Ru
 		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
 
-// cacheDir is where the parts are kept.
+// cacheDir is the directory of the parts.
 func cacheDir(repo string) string { return filepath.Join(repo, ".cache", "e2e") }
 
-// labDir is where a lab has its state that ends with the run.
+// labDir is the directory of a lab that ends with the run.
 func labDir(repo string) string { return filepath.Join(cacheDir(repo), "lab") }
 
 func logger() *slog.Logger {
@@ -72,7 +72,7 @@ func logger() *slog.Logger {
 	}))
 }
 
-// build makes all parts, with images of the given kinds of containerd, and of the programs that not every case takes the named ones.
+// build builds all parts: images with the given kinds of containerd, and the given programs of those that only some cases need.
 func build(ctx context.Context, containerds, programs []string) (setup, error) {
 	repo, err := os.Getwd()
 	if err != nil {
@@ -116,7 +116,7 @@ func build(ctx context.Context, containerds, programs []string) (setup, error) {
 	return s, nil
 }
 
-// alone keeps two runs apart, which would make parts and start a lab in the same directories.
+// alone prevents two runs at the same time, which would build parts and start a lab in the same directories.
 func alone() (unlock func(), err error) {
 	path := filepath.Join(".cache", "e2e", "lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -154,7 +154,7 @@ func outside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	// This comes first, so that what failed, and why, is the last that a long log shows.
+	// This comes first, so that a long log ends with the failures and their reasons.
 	fmt.Printf("%d of %d cases are left out\n", len(all)-len(cases), len(all))
 	for _, line := range left {
 		fmt.Println("  " + line)
@@ -162,7 +162,7 @@ func outside(ctx context.Context, args []string) error {
 	return sandboxed(ctx, "inside", cases, bootOptions{})
 }
 
-// sandboxed makes the parts that the cases need, and calls this program with a verb in a sandbox.
+// sandboxed builds the parts that the cases need, and calls this program with a verb in a sandbox.
 func sandboxed(ctx context.Context, verb string, cases []scenario.Case, options bootOptions) error {
 	var containerds, programs []string
 	for _, c := range cases {
@@ -198,7 +198,7 @@ func sandboxed(ctx context.Context, verb string, cases []scenario.Case, options 
 	return nil
 }
 
-// parseSetup reads what the process outside the sandbox has passed in.
+// parseSetup parses the input from the process outside the sandbox.
 func parseSetup(args []string) (setup, error) {
 	var s setup
 	if len(args) != 1 || !lab.Inside() {
@@ -238,7 +238,7 @@ func inside(ctx context.Context, args []string) error {
 	return report(outcomes)
 }
 
-// report prints what all cases came to.
+// report prints the results of all cases.
 func report(outcomes []scenario.Outcome) error {
 	var failed int
 	for _, o := range outcomes {

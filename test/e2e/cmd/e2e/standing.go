@@ -19,16 +19,16 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// standingCase is the case that brings up a standing lab's node.
+// standingCase is the case that makes a standing lab's node.
 const standingCase = "aks-custom-data"
 
-// standingDir is where a standing lab keeps its state.
+// standingDir is the directory of a standing lab's state.
 func standingDir(repo string) string { return filepath.Join(cacheDir(repo), "standing") }
 
-// processFile names the process that a standing lab is.
+// processFile names the process of a standing lab.
 func processFile(repo string) string { return filepath.Join(standingDir(repo) + "-process") }
 
-// standUp brings up a cluster with one node, and leaves it running.
+// standUp starts a cluster with one node, and leaves it running.
 func standUp(ctx context.Context) error {
 	s, err := build(ctx, []string{"2"}, nil)
 	if err != nil {
@@ -37,7 +37,7 @@ func standUp(ctx context.Context) error {
 	if running, err := standing(s.Repo); err != nil || running != 0 {
 		return errors.Join(err, fmt.Errorf("a lab is running already, as process %d: end it with lab-down", running))
 	}
-	// The sandbox has no way out, but for a socket that was opened outside.
+	// The only way out of the sandbox is a socket that was opened outside.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -86,14 +86,14 @@ func standUp(ctx context.Context) error {
 	return nil
 }
 
-// await returns all that is said, unless ctx is done before.
+// await reads until the end, unless ctx is done before.
 func await(ctx context.Context, from *os.File) (string, error) {
 	defer context.AfterFunc(ctx, func() { from.Close() })()
 	said, err := io.ReadAll(from)
 	return string(said), errors.Join(err, ctx.Err())
 }
 
-// stand is a standing lab, as its sandbox's first process: it ends when it is told to.
+// stand runs a standing lab, as its sandbox's first process, until a signal ends it.
 func stand(ctx context.Context, args []string) error {
 	var s setup
 	if len(args) != 2 || !lab.Inside() {
@@ -136,7 +136,7 @@ func stand(ctx context.Context, args []string) error {
 	return nil
 }
 
-// forward passes connections on to an address.
+// forward forwards connections to an address.
 func forward(listener net.Listener, to string) {
 	for {
 		in, err := listener.Accept()
@@ -173,14 +173,14 @@ func standDown(ctx context.Context, repo string) error {
 			return err
 		}
 		if ctx.Err() != nil || time.Since(begin) > 30*time.Second {
-			// Its sandbox's first process takes all others with it.
+			// The kernel ends all other processes with its sandbox's first one.
 			return syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 }
 
-// writeProcess notes which process a standing lab is: its number, and when it started, for numbers are
-// given out again.
+// writeProcess records a standing lab's process: its number, and its start time, because numbers
+// are reused.
 func writeProcess(repo string, pid int) error {
 	started, err := startOf(pid)
 	if err != nil {
@@ -189,7 +189,7 @@ func writeProcess(repo string, pid int) error {
 	return os.WriteFile(processFile(repo), fmt.Appendf(nil, "%d %s\n", pid, started), 0o644)
 }
 
-// standing returns the number of the process that a standing lab is, or 0.
+// standing returns the process number of a standing lab, or 0.
 func standing(repo string) (int, error) {
 	text, err := os.ReadFile(processFile(repo))
 	if errors.Is(err, os.ErrNotExist) {
@@ -209,7 +209,7 @@ func standing(repo string) (int, error) {
 	return pid, nil
 }
 
-// startOf reports when a process started, in the kernel's ticks; a dead one's start is none.
+// startOf returns a process's start time, in the kernel's ticks. It returns "" for a dead process.
 func startOf(pid int) (string, error) {
 	file, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -220,7 +220,8 @@ func startOf(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The name, in parentheses, may hold anything. State follows it, and the start is 19 after that.
+	// The name, in parentheses, may contain any character. State follows it, and the start is 19
+	// after that.
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
 	if len(fields) < 20 || fields[0] == "Z" {
 		return "", fmt.Errorf("process %d has ended", pid)

@@ -23,7 +23,7 @@ func TestStandingProcess(t *testing.T) {
 	if pid, err := standing(repo); pid != os.Getpid() || err != nil {
 		t.Errorf("the lab is process %d, %v, want %d", pid, err, os.Getpid())
 	}
-	// The number has been given to another process.
+	// Another process has the number now.
 	note, err := os.ReadFile(processFile(repo))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
-// Command payload is the one program of the test's container images. Without arguments it is the
-// sandbox: it waits until it is told to end. "serve ADDRESS" answers HTTP with its host name, and
-// "say WORD" prints a word, for kubectl exec. It is static, and runs in an image that holds nothing
-// else. test/e2e/parts builds it.
+// Command payload is the only program in the test's container images. Without arguments it is the
+// sandbox: it waits until a signal ends it. "serve ADDRESS" answers HTTP with its host name, and
+// "say WORD" prints a word, for kubectl exec. It is static, and runs in an image without other
+// files. test/e2e/parts builds it.
 package main
 
 import (
@@ -39,7 +39,7 @@ func serve(address string) int {
 	return 1
 }
 
-// wait is the sandbox's whole life: it adopts orphans, and ends when it is told to.
+// wait runs the sandbox: it adopts orphans, and ends on a signal.
 func wait() {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGCHLD)

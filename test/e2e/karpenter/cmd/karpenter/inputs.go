@@ -17,8 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// refreshOf reads what the provider knows of its cluster from a stream of objects, again and again. Version is the cluster's, in place of
-// the objects'; settings is the ConfigMap in the namespace default that goes before theirs. Both may be empty.
+// refreshOf reads the provider's inputs from a stream of objects, repeatedly. Version is the cluster's version, which replaces the
+// objects'. settings is a ConfigMap in the namespace default whose settings win over theirs. Both may be empty.
 func refreshOf(objects, version, settings string) *karpenter.Refresh {
 	return &karpenter.Refresh{
 		ConfigMap: types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: settings},
@@ -42,7 +42,8 @@ func refreshOf(objects, version, settings string) *karpenter.Refresh {
 	}
 }
 
-// objectOf is the object of a kind, and of several the last, which a case has added; nil where there is no such object.
+// objectOf returns the object of a kind. If a case has added another one, the last counts. It returns nil if there is no such
+// object.
 func objectOf(objects, kind string) ([]byte, error) {
 	data, err := os.ReadFile(objects)
 	if err != nil {
@@ -61,7 +62,7 @@ func objectOf(objects, kind string) ([]byte, error) {
 	return last, nil
 }
 
-// readObject reads the object of a kind; nil where there is no such object.
+// readObject reads the object of a kind, or returns nil.
 func readObject[T any](objects, kind string, read func([]byte) (*T, []nodeconfig.Problem)) (*T, error) {
 	part, err := objectOf(objects, kind)
 	if err != nil || part == nil {
@@ -90,7 +91,7 @@ func readTypes(in *karpenter.Inputs, path string) error {
 	return nil
 }
 
-// readManifest says of all images that they have what a manifest says; of none where there is no file.
+// readManifest uses one manifest for all images. Without a file, the manifests stay unknown.
 func readManifest(in *karpenter.Inputs, path string) error {
 	if path == "" || in.Images == nil {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 )
 
-// define makes Karpenter's kinds and the class known to the cluster, and waits until they are.
+// define creates Karpenter's kinds and the class in the cluster, and waits until the cluster knows
+// them.
 func define(ctx context.Context) error {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {

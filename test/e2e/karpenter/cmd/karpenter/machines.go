@@ -16,15 +16,15 @@ import (
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 )
 
-// machines asks the lab for machines.
+// machines requests machines from the lab.
 type machines struct{ client *http.Client }
 
 var _ karpenter.Machines = (*machines)(nil)
 
-// requestTime bounds a request: the lab answers at once, and boots later.
+// requestTime limits a request: the lab answers at once, and boots later.
 const requestTime = time.Minute
 
-// newMachines asks at a socket.
+// newMachines sends requests to a socket.
 func newMachines(socket string) *machines {
 	return &machines{&http.Client{Timeout: requestTime, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -33,7 +33,7 @@ func newMachines(socket string) *machines {
 	}}}
 }
 
-// call makes a request, and decodes the answer where there is to be one.
+// call sends a request, and decodes the answer if out is not nil.
 func (m *machines) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -65,7 +65,7 @@ func (m *machines) call(ctx context.Context, method, path string, in, out any) e
 	return json.NewDecoder(answer.Body).Decode(out)
 }
 
-// launchRequest is what a machine is started with, as the lab reads it.
+// launchRequest is the request to start a machine, as the lab reads it.
 type launchRequest struct {
 	karpenter.Machine
 	UserData string
@@ -84,18 +84,18 @@ func requestOf(l karpenter.Launch) launchRequest {
 // place is a machine's path.
 func place(id string) string { return "/machines/" + url.PathEscape(path.Base(id)) }
 
-// Start asks for a machine.
+// Start requests a machine.
 func (m *machines) Start(ctx context.Context, l karpenter.Launch) (*karpenter.Machine, error) {
 	started := new(karpenter.Machine)
 	return started, m.call(ctx, http.MethodPost, "/machines", requestOf(l), started)
 }
 
-// Update has a machine changed.
+// Update changes a machine.
 func (m *machines) Update(ctx context.Context, id string, l karpenter.Launch) error {
 	return m.call(ctx, http.MethodPut, place(id), requestOf(l), nil)
 }
 
-// Stop has a machine stopped.
+// Stop stops a machine.
 func (m *machines) Stop(ctx context.Context, id string) error {
 	return m.call(ctx, http.MethodDelete, place(id), nil, nil)
 }

@@ -1,16 +1,16 @@
-// Command karpenter is the core of Karpenter, as it is, with Slipway's provider. The end-to-end suite runs it beside the lab's
-// cluster, and answers it as a cloud of machines (package test/e2e/scenario). It refuses nothing and decides nothing itself.
+// Command karpenter is the unchanged core of Karpenter with Slipway's provider. The end-to-end suite runs it beside the lab's
+// cluster, and answers it as a cloud of machines (package test/e2e/scenario). It decides nothing itself.
 //
-// Karpenter's own flags are its flags. What it needs besides comes in the environment:
+// Karpenter's own flags are its flags. Its other inputs come from the environment:
 //
 //	KUBECONFIG              the cluster, as its administrator
-//	E2E_MACHINES            the socket at which the machines are asked for
-//	E2E_OBJECTS             a stream of objects: settings, cluster and images; others are left out
+//	E2E_MACHINES            the socket for requests of machines
+//	E2E_OBJECTS             a stream of objects: settings, cluster and images; others are ignored
 //	E2E_INSTANCE_TYPES      the instance types, as "az vm list-skus" writes them
-//	E2E_TOKEN_GROUP         the group of whoever has a bootstrap token
+//	E2E_TOKEN_GROUP         the group of the users with a bootstrap token
 //	E2E_KUBERNETES_VERSION  the cluster's version, in place of the objects'; may be empty
-//	E2E_SETTINGS            a ConfigMap in the namespace default, whose settings go before those of the objects; may be empty
-//	E2E_MANIFEST            a file with what all images have; may be empty
+//	E2E_SETTINGS            a ConfigMap in the namespace default, whose settings win over those of the objects; may be empty
+//	E2E_MANIFEST            a file with the manifest of all images; may be empty
 //	E2E_SKIP_CHECK          "true" starts a machine although its image cannot do what the node needs
 package main
 
@@ -31,7 +31,7 @@ import (
 	"github.com/slipway-dev/slipway/launch/bootstraptoken"
 )
 
-// version is what the build says, and each start: a newer one must change no node.
+// version is set by the build. A newer one must change no node.
 var version = "none"
 
 func main() {
