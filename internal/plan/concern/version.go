@@ -30,6 +30,9 @@ const (
 	ConfigDropInsOn gate = 30
 	// ConfigDropInsWhole: from it on, the kubelet takes every field of a drop-in (kubernetes/kubernetes v1.32.0, the same function).
 	ConfigDropInsWhole gate = 32
+	// ThresholdsMerged: from it on, a kubelet can merge its default thresholds of eviction into those of its configuration
+	// (KubeletConfiguration, mergeDefaultEvictionSettings).
+	ThresholdsMerged gate = 33
 	// SandboxFlagGone: from it on, there is no --pod-infra-container-image (kubernetes/kubernetes#133779).
 	SandboxFlagGone gate = 35
 	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address

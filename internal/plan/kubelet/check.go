@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -58,11 +57,9 @@ func checkKubeletConfig(in *concern.Input, out *concern.Output) {
 	k := in.Config.Kubelet
 	checkManagedFields(in, out, at)
 	checkCgroupDriver(in, out, at+".cgroupDriver", k.Config["cgroupDriver"])
+	settings, _ := nodeconfig.Revealed(k.Config)
+	out.Add(kubeletapi.Twice(kubeletSettings(in, settings))...)
 	for i, flag := range k.Flags {
-		field := kubeletapi.FieldOf(in.Minor, flag.Name)
-		if value := kubeletsetting.Field(k, field); value != nil && field != "featureGates" && fmt.Sprint(value) != flag.Value {
-			out.Warn(nodeconfig.Dropped, at+"."+field, "is not used: the flag --%s wins over the configuration file", flag.Name)
-		}
 		if flag.Name == "cgroup-driver" {
 			checkCgroupDriver(in, out, document.IndexPath("$.kubelet.flags", i), flag.Value)
 		}
@@ -77,6 +74,55 @@ func checkKubeletConfig(in *concern.Input, out *concern.Output) {
 	if domain := kubeletsetting.Field(k, "clusterDomain"); domain != nil && domain != any(in.Config.Cluster.DNSDomain) && in.Config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.Family.Kubelet.ConfigDefaults {
 		out.Warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: %s names the domain", problem.Setting(at+".clusterDomain"))
 	}
+}
+
+// hardThresholds are the hard thresholds of eviction that a kubelet has by default (k8s.io/kubernetes v1.36.3
+// pkg/kubelet/eviction/defaults_linux.go).
+var hardThresholds = []string{"memory.available<100Mi", "nodefs.available<10%", "nodefs.inodesFree<5%", "imagefs.available<15%", "imagefs.inodesFree<5%"}
+
+// checkThresholds reports default thresholds that the contract turns off: where it gives one, a kubelet has no other, unless it is told to
+// merge them (KubeletConfiguration, evictionHard and mergeDefaultEvictionSettings, since Kubernetes 1.33).
+// The configuration without is what the kubelet has if the contract says nothing.
+func checkThresholds(in *concern.Input, out *concern.Output, without map[string]any) {
+	const flag, merges = "eviction-hard", "mergeDefaultEvictionSettings"
+	field := kubeletapi.FieldOf(in.Minor, flag)
+	given := items(kubeletsetting.Value(in.Config.Kubelet, flag, "", ""))
+	isFlag := len(given) > 0
+	usual := thresholdsOf(without[field])
+	if !isFlag {
+		own, _ := kubeletsetting.Field(in.Config.Kubelet, field).(map[string]any)
+		merged, isSet := in.Config.Kubelet.Config[merges]
+		if !isSet {
+			merged = without[merges]
+		}
+		if len(own) == 0 || merged == true {
+			return
+		}
+		given = append(thresholdsOf(own), usual...)
+	}
+	var lost []string
+	for _, threshold := range hardThresholds {
+		signal, _, _ := strings.Cut(threshold, "<")
+		isOf := func(given string) bool { name, _, _ := strings.Cut(given, "<"); return name == signal }
+		isUsual := len(usual) == 0 && !(in.Family.Kubelet.LeavesImages && strings.HasPrefix(signal, "imagefs.")) || slices.ContainsFunc(usual, isOf)
+		if isUsual && !slices.ContainsFunc(given, isOf) {
+			lost = append(lost, threshold)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	instead := "give these, too"
+	if !isFlag && in.Reached(concern.ThresholdsMerged) {
+		instead += ", or set " + merges
+	}
+	out.Warn(nodeconfig.Dropped, kubeletsetting.Path(in.Config.Kubelet, flag, field), "turns off the kubelet's other default thresholds: %s; %s", strings.Join(lost, ", "), instead)
+}
+
+// thresholdsOf are the signals of a configuration's thresholds.
+func thresholdsOf(thresholds any) []string {
+	fields, _ := thresholds.(map[string]any)
+	return slices.Collect(maps.Keys(fields))
 }
 
 // checkCgroupDriver wants a kubelet to have its container runtime's driver: with two, the pods of one are not

@@ -44,15 +44,18 @@ func planKubeletConfig(in *concern.Input, out *concern.Output) {
 		config = kubeletsetting.Merge(computed, config)
 	}
 	var defaults map[string]any
+	bare := computed
 	if in.Family.Kubelet.ConfigDefaults {
 		// What the contract says goes before what the host decides, which goes before what the cluster says, and that before Slipway's defaults.
 		defaults = defaultKubeletConfig(in)
 		for _, over := range []map[string]any{clusterDefaults(in, out), hostSettings(in), contractSettings(in), computed} {
 			defaults = kubeletsetting.Merge(defaults, over)
 		}
+		bare = defaults
 		config = kubeletsetting.Merge(defaults, config)
 		assumedResolver(in, out)
 	}
+	checkThresholds(in, out, bare)
 	checkClusterDNS(in, out, config)
 	if config == nil {
 		checkSettings(in, out, nil)
