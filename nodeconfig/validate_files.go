@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 // Limits of the author's own files and units: each generation keeps all of them.
@@ -247,8 +248,8 @@ func (v *validator) unit(u *Unit, at string) {
 
 // runs validates that a unit with content can be started and enabled.
 func (v *validator) runs(u *Unit, at string) {
-	oneshot := last(unitSettings(u.Content, "Service", "Type")) == "oneshot"
-	stays := slices.Contains([]string{"yes", "true", "on", "1", "y", "t"}, strings.ToLower(last(unitSettings(u.Content, "Service", "RemainAfterExit"))))
+	oneshot := last(unitfile.Values(u.Content, "Service", "Type")) == "oneshot"
+	stays := unitfile.IsOn(last(unitfile.Values(u.Content, "Service", "RemainAfterExit")))
 	if u.State == UnitStarted && oneshot && !stays {
 		v.vital(at+".state", "is Started, and the unit ends at once (Type=oneshot), so that it would be run at each comparison: "+
 			"add RemainAfterExit=yes to it, or say state: None and have a timer start it")
@@ -257,7 +258,7 @@ func (v *validator) runs(u *Unit, at string) {
 		return
 	}
 	for _, name := range []string{"Alias", "Also", "RequiredBy", "UpheldBy"} {
-		if len(wordsOf(unitSettings(u.Content, "Install", name))) > 0 {
+		if len(wordsOf(unitfile.Values(u.Content, "Install", name))) > 0 {
 			v.vital(at+".content", name+"= in [Install] is not applied; use WantedBy=")
 		}
 	}
@@ -309,13 +310,13 @@ func DropInPath(unit, dropIn string) string { return UnitPath(unit) + ".d/" + dr
 
 // checkUnitText returns what is wrong with a unit file or a drop-in: systemd ignores settings outside a section.
 func checkUnitText(content string) string {
-	lines := unitLines(content)
+	first := firstLine(content)
 	switch {
-	case len(lines) == 0:
+	case first == "":
 		return "is empty"
 	case len(content) > maxUnitBytes:
 		return fmt.Sprintf("has more than %d bytes", maxUnitBytes)
-	case !strings.HasPrefix(lines[0], "["):
+	case first[0] != '[':
 		return "must begin with a section, such as [Service]"
 	case strings.ContainsAny(content, "\r"):
 		return "has a carriage return; end lines with a line feed alone"

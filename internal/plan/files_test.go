@@ -72,18 +72,18 @@ func TestFiles(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	const service = "[Service]\nExecStart=/opt/app\n"
+	const service, dropIn = "[Service]\nExecStart=/opt/app\n", "[Service]\nNice=1\n"
 	c := ofUser(t, nil, []nodeconfig.Unit{
-		{Name: "app.service", Content: service + "[Install]\nWantedBy=b.target a.target", Enabled: true, DropIns: []nodeconfig.DropIn{{Name: "10-a.conf", Content: service}}},
+		{Name: "app.service", Content: service + "[Install]\nWantedBy=b.target a.target", Enabled: true, DropIns: []nodeconfig.DropIn{{Name: "10-a.conf", Content: dropIn}}},
 		{Name: "now.service", Content: service},
 		{Name: "timed.service", Content: service, State: nodeconfig.UnitNone},
 		{Name: "each@.service", Content: service},
 		{Name: "vendor.service", Enabled: true, State: nodeconfig.UnitStarted},
 		{Name: "later.service", Enabled: true},
-		{Name: "stopped.service", State: nodeconfig.UnitStopped, DropIns: []nodeconfig.DropIn{{Name: "10-a.conf", Content: service}}},
+		{Name: "stopped.service", State: nodeconfig.UnitStopped, DropIns: []nodeconfig.DropIn{{Name: "10-a.conf", Content: dropIn}}},
 		{Name: "disabled.service", State: nodeconfig.UnitDisabled},
 		{Name: "masked.service", State: nodeconfig.UnitMasked},
-		{Name: concern.KubeletUnit, DropIns: []nodeconfig.DropIn{{Name: "90-a.conf", Content: service}}},
+		{Name: concern.KubeletUnit, DropIns: []nodeconfig.DropIn{{Name: "90-a.conf", Content: dropIn}}},
 	})
 	p, problems := New(c, ubuntu(t))
 	if len(problems) > 0 {

@@ -40,6 +40,9 @@ func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []n
 			c.Plan(in, out)
 		}
 	}
+	checkUnits(in, out)
+	checkOverlays(in, out)
+	checkSysctls(in, out)
 	out.Reach(in)
 	out.Guard(in.Family.Paths.KubeletEnv, in.Joins())
 	out.Add(unread(in.Config)...)

@@ -1,5 +1,5 @@
-// Package unitfile parses units and environment files as systemd does, as far as a plan needs it: src/basic/env-file.c,
-// src/basic/extract-word.c and src/basic/env-util.c of systemd 255. Only tests call it.
+// Package unitfile reads units as systemd does, no more of it than a plan writes: src/basic/extract-word.c and src/basic/env-util.c of
+// systemd 255. Only tests call it.
 package unitfile
 
 import (
@@ -11,136 +11,13 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 const blank = " \t\n\r"
 
-// The states of an environmentReader.
-const (
-	beforeName = iota
-	inName
-	beforeValue
-	inValue
-	escaped
-	single
-	double
-	doubleEscaped
-	comment
-	commentEscaped
-)
-
-// environmentReader parses an EnvironmentFile= byte by byte.
-type environmentReader struct {
-	variables   map[string]string
-	name, value strings.Builder
-	state       int
-	trailing    int // where blanks at the value's end begin; -1 without such blanks
-}
-
-// Environment parses an EnvironmentFile=.
-func Environment(content string) map[string]string {
-	r := &environmentReader{variables: make(map[string]string), trailing: -1}
-	for i := range len(content) {
-		switch r.state {
-		case beforeName, inName, comment, commentEscaped:
-			r.outside(content[i])
-		case beforeValue, inValue, escaped:
-			r.plain(content[i])
-		default:
-			r.quoted(content[i])
-		}
-	}
-	if r.state != beforeName && r.state != inName && r.state != comment {
-		r.push()
-	}
-	return r.variables
-}
-
-func isOneOf(c byte, set string) bool { return strings.IndexByte(set, c) >= 0 }
-
-func (r *environmentReader) push() {
-	text := r.value.String()
-	if r.trailing >= 0 {
-		text = text[:r.trailing]
-	}
-	r.variables[strings.TrimRight(r.name.String(), blank)] = text
-	r.name.Reset()
-	r.value.Reset()
-	r.state, r.trailing = beforeName, -1
-}
-
-// outside handles a byte of a name, or of a comment.
-func (r *environmentReader) outside(c byte) {
-	switch {
-	case r.state == commentEscaped:
-		r.state = comment
-	case r.state == comment && c == '\\':
-		r.state = commentEscaped
-	case isOneOf(c, "\n\r"):
-		r.name.Reset()
-		r.state = beforeName
-	case r.state == comment:
-	case r.state == beforeName && isOneOf(c, "#;"):
-		r.state = comment
-	case r.state == beforeName && isOneOf(c, blank):
-	case r.state == inName && c == '=':
-		r.state = beforeValue
-	default:
-		r.state = inName
-		r.name.WriteByte(c)
-	}
-}
-
-// plain handles a byte of an unquoted value.
-func (r *environmentReader) plain(c byte) {
-	switch {
-	case r.state == escaped:
-		r.state = inValue
-		if !isOneOf(c, "\n\r") {
-			r.value.WriteByte(c)
-		}
-	case isOneOf(c, "\n\r"):
-		r.push()
-	case c == '\'' && r.state == beforeValue:
-		r.state = single
-	case c == '"' && r.state == beforeValue:
-		r.state = double
-	case c == '\\':
-		r.state, r.trailing = escaped, -1
-	case !isOneOf(c, blank):
-		r.state, r.trailing = inValue, -1
-		r.value.WriteByte(c)
-	case r.state == inValue:
-		if r.trailing < 0 {
-			r.trailing = r.value.Len()
-		}
-		r.value.WriteByte(c)
-	}
-}
-
-// quoted handles a byte of a value within quotes.
-func (r *environmentReader) quoted(c byte) {
-	switch {
-	case r.state == doubleEscaped:
-		r.state = double
-		if c == '\n' {
-			return
-		}
-		if !isOneOf(c, "\"\\`$") {
-			r.value.WriteByte('\\')
-		}
-		r.value.WriteByte(c)
-	case r.state == single && c == '\'', r.state == double && c == '"':
-		r.state = beforeValue
-	case r.state == double && c == '\\':
-		r.state = doubleEscaped
-	default:
-		r.value.WriteByte(c)
-	}
-}
-
-// Words splits a text at blanks, as systemd splits a variable that is a whole word: quotes join, and a backslash makes the next
-// character literal, also within quotes of either kind.
+// Words splits at blanks, as systemd splits a variable that is a word of its own: quotes join,
+// and a backslash makes what follows plain, within quotes of either kind too.
 func Words(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -182,7 +59,7 @@ func Words(s string) ([]string, error) {
 	return words, nil
 }
 
-// Settings returns a unit file's or drop-in's settings in their order, with continued lines joined.
+// Settings are a unit file's or drop-in's settings in their order, continued lines joined.
 func Settings(content string) [][2]string {
 	var list [][2]string
 	content = strings.ReplaceAll(content, "\\\n", " ")
@@ -197,7 +74,7 @@ func Settings(content string) [][2]string {
 	return list
 }
 
-// expand replaces the variables in a command line, and doubled dollars.
+// expand replaces the variables of a command line, and the doubled dollars.
 func expand(line []string, variables map[string]string) ([]string, error) {
 	var argv []string
 	for _, w := range line {
@@ -217,7 +94,7 @@ func expand(line []string, variables map[string]string) ([]string, error) {
 	return argv, nil
 }
 
-// Command returns the command line of a service as systemd makes it from a plan's files, and the service's variables.
+// Command is the command line of a service as systemd makes it of a plan's files, with the variables that the service has.
 func Command(p resource.Plan, service string) (argv []string, variables map[string]string, err error) {
 	files, links := make(map[string]string), make(map[string]string)
 	for _, r := range p.Resources {
@@ -255,7 +132,7 @@ func Command(p resource.Plan, service string) (argv []string, variables map[stri
 		}
 	}
 	for _, path := range environment {
-		maps.Copy(variables, Environment(files[cmp.Or(links[path], path)])) // they come after Environment=
+		maps.Copy(variables, unitfile.Environment(files[cmp.Or(links[path], path)])) // which come after Environment=
 	}
 	line, err := Words(strings.ReplaceAll(start, "%%", "%"))
 	if err != nil {
