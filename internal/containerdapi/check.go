@@ -181,7 +181,7 @@ func (c *checker) table(name, pattern string, table *toml.Table) {
 }
 
 func (c *checker) value(name, path string, kinds []string, value any) {
-	if !slices.ContainsFunc(kinds, func(kind string) bool { return takes(kind, value) }) {
+	if !takesAny(kinds, value) {
 		c.add(true, nodeconfig.Invalid, "has "+kindOf(value)+" at "+place{name, path}.shown()+", where "+c.releases.String()+" takes "+inWords(kinds[0])+": "+c.loss)
 		return
 	}
@@ -294,6 +294,10 @@ func takes(kind string, value any) bool {
 		return kind == "{}" || kind == "x"
 	}
 	return kind == "x"
+}
+
+func takesAny(kinds []string, value any) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return takes(kind, value) })
 }
 
 func kindOf(value any) string {

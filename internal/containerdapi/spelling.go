@@ -1,6 +1,7 @@
 package containerdapi
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -116,7 +117,7 @@ func (r Releases) move(doc *toml.Table, from place, places []place) {
 		if !r.has(to.plugin, to.path) {
 			continue
 		}
-		value, ok := r.fit(value, to)
+		value, ok := r.fit(from, value, to)
 		if !ok {
 			continue
 		}
@@ -135,23 +136,24 @@ func (r Releases) move(doc *toml.Table, from place, places []place) {
 	}
 }
 
-// fit makes a list of a text, or a text of a list of one, if the place has the other kind: bin_dir of the CNI is bin_dirs since containerd
-// 2.1.
-func (r Releases) fit(value any, to place) (any, bool) {
+// fit is a value as another place takes it, if it does: bin_dir of the CNI, a text, is the list bin_dirs since containerd 2.1. A value
+// that no release takes in its own place fits, so that it is refused in the other one.
+func (r Releases) fit(from place, value any, to place) (any, bool) {
 	kinds := r.kinds(to.plugin, to.path)
-	list, isList := value.([]any)
-	text, isText := value.(string)
-	switch {
-	case isText && !slices.Contains(kinds, "s") && slices.Contains(kinds, "[]s"):
-		return []any{text}, true
-	case isList && !slices.Contains(kinds, "[]s") && slices.Contains(kinds, "s"):
-		if len(list) != 1 {
-			return nil, false
-		}
+	if takesAny(kinds, value) {
+		return value, true
+	}
+	if list, ok := value.([]any); ok && len(list) == 1 && takesAny(kinds, list[0]) {
 		return list[0], true
 	}
-	return value, true
+	if list := []any{value}; takesAny(kinds, list) {
+		return list, true
+	}
+	return value, !takesAny(all.kinds(from.plugin, from.path), value)
 }
+
+// all are the releases of the table.
+var all = Releases{span: span{0, math.MaxInt}}
 
 // remove deletes a value and each table above it that is then empty.
 func remove(doc *toml.Table, p place) {

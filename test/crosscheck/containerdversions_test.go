@@ -1,0 +1,326 @@
+//go:build crosscheck
+
+package crosscheck
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/containerdapi"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/toml"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// releases are containerd's programs, by the version that the table of internal/containerdapi was made from.
+func releases(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../internal/containerdapi/table.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.Fields(first)[1:]
+}
+
+// buildContainerd builds containerd and its client of a version from its module, and returns the directory of the programs.
+func buildContainerd(t *testing.T, version string) string {
+	t.Helper()
+	dir, module := t.TempDir(), "github.com/containerd/containerd/v2"
+	if strings.HasPrefix(version, "1.") {
+		module = "github.com/containerd/containerd"
+	}
+	packages := []string{module + "/cmd/containerd", module + "/cmd/ctr"}
+	mod := fmt.Sprintf("module programs\n\ngo 1.26.0\n\nrequire %s v%s\n\ntool (\n\t%s\n)\n", module, version, strings.Join(packages, "\n\t"))
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"mod", "tidy"}, append([]string{"build", "-o", dir + "/"}, packages...)} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "CGO_ENABLED=0", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("containerd %s: go %s: %v\n%s", version, args[0], err, out)
+		}
+	}
+	return dir
+}
+
+// contracted is a node's configuration of containerd with settings of an author, and what is wrong with these.
+func contracted(t *testing.T, text, version string) (*toml.Table, []nodeconfig.Problem) {
+	t.Helper()
+	c, problems := containing(t, nil)
+	if problems = nodeconfig.Fatal(problems); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	c.Runtime.Containerd.Config = nodeconfig.NewSecret(text)
+	planned, problems := plan.New(c, facts.Facts{Components: []components.Component{{Name: "containerd", Version: version}}})
+	problems = slices.DeleteFunc(problems, func(p nodeconfig.Problem) bool { return p.Path != "$.runtime.containerd.config" })
+	for i := range planned.Resources {
+		if f, ok := planned.Resources[i].Spec.(*resource.File); ok && f.Path == "/etc/containerd/config.toml" {
+			doc, err := toml.Parse(string(f.Content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return doc, problems
+		}
+	}
+	t.Fatal("no configuration is planned")
+	return nil, nil
+}
+
+// TestContainerd holds what the planner knows of containerd's configuration against the programs of all versions of the table.
+func TestContainerd(t *testing.T) {
+	programs := make(map[string]string)
+	for _, version := range releases(t) {
+		programs[version] = buildContainerd(t, version)
+	}
+	t.Run("table", func(t *testing.T) { hasDefaultKeys(t, programs) })
+	t.Run("golden configurations", func(t *testing.T) { takesGoldenConfigs(t, programs) })
+	t.Run("authors", func(t *testing.T) { takesAuthors(t, programs) })
+}
+
+// hasDefaultKeys holds the table of plug-ins and keys against the default configuration that each program prints: the table has each key,
+// of the same kind, and nearly each key of the table is printed.
+func hasDefaultKeys(t *testing.T, programs map[string]string) {
+	for _, version := range releases(t) {
+		doc := defaultConfig(t, programs[version], version)
+		keys := 0
+		for range leaves(doc, nil) {
+			keys++
+		}
+		for _, f := range containerdapi.Of(version).Check(doc) {
+			t.Errorf("containerd %s %s", version, f.Reason)
+		}
+		if keys < 90 {
+			t.Errorf("containerd %s prints %d keys", version, keys)
+		}
+		t.Logf("containerd %s prints %d keys, and the table has them", version, keys)
+	}
+}
+
+// defaultConfig is what a program prints as its default configuration.
+func defaultConfig(t *testing.T, programs, version string) *toml.Table {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(programs, "containerd"), "config", "default").Output()
+	if err != nil {
+		t.Fatalf("containerd %s: %v", version, err)
+	}
+	doc, err := toml.Parse(string(out))
+	if err != nil {
+		t.Fatalf("containerd %s: %v", version, err)
+	}
+	return doc
+}
+
+// leaves are the values of a document, by the keys that lead to them.
+func leaves(table *toml.Table, above []string) func(yield func([]string, any) bool) {
+	return func(yield func([]string, any) bool) {
+		for name, value := range table.All() {
+			path := append(slices.Clone(above), name)
+			if below, ok := value.(*toml.Table); ok {
+				for path, value := range leaves(below, path) {
+					if !yield(path, value) {
+						return
+					}
+				}
+			} else if !yield(path, value) {
+				return
+			}
+		}
+	}
+}
+
+// authors makes settings as an author may write them: keys and values of the default configurations of all versions, and mistakes.
+type authors struct {
+	*rand.Rand
+	defaults []*toml.Table
+}
+
+// ofMachine are keys that are about the machine of the test, or that the planner decides alone.
+var ofMachine = []string{"version", "root", "state", "temp", "imports", "address", "path", "plugin_dir", "oom_score", "uid", "gid", "config_path", "default_runtime_name", "SystemdCgroup", "bin_dir", "conf_dir", "tcp_address", "enable_criu", "disable_apparmor"}
+
+// settings are some defaults of one version.
+func (a *authors) settings() *toml.Table {
+	doc := new(toml.Table)
+	from := a.defaults[a.IntN(len(a.defaults))]
+	for path, value := range leaves(from, nil) {
+		name := path[len(path)-1]
+		if a.IntN(6) > 0 || slices.Contains(ofMachine, name) || slices.ContainsFunc(ofMachine, func(part string) bool { return strings.HasSuffix(name, "_"+part) }) {
+			continue
+		}
+		doc.Set(value, path...)
+	}
+	doc.Set(from.Get("version"), "version")
+	return doc
+}
+
+// mistakes are what an author gets wrong, each in settings for any version. Broken reports whether no pod would start.
+var mistakes = []struct {
+	name, text string
+	broken     bool
+}{
+	{"a key that no version has", "[plugins.\"io.containerd.grpc.v1.cri\"]\nenable_selinux_ = true\n", false},
+	{"a plug-in that no version has", "[plugins.\"io.containerd.snapshotter.v1.none\"]\nroot_path = \"/a\"\n", false},
+	{"a text in the place of a number", "[plugins.\"io.containerd.grpc.v1.cri\"]\nmax_concurrent_downloads = \"many\"\n", true},
+	{"a number in the place of a text", "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\nsnapshotter = 1\n", true},
+	{"no list", "required_plugins = \"a\"\n", true},
+	{"no duration", "[plugins.\"io.containerd.grpc.v1.cri\"]\nstream_idle_timeout = \"soon\"\n", true},
+	{"no duration of an image", "[plugins.\"io.containerd.grpc.v1.cri\"]\nimage_pull_progress_timeout = \"soon\"\n", true},
+	{"no duration of a plug-in", "[plugins.\"io.containerd.gc.v1.scheduler\"]\nstartup_delay = \"soon\"\n", true},
+	{"no time", "[timeouts]\n\"io.containerd.timeout.shim.load\" = \"soon\"\n", true},
+	{"a default runtime without a table", "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"none\"\n", true},
+	{"an empty default runtime", "[plugins.\"io.containerd.cri.v1.runtime\".containerd]\ndefault_runtime_name = \"\"\n", true},
+	{"a snapshotter that there is not", "[plugins.\"io.containerd.cri.v1.images\"]\nsnapshotter = \"none\"\n", true},
+	{"all devices alone", "[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc]\nprivileged_without_host_devices_all_devices_allowed = true\n", true},
+	{"mirrors beside certs.d", "[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"a.example\"]\nendpoint = [\"http://b.example\"]\n", true},
+	{"a disabled plug-in by a short name", "disabled_plugins = [\"zfs\"]\n", true},
+	{"a required plug-in that there is not", "required_plugins = [\"io.containerd.snapshotter.v1.none\"]\n", true},
+	{"a later version", "version = 5\n", true},
+}
+
+// authorTables is how many settings of authors each program starts with.
+const authorTables = 25
+
+// takesAuthors starts each program with settings that generated authors give a contract. Where the planner has nothing
+// against them, the CRI plug-in runs, and containerd reads each key. Where it refuses them, the CRI plug-in does not run.
+func takesAuthors(t *testing.T, programs map[string]string) {
+	a, tools := &authors{Rand: rand.New(rand.NewPCG(*seed, 17))}, t.TempDir()
+	for _, version := range releases(t) {
+		a.defaults = append(a.defaults, defaultConfig(t, programs[version], version))
+	}
+	started, refused, migrated := 0, 0, 0
+	for _, version := range releases(t) {
+		for range authorTables {
+			text := string(a.settings().Bytes())
+			doc, problems := contracted(t, text, version)
+			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+				t.Errorf("containerd %s: defaults are refused: %v\n%s", version, fatal, text)
+				continue
+			}
+			started++
+			output, runs := startAndAsk(t, programs[version], tools, doc)
+			if !runs {
+				t.Errorf("containerd %s: the CRI plug-in does not run with\n%s\n%s", version, text, output)
+			}
+			if len(problems) == 0 && strings.Contains(output, "nknown key") {
+				t.Errorf("containerd %s does not know a key of\n%s\n%s", version, text, unknownKeys(output))
+			}
+			if !strings.HasPrefix(version, "1.") {
+				migrated += compareMigration(t, programs[version], version, text)
+			}
+		}
+		for _, m := range mistakes {
+			doc, problems := contracted(t, m.text, version)
+			if fatal := len(nodeconfig.Fatal(problems)) > 0; fatal != m.broken || len(problems) == 0 {
+				t.Errorf("containerd %s: %s: %v", version, m.name, problems)
+				continue
+			}
+			if m.name == "a later version" {
+				doc.Set(int64(5), "version") // it is not merged
+			}
+			refused++
+			if output, runs := startAndAsk(t, programs[version], tools, doc); runs == m.broken {
+				t.Errorf("containerd %s: %s: the CRI plug-in runs: %v\n%s", version, m.name, runs, output)
+			}
+		}
+	}
+	t.Logf("%d settings of authors were started with, %d with a mistake; %d keys are where containerd's migration has them", started, refused, migrated)
+}
+
+// startAndAsk starts containerd and asks it for its CRI plug-ins.
+func startAndAsk(t *testing.T, programs, tools string, doc *toml.Table) (output string, runs bool) {
+	t.Helper()
+	var state []byte
+	output = startContainerd(t, filepath.Join(programs, "containerd"), tools, doc, func(socket string) {
+		state, _ = exec.Command(filepath.Join(programs, "ctr"), "--address", socket, "plugins", "ls").CombinedOutput()
+	})
+	return output, criRuns(state)
+}
+
+// criRuns reports whether the CRI plug-in, and those that it has its settings of, are loaded, by what ctr plugins ls prints.
+func criRuns(state []byte) bool {
+	loaded := 0
+	for line := range bytes.Lines(state) {
+		words := strings.Fields(string(line))
+		if len(words) < 3 || words[0] != "io.containerd.cri.v1" && (words[0] != "io.containerd.grpc.v1" || words[1] != "cri") {
+			continue
+		}
+		if loaded++; words[len(words)-1] != "ok" {
+			return false
+		}
+	}
+	return loaded > 0
+}
+
+func unknownKeys(output string) string {
+	var lines []string
+	for line := range strings.Lines(output) {
+		if strings.Contains(line, "nknown key") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// unlike are keys that containerd's migration has elsewhere than its own plug-ins read them, or that it makes up.
+var unlike = []string{"version", "runtime_platform"}
+
+// compareMigration has containerd migrate settings of version 2, and compares where each key of the translation is. It returns their
+// number.
+func compareMigration(t *testing.T, programs, version, text string) (compared int) {
+	t.Helper()
+	author, err := toml.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if author.Get("version") != int64(2) {
+		return 0
+	}
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(filepath.Join(programs, "containerd"), "-c", path, "config", "migrate").Output()
+	if err != nil {
+		t.Fatalf("containerd %s: migrate: %v\n%s", version, err, text)
+	}
+	theirs, err := toml.Parse(string(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := maps.Collect(func(yield func(string, any) bool) {
+		for path, value := range leaves(theirs, nil) {
+			if !yield(strings.Join(path, "\x00"), string(toml.AppendValue(nil, value))) {
+				return
+			}
+		}
+	})
+	r := containerdapi.Of(version)
+	ours := r.Translate(author)
+	for path, value := range leaves(ours, nil) {
+		if slices.Contains(unlike, path[len(path)-1]) || path[0] != "plugins" {
+			continue // what is outside of the plug-ins, version 4 has elsewhere, and that is not what is written
+		}
+		one := new(toml.Table)
+		if one.Set(value, path...); len(r.Check(one)) > 0 {
+			continue // a key that the release does not have
+		}
+		compared++
+		if want := known[strings.Join(path, "\x00")]; want != string(toml.AppendValue(nil, value)) {
+			t.Errorf("containerd %s: %q is %s here, and its migration has %v", version, path, toml.AppendValue(nil, value), want)
+		}
+	}
+	return compared
+}
