@@ -307,8 +307,8 @@ type Containerd struct {
 	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
 	Limits map[string]string `json:"limits,omitempty"`
 	// Config is TOML that is merged over the generated configuration: tables by key; any other value replaces the generated one.
-	// Its version, if it has one, must be that of the generated configuration: 2 for containerd 1, else 3. It may contain
-	// credentials; then only root can read the whole configuration.
+	// Settings of version 2, 3 or 4 of containerd's configuration are translated to the version of the machine's containerd. It may
+	// contain credentials; then only root can read the whole configuration.
 	Config Secret `json:"config,omitzero"`
 	// BaseRuntimeSpec is merged over the OCI runtime specification with which containerd starts each container: maps by key; any
 	// other value replaces the former one, and null removes it. It applies to all containers except those of sandboxes.
