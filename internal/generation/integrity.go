@@ -13,19 +13,20 @@ func (s *Store) Additions() ([]integrity.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.find(r.Resources)
+	node := integrity.Of(r.Resources)
+	found, err := integrity.Find(s.host, &node)
 	return integrity.Since(integrity.Only(found, integrity.Counted, integrity.OfImage), r.Baseline), err
 }
 
-func (s *Store) find(plan resource.Plan) ([]integrity.Finding, error) {
+func (s *Store) surroundings(plan resource.Plan) ([]integrity.Finding, error) {
 	node := integrity.Of(plan)
-	return integrity.Find(s.host, &node)
+	return integrity.Surroundings(s.host, &node)
 }
 
 // baseline is what was there when a generation first had the units and files that it is about. Generations hand it on to the next: what
 // the current one's node has as well, and did not have in the beginning, somebody has added.
 func (s *Store) baseline(plan resource.Plan) (map[string]string, error) {
-	found, err := s.find(plan)
+	found, err := s.surroundings(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (s *Store) baseline(plan resource.Plan) (map[string]string, error) {
 	if unread != nil {
 		return marks, nil
 	}
-	had, err := s.find(before.Resources)
+	had, err := s.surroundings(before.Resources)
 	for key, identity := range integrity.Marks(had) {
 		if was, known := before.Baseline[key]; !known || was != identity {
 			delete(marks, key)

@@ -92,9 +92,19 @@ func Only(found []Finding, classes ...Class) []Finding {
 // Find finds what changes what a node runs, sorted by path. What cannot be read is in the error, and the rest is found all the same.
 func Find(files Files, node *Node) ([]Finding, error) {
 	s := newScan(files, node)
+	s.programs()
+	return s.surroundings()
+}
+
+// Surroundings are the findings without programs of another digest. A boot waits for them: to hash a kubelet takes longer than the rest of a
+// run, and what an image has in place of its manifest's program excuses nothing.
+func Surroundings(files Files, node *Node) ([]Finding, error) {
+	return newScan(files, node).surroundings()
+}
+
+func (s *scan) surroundings() ([]Finding, error) {
 	s.units()
 	s.places()
-	s.programs()
 	s.entries()
 	slices.SortStableFunc(s.found, func(a, b Finding) int { return strings.Compare(a.Path, b.Path) })
 	return s.found, errors.Join(s.errs...)
