@@ -51,8 +51,11 @@ var twiceCases = []struct {
 	}, []string{"$.kubelet.flags[0]: kubelet.flags[1]"}},
 
 	{"some thresholds", func(c *nodeconfig.NodeConfig) {
+		c.Kubelet.Config = map[string]any{"evictionHard": map[string]any{"memory.available": "500Mi", "nodefs.available": "10%"}}
+	}, []string{"$.kubelet.config.evictionHard: turns off the kubelet's other default thresholds: nodefs.inodesFree<5%, imagefs.inodesFree<5%; give these, too, or set mergeDefaultEvictionSettings"}},
+	{"thresholds of the disk that images are on", func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.Config = map[string]any{"evictionHard": map[string]any{"memory.available": "500Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}}
-	}, []string{"$.kubelet.config.evictionHard: turns off the kubelet's other default thresholds: imagefs.available<15%, imagefs.inodesFree<5%; give these, too, or set mergeDefaultEvictionSettings"}},
+	}, nil},
 	{"some thresholds in a flag", func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "eviction-hard", Value: "memory.available<500Mi,imagefs.available<15%,imagefs.inodesFree<5%,nodefs.available<1%"}}
 	}, []string{"$.kubelet.flags[0]: nodefs.inodesFree<5%; give these, too"}},

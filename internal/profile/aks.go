@@ -31,7 +31,6 @@ var aks = Profile{
 		Features:         "/opt/azure/containers/enabled_features.sh",
 	},
 	Kubelet: Kubelet{
-		LeavesImages: true, // AKS docs: eviction threshold
 		Environment: []Variable{
 			{Name: "KUBELET_FLAGS", Holds: Flags},
 			{Name: "KUBELET_REGISTER_SCHEDULABLE", Holds: Fixed, Value: "true"},

@@ -40,7 +40,6 @@ var eks = Profile{
 		Features:         "/etc/slipway/features.env",
 	},
 	Kubelet: Kubelet{
-		LeavesImages: true, // Amazon EKS AMI: kubelet-config.json
 		Environment: []Variable{
 			{Name: "NODEADM_KUBELET_ARGS", Holds: Flags},
 			{Name: "KUBELET_CONFIG_DROPIN_DIR_ALPHA", Holds: DropIns}, // Kubernetes 1.28, cmd/kubelet/app/server.go

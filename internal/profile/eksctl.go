@@ -30,7 +30,6 @@ var eksctl = Profile{
 		Features:         "/etc/slipway/features.env",
 	},
 	Kubelet: Kubelet{
-		LeavesImages: true, // Amazon EKS AMI: kubelet-config.json
 		Environment: []Variable{
 			{Name: "NODE_LABELS", Holds: Labels},
 			{Name: "NODE_TAINTS", Holds: Taints},

@@ -117,8 +117,6 @@ type Kubelet struct {
 	// of pods of a machine whose type the rule's table does not have.
 	Capacity  string
 	OtherPods int
-	// LeavesImages says that the family's own nodes have no threshold of eviction for the disk of images, which the kubelet has by default.
-	LeavesImages bool
 	// KeepsBootstrap says that the credential that it joins with stays on the node, and is not removed when it has joined.
 	// A kubelet whose certificate has expired, because the machine was off for long, joins with it again. So it is
 	// where the family's nodes may boot without an agent that could bring it back.

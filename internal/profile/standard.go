@@ -98,7 +98,6 @@ var standard = Profile{
 	Empty: map[string]string{
 		"Paths.KubeletDropIn":         "one file has the contract's settings and the defaults",
 		"Kubelet.Capacity":            "a contract that wants its numbers computed names the rule",
-		"Kubelet.LeavesImages":        "kubeadm leaves all of the kubelet's thresholds on",
 		"Kubelet.OtherPods":           "a type that the rule's table does not have is an error",
 		"Kubelet.ServiceFamily":       "network.ipFamilies names the families",
 		"Runtime.NVIDIAInstalled":     "the contract says that the node uses NVIDIA's devices",

@@ -81,7 +81,8 @@ func checkKubeletConfig(in *concern.Input, out *concern.Output) {
 var hardThresholds = []string{"memory.available<100Mi", "nodefs.available<10%", "nodefs.inodesFree<5%", "imagefs.available<15%", "imagefs.inodesFree<5%"}
 
 // checkThresholds reports default thresholds that the contract turns off: where it gives one, a kubelet has no other, unless it is told to
-// merge them (KubeletConfiguration, evictionHard and mergeDefaultEvictionSettings, since Kubernetes 1.33).
+// merge them (KubeletConfiguration, evictionHard and mergeDefaultEvictionSettings, since Kubernetes 1.33). A threshold of the node's disk is
+// enough for images: they are on it unless a machine has a disk for them, and neither AKS nor EKS gives its nodes one for images.
 // The configuration without is what the kubelet has if the contract says nothing.
 func checkThresholds(in *concern.Input, out *concern.Output, without map[string]any) {
 	const flag, merges = "eviction-hard", "mergeDefaultEvictionSettings"
@@ -103,9 +104,11 @@ func checkThresholds(in *concern.Input, out *concern.Output, without map[string]
 	var lost []string
 	for _, threshold := range hardThresholds {
 		signal, _, _ := strings.Cut(threshold, "<")
-		isOf := func(given string) bool { name, _, _ := strings.Cut(given, "<"); return name == signal }
-		isUsual := len(usual) == 0 && !(in.Family.Kubelet.LeavesImages && strings.HasPrefix(signal, "imagefs.")) || slices.ContainsFunc(usual, isOf)
-		if isUsual && !slices.ContainsFunc(given, isOf) {
+		isOf := func(signal string) func(string) bool {
+			return func(given string) bool { name, _, _ := strings.Cut(given, "<"); return name == signal }
+		}
+		covers := strings.Replace(signal, "imagefs", "nodefs", 1)
+		if !slices.ContainsFunc(given, isOf(signal)) && !slices.ContainsFunc(given, isOf(covers)) && (len(usual) == 0 || slices.Contains(usual, signal)) {
 			lost = append(lost, threshold)
 		}
 	}
