@@ -227,7 +227,7 @@ func expand(unit, value string) string {
 	of := map[byte]string{
 		'%': "%", 'n': unit, 'N': whole, 'p': prefix, 'P': unitText(prefix), 'i': instance, 'I': unitText(instance), 'j': last, 'J': unitText(last),
 		'f': "/" + strings.TrimPrefix(unitText(orElse(instance, prefix)), "/"), 't': "/run", 'S': "/var/lib", 'C': "/var/cache", 'L': "/var/log", 'E': "/etc",
-		'T': "/tmp", 'V': "/var/tmp", 'h': "/root", 's': "/bin/sh", 'u': "root", 'U': "0", 'g': "root", 'G': "0", 'd': "/run/credentials/" + unit, 'y': "/" + unit, 'Y': "/",
+		'T': "/tmp", 'V': "/var/tmp", 'h': "/root", 's': "/x", 'u': "root", 'U': "0", 'g': "root", 'G': "0", 'd': "/run/credentials/" + unit, 'y': "/" + unit, 'Y': "/",
 	}
 	for _, known := range "abmvHlqowBWAMcrR" {
 		of[byte(known)] = "x"
