@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Listing is what .proto files declare, as a table: one line for each field, value of an enumeration, and number or name
-// that is reserved. It is sorted by message and number. Comments, files and the order of declarations make no difference.
+// Listing is a table of the declarations in .proto files: one line for each field, enumeration value, and reserved number or name.
+// It is sorted by message and number. It does not depend on comments, files and the order of declarations.
 func Listing(files []protoreflect.FileDescriptor) []byte {
 	var rows []line
 	for _, file := range files {
@@ -47,17 +47,17 @@ type line struct {
 	of     protoreflect.Name
 	number int
 	name   string
-	// json is the name in JSON, of a field.
+	// json is a field's JSON name.
 	json string
 	// kind is a field's type, or "value" or "reserved".
 	kind     string
 	presence string
 }
 
-// nameOnly is the number of a name that is reserved. It comes after all others.
+// nameOnly is the number of a reserved name, which comes after all others.
 const nameOnly = int(^uint(0) >> 1)
 
-// message is a message's part of a listing.
+// message returns a message's part of a listing.
 func message(m protoreflect.MessageDescriptor) (rows []line) {
 	for i := range m.Messages().Len() {
 		if inner := m.Messages().Get(i); !inner.IsMapEntry() {

@@ -1,7 +1,7 @@
-// Package protos compiles the .proto files of AKS's contract, with nothing but Go installed.
+// Package protos compiles the .proto files of AKS's contract. It only needs Go.
 //
-// It reads a directory and writes nothing. It also lists what the files declare, to compare two contracts. The generators of the contract's Go types and of its JSON
-// Schema call it; no program that is shipped does.
+// It reads a directory and writes nothing. It also lists the declarations in the files, to compare two contracts. The generators of
+// the contract's Go types and of its JSON Schema call it; no delivered program does.
 package protos
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/bufbuild/protocompile/reporter"
 )
 
-// importPrefix is where the .proto files say they are when they import each other. It becomes part
-// of their descriptors, so it must not depend on where the files lie on disk.
+// importPrefix is the path of the .proto files in their imports of each other. It becomes part of their descriptors, so it must not
+// depend on the files' path on disk.
 const importPrefix = "aksnodeconfig/v1"
 
-// Compile links all .proto files of dir, with their comments, and returns them ordered by name. Every
-// problem is an error, warnings too, and all of them are returned at once.
+// Compile links all .proto files in dir, with their comments, and returns them ordered by name. Every problem, including a warning,
+// is an error, and all of them are returned at once.
 func Compile(ctx context.Context, dir string) (linker.Files, error) {
 	files, warnings, err := compile(ctx, dir)
 	if err = errors.Join(append(warnings, err)...); err != nil {
@@ -35,7 +35,7 @@ func Compile(ctx context.Context, dir string) (linker.Files, error) {
 	return files, nil
 }
 
-// Read links .proto files as Compile does, and takes those for which a compiler has warnings: they are others'.
+// Read links .proto files like Compile, and accepts compiler warnings, because the files are another project's.
 func Read(ctx context.Context, dir string) (linker.Files, error) {
 	files, _, err := compile(ctx, dir)
 	return files, err
