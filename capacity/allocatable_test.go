@@ -33,7 +33,7 @@ func TestKept(t *testing.T) {
 		}
 	}
 	if kept, err := Kept(nil, "memory", 1); kept != 0 || err != nil {
-		t.Errorf("nothing is said, and %d is kept, %v", kept, err)
+		t.Errorf("no setting is given, and %d is kept, %v", kept, err)
 	}
 	for _, bad := range []any{"", "x", "-1", "1GB", "101%", "-1%", "NaN%", "%", "1K", 5, nil} {
 		if kept, err := Kept(map[string]any{"kubeReserved": map[string]any{"memory": bad}}, "memory", math.MaxInt64); err == nil {

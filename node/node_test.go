@@ -87,7 +87,7 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 	if _, err := node.ParseFacts([]byte("{")); err == nil {
-		t.Error("facts that are none are read")
+		t.Error("invalid facts are accepted")
 	}
 }
 

@@ -248,7 +248,7 @@ func TestIsSecretPlace(t *testing.T) {
 	}
 	for _, name := range []string{"manifest-url", "manifest-url-header", "--manifest-url-header", "--manifest_url_header"} {
 		if !nodeconfig.IsSecretFlag(name) {
-			t.Errorf("%s is none", name)
+			t.Errorf("%s is not a secret's path", name)
 		}
 	}
 	if nodeconfig.IsSecretFlag("pod-manifest-path") {

@@ -202,7 +202,7 @@ func TestTypesAreTheDecoders(t *testing.T) {
 			t.Errorf("%s: %q is valid: %t, want %t: %v", tt.dialect, tt.text, err == nil, tt.valid, err)
 		}
 		if decoded := objections(t, tt.dialect, text); (len(decoded) == 0) != tt.valid && !strings.Contains(tt.text, "what_comes_next") {
-			t.Errorf("%s: the decoder says of %q: %v", tt.dialect, tt.text, decoded)
+			t.Errorf("%s: the decoder's result for %q is %v", tt.dialect, tt.text, decoded)
 		}
 	}
 }

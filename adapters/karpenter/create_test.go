@@ -169,7 +169,7 @@ var launches = map[string]struct {
 	"a class that is not ready": {
 		objects: func(t testing.TB) []client.Object { return []client.Object{unready(t, "False", 3)} }, reason: "deleted", says: "the region has no images",
 	},
-	"a class of which nobody has said whether it is ready": {
+	"a class without a condition Ready": {
 		objects: func(t testing.TB) []client.Object { return []client.Object{unready(t, "Unknown", 3)} },
 		reason:  karpenter.NodeClassReadinessUnknown, says: "generation 3",
 	},
@@ -180,8 +180,8 @@ var launches = map[string]struct {
 	"a class with a field that is not known": {
 		objects: func(t testing.TB) []client.Object { return []client.Object{classOf(t, "fipsmode: FIPS")} }, reason: "deleted", says: "$.spec.fipsmode",
 	},
-	"tokens that nobody may list":   {set: hideTokens, reason: string(bootstraptoken.Unavailable), says: "the controller may not"},
-	"tokens that nobody may create": {set: refuseTokens, reason: string(bootstraptoken.NotCreated), says: "the answer repeats a secret"},
+	"tokens that cannot be listed":  {set: hideTokens, reason: string(bootstraptoken.Unavailable), says: "the controller may not"},
+	"tokens that cannot be created": {set: refuseTokens, reason: string(bootstraptoken.NotCreated), says: "the answer repeats a secret"},
 	"no token needed": {
 		set: func(f *fixture) { hideTokens(f); f.options.Inputs = inputs(f.t, "join-method: Attested") }, reason: "True",
 	},

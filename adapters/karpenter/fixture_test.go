@@ -343,7 +343,7 @@ func (f *fixture) drifted(name string) string {
 			break // otherwise the claim has changed meanwhile
 		}
 		if tries == 3 {
-			f.t.Fatal("the claim changes whenever somebody looks at it")
+			f.t.Fatal("the claim changes at every reconcile")
 		}
 	}
 	if c := f.claim(name).StatusConditions().Get(v1.ConditionTypeDrifted); c != nil {

@@ -50,8 +50,8 @@ func TestInstanceTypeOf(t *testing.T) {
 		want   launch.InstanceType
 		wrong  []string
 	}{
-		"nothing is said": {},
-		"all is said": {"4", map[string][]string{
+		"no labels": {},
+		"all labels": {"4", map[string][]string{
 			labelArch: {"arm64"}, labelCPU: {"4"}, labelMemory: {"16384"}, labelGPUs: {"2"}, "karpenter.azure.com/sku-hyperv-generation": {"2"},
 			"topology.kubernetes.io/zone": {"eastus-2", "0", "eastus-1", ""}, "karpenter.sh/capacity-type": {"on-demand", "spot"}, "karpenter.azure.com/sku-networking-accelerated": {"true"},
 			"karpenter.azure.com/sku-storage-premium-capable": {"true"}, "karpenter.azure.com/sku-storage-ephemeralos-maxsize": {"53.6"},
@@ -70,8 +70,8 @@ func TestInstanceTypeOf(t *testing.T) {
 		"part of a capacity": {"1500m", nil, launch.InstanceType{}, nil},
 		"all that is wrong": {"4", map[string][]string{labelArch: {"amd64", "arm64"}, labelCPU: {"four"}, labelMemory: {"-1"}},
 			launch.InstanceType{}, []string{"Standard_Test", labelArch + " has 2 values", labelCPU, labelMemory}},
-		"a contradiction":         {"2", map[string][]string{labelCPU: {"4"}}, launch.InstanceType{}, []string{"4 processors by its labels, and 2 by its capacity"}},
-		"an ability that is none": {"", map[string][]string{"karpenter.azure.com/sku-networking-accelerated": {"maybe"}}, launch.InstanceType{}, []string{"want true or false"}},
+		"a contradiction":    {"2", map[string][]string{labelCPU: {"4"}}, launch.InstanceType{}, []string{"4 processors by its labels, and 2 by its capacity"}},
+		"an invalid ability": {"", map[string][]string{"karpenter.azure.com/sku-networking-accelerated": {"maybe"}}, launch.InstanceType{}, []string{"want true or false"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := karpenter.InstanceTypeOf(provided(c.cpu, c.labels))

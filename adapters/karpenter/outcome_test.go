@@ -82,7 +82,7 @@ func TestOutcome(t *testing.T) {
 			}
 			events := len(f.recorder.events)
 			if f.look("general-abcde"); len(f.recorder.events) != events {
-				t.Error("the same report is told twice")
+				t.Error("the same report has two events")
 			}
 			f.cloud.report("general-abcde", []byte(`{"ExitCode":"0"}`)) // the node is repaired
 			if f.look("general-abcde"); !f.claim("general-abcde").StatusConditions().Get(karpenter.ConditionTypeProvisioned).IsTrue() {

@@ -128,7 +128,7 @@ func TestSettingsAreRefreshed(t *testing.T) {
 	f.set(map[string]string{"linux-admin-username": "operator"})
 	step("a-good-change", "operator", "InputsApplied: changed while it runs: linux-admin-username")
 	if !f.recorder.said("InputsApplied", "linux-admin-username") {
-		t.Error("no event says what has changed")
+		t.Error("no event names the change")
 	}
 	step("nothing-more", "operator", "InputsApplied: changed while it runs: linux-admin-username")
 

@@ -85,7 +85,7 @@ func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Laun
 	reserved, eviction := config["kubeReserved"].(map[string]any), config["evictionHard"].(map[string]any)
 	for name, amount := range reserved {
 		if got := it.Overhead.KubeReserved[corev1.ResourceName(name)]; got.Cmp(*must(t, amount.(string))) != 0 {
-			t.Errorf("%s: the kubelet keeps %s of %s back, and the scheduler is told %s", it.Name, amount, name, got.String())
+			t.Errorf("%s: the kubelet keeps %s of %s back, and the scheduler gets %s", it.Name, amount, name, got.String())
 		}
 	}
 	if got := it.Overhead.EvictionThreshold[corev1.ResourceMemory]; got.Cmp(*must(t, eviction["memory.available"].(string))) != 0 {

@@ -42,7 +42,7 @@ func TestClassIsHeld(t *testing.T) {
 		t.Errorf("gone: %t, it is looked at again in %s", f.gone(), result.RequeueAfter)
 	}
 	if !f.recorder.said("WaitingForNodeClaims", "general-abcde") {
-		t.Error("no event says what the class waits for")
+		t.Error("no event names the claims that the class waits for")
 	}
 	if _, err := f.provider.Create(f.ctx, claimOf(t, "general-fghij", "")); !cloudprovider.IsNodeClassNotReadyError(err) || !strings.Contains(err.Error(), "is being deleted") {
 		t.Error(err)

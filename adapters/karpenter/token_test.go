@@ -141,7 +141,7 @@ func TestServerTime(t *testing.T) {
 		t.Errorf("it expires at %s; asked %d times", got, asked)
 	}
 	if !f.recorder.said("ClockSkew", "3h0m0s") {
-		t.Error("nobody is told")
+		t.Error("no event reports the difference")
 	}
 	f.clock.Step(10 * time.Minute)
 	if _, err := f.provider.Create(f.ctx, claimOf(t, "general-late", "")); err != nil || asked != 2 {

@@ -114,7 +114,7 @@ func TestFields(t *testing.T) {
 				}
 				if r.quiet(after.config) {
 					if from := after.Origins(to); slices.Contains(from, path) {
-						t.Errorf("%s is said to come from %q, and nobody should be told", to, from)
+						t.Errorf("%s has the origin %q, and needs no warning", to, from)
 					}
 					continue
 				}
@@ -233,7 +233,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is no field of the contract", r.field)
 		}
 		if on := indexed().rows[r.under]; r.under != "" && (on == nil || on.under != "") {
-			t.Errorf("%s is under %s, which nobody is warned of", r.field, r.under)
+			t.Errorf("%s is under %s, which has no warning", r.field, r.under)
 		}
 		if none := len(r.to) == 0; none == (r.why == "") || none != (r.kind == nodeconfig.NoEffect || r.kind == nodeconfig.NotApplied) {
 			t.Errorf("%s goes to %q, and the reason why it goes nowhere is %s %q", r.field, r.to, r.kind, r.why)

@@ -189,7 +189,7 @@ func TestNoSDK(t *testing.T) {
 func TestEveryPackageIsDocumented(t *testing.T) {
 	for _, p := range packages(t) {
 		if len(p.Doc) < 40 {
-			t.Errorf("%s has no package doc that says what it does, what it refuses to do and who calls it", p.name())
+			t.Errorf("%s has no package doc that describes what it does, what it does not do and which code calls it", p.name())
 		}
 	}
 }

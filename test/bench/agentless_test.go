@@ -19,12 +19,12 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// image are the facts of an image of EKS's: nothing is known of the machines that are made from it.
+// image is the facts of an EKS image; its future machines are unknown.
 const image = `{"os": {"id": "amzn", "versionID": "2"}, "components": [
 	{"name": "containerd", "version": "2.1.4", "path": "/usr/bin/containerd"}, {"name": "runc", "version": "1.3.0", "path": "/usr/bin/runc"},
 	{"name": "kubelet", "version": "1.34.2", "path": "/usr/bin/kubelet"}, {"name": "aws", "path": "/usr/bin/aws"}]}`
 
-// clusterConfig is eksctl's example with so many node groups.
+// clusterConfig is eksctl's example with a number of node groups.
 func clusterConfig(t testing.TB, groups int) []byte {
 	content, err := os.ReadFile("../../examples/eksctl/minimal.yaml")
 	head, group, found := strings.Cut(string(content), "nodeGroups:\n")
@@ -81,7 +81,7 @@ func BenchmarkAgentless(b *testing.B) {
 	}
 }
 
-// BenchmarkVerify compares a node's files, which are as they are to be, with the bundle of the node.
+// BenchmarkVerify compares a node's unchanged files with the bundle of the node.
 func BenchmarkVerify(b *testing.B) {
 	machine := rendered(b)
 	manifest, documents, err := machine.Bundle("bench", nil)
@@ -105,7 +105,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// anybody has that file.
+// anybody ignores the owner of a file.
 func anybody(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
 
 // BenchmarkCapacity computes what an instance of one type can hold.
@@ -118,8 +118,8 @@ func BenchmarkCapacity(b *testing.B) {
 	}
 }
 
-// mostBytes is how large the user data of a node without an agent may be, for one instance type and compressed: EC2 takes 16
-// KiB, and the user's own commands need room.
+// mostBytes limits the user data of a node without an agent, for one instance type and compressed: EC2 accepts 16 KiB, and the
+// user's own commands need room.
 const mostBytes = 9 << 10
 
 func TestNodeWithoutAnAgentIsSmall(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// The example of most fields, and the machine it is for.
+// The example with most fields, and its machine.
 const (
 	example = "../../examples/aks/azure-cni.json"
 	machine = "../../examples/facts/ubuntu.json"
@@ -116,7 +116,7 @@ func newNode(b testing.TB) *agent.Agent {
 	return &agent.Agent{Host: dir, Named: here, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: "bench"}
 }
 
-// provision makes a node of the example and returns how much was changed.
+// provision makes a node from the example and returns the number of changes.
 func provision(b testing.TB, node *agent.Agent, opts agent.ProvisionOptions) int {
 	result := node.Provision(context.Background(), opts)
 	if result.ExitCode != 0 {
@@ -125,7 +125,7 @@ func provision(b testing.TB, node *agent.Agent, opts agent.ProvisionOptions) int
 	return len(result.Changes)
 }
 
-// BenchmarkProvision is the first provisioning of a node, on the disk that holds the temporary files.
+// BenchmarkProvision is the first provisioning of a node, on the disk of the temporary files.
 func BenchmarkProvision(b *testing.B) {
 	f := known(b)
 	opts := agent.ProvisionOptions{Config: absolute(b, example), Facts: &f}
@@ -140,7 +140,7 @@ func BenchmarkProvision(b *testing.B) {
 	}
 }
 
-// BenchmarkReapply is a provisioning of a node that is right already, from contract to result.
+// BenchmarkReapply is the provisioning of a node that needs no change, from contract to result.
 func BenchmarkReapply(b *testing.B) {
 	f, node := known(b), newNode(b)
 	opts := agent.ProvisionOptions{Config: absolute(b, example), Facts: &f}
@@ -153,8 +153,8 @@ func BenchmarkReapply(b *testing.B) {
 	}
 }
 
-// BenchmarkApplyUnchanged is an apply to a node that is right already, from contract to answer: what a
-// watcher costs each time it looks.
+// BenchmarkApplyUnchanged is an apply to a node that needs no change, from contract to answer: the
+// cost of each of a watcher's checks.
 func BenchmarkApplyUnchanged(b *testing.B) {
 	f, node := known(b), newNode(b)
 	opts := agent.ChangeOptions{Config: absolute(b, example), Facts: &f, Allow: difference.Restart, Origin: generation.Apply}

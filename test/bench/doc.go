@@ -1,3 +1,3 @@
-// Package bench measures what a contract costs: to decode, to plan, to render, and to find that a node
-// is right already. Run it with `make bench`.
+// Package bench measures the cost of a contract: decoding, planning, rendering, and finding out
+// that a node needs no change. Run it with `make bench`.
 package bench

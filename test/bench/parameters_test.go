@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/agent"
 )
 
-// withParameters is the path of a contract with so many kernel parameters.
+// withParameters is the path of a contract with a number of kernel parameters.
 func withParameters(t testing.TB, parameters int) string {
 	document, err := os.ReadFile("../../examples/native/minimal.yaml")
 	if err != nil {
@@ -29,8 +29,8 @@ func withParameters(t testing.TB, parameters int) string {
 	return path
 }
 
-// BenchmarkProvisionParameters is the first provisioning of a node with many kernel parameters. The second row takes ten
-// times as long as the first one.
+// BenchmarkProvisionParameters is the first provisioning of a node with many kernel parameters. The second row takes ten times as
+// long as the first.
 func BenchmarkProvisionParameters(b *testing.B) {
 	for _, parameters := range []int{900, 9000} {
 		b.Run(fmt.Sprint(parameters), func(b *testing.B) {
@@ -49,8 +49,8 @@ func BenchmarkProvisionParameters(b *testing.B) {
 	}
 }
 
-// What a provisioning, and one that finds nothing to do, allocate grows with the number of parameters, and not with its
-// square. Memory is counted because no other process changes the number.
+// The memory that a provisioning allocates, with or without changes, grows linearly with the number of parameters. The test
+// measures memory because other processes do not affect it.
 func TestProvisionGrowsLinearly(t *testing.T) {
 	f := known(t)
 	allocated := func(parameters int) (first, second uint64) {

@@ -180,7 +180,7 @@ func (n *node) told(got *status.Status, run *session, f fault) error {
 		if now, err := snapshot(n.root); err == nil && now.published(n.want) == nil && now[markerPath].mode != 0 {
 			return nil // the fault had no effect, or only on an event
 		}
-		return fmt.Errorf("nothing is told, and what is published is not all: %s", n.log.String())
+		return fmt.Errorf("no error is reported, and the published records are incomplete: %s", n.log.String())
 	}
 	message := ""
 	for _, failure := range got.Errors {

@@ -55,7 +55,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 	onEach(t, func(t *testing.T, s *scenario) {
 		if s.joins {
-			t.Skip("a process of its own has no API server")
+			t.Skip("a separate process has no API server")
 		}
 		c := begin(t, "killed process = frozen run, "+s.name)
 		var deaths []death

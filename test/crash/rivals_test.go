@@ -32,7 +32,7 @@ const (
 func TestRivals(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		if s.joins {
-			t.Skip("a process of its own has no API server")
+			t.Skip("a separate process has no API server")
 		}
 		c := begin(t, "8 provision and 4 wait at once, "+s.name)
 		for round := range (size{few: 1, part: 10, whole: 150}).now() {

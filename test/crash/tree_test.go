@@ -248,7 +248,7 @@ func (t tree) claim(digests ...string) (digest string, err error) {
 			return digest, nil
 		}
 	}
-	return "", fmt.Errorf("success with a contract that nobody gave is published: %s", result.Output)
+	return "", fmt.Errorf("success with an unknown contract is published: %s", result.Output)
 }
 
 // digest is the digest of the status's contract. It is empty if there is no status.

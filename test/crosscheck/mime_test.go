@@ -127,7 +127,7 @@ var partDifferences = []difference{
 	{"read: an encoding's name with white space after it",
 		"Python's email package does not know it, and takes the part as it is.",
 		func(c *comparison) bool { return paddedName.Match(c.document) }},
-	{"read: white space at the ends of lines in quoted-printable is none of the text",
+	{"read: white space at the ends of lines in quoted-printable is not part of the text",
 		"RFC 2045, section 6.7, rule 3; Python's email package keeps it.",
 		func(c *comparison) bool {
 			if c.ours.says("holds contracts that differ") { // for cloud-init they are the same with that white space

@@ -140,7 +140,7 @@ func TestFilesOfAKS(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if _, has := made[name]; !has && !named(name, "") {
-			t.Errorf("%s: AKS has it (%s), and no row says that Slipway does not", name, known[name].source)
+			t.Errorf("%s: AKS has it (%s), and no row explains why Slipway does not", name, known[name].source)
 		}
 	}
 }

@@ -128,9 +128,9 @@ var special = []struct {
 	{line: "slipway diff     examples/aks/azure-cni.json examples/aks/kubenet.json",
 		instead: "slipway diff examples/aks/azure-cni.json examples/aks/kubenet.json", code: 1, reason: "they differ"},
 	{line: "slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml",
-		instead: "slipway plan -f node.yaml -o json >before.json && slipway diff before.json node.yaml", reason: "nobody is there to edit"},
+		instead: "slipway plan -f node.yaml -o json >before.json && slipway diff before.json node.yaml", reason: "needs a user who edits"},
 	{line: "slipway render -f aks.json --to custom-data --raw | less",
-		instead: "slipway render -f aks.json --to custom-data --raw | cat", reason: "nobody is there to read"},
+		instead: "slipway render -f aks.json --to custom-data --raw | cat", reason: "needs a user who reads"},
 	{line: "slipway verify --image /mnt/image node-bundle /mnt/node-disk",
 		instead: "slipway verify --image node-bundle/root node-bundle node-bundle/root", reason: "the machine is a directory"},
 	{line: "slipway verify node-bundle /", instead: "slipway verify node-bundle node-bundle/root", reason: "the machine is a directory"},
@@ -234,7 +234,7 @@ func (r *reader) haveNode(line string) {
 	}
 }
 
-// editContract changes node.yaml, as somebody who applies it has.
+// editContract changes node.yaml, as a user who applies it would.
 func (r *reader) editContract() {
 	path := filepath.Join(r.dir, "node.yaml")
 	data, err := os.ReadFile(path)

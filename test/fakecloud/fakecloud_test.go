@@ -247,7 +247,7 @@ func TestBlackHole(t *testing.T) {
 	}
 }
 
-func TestFaultsThatAreNone(t *testing.T) {
+func TestInvalidFaults(t *testing.T) {
 	cloud := fakecloud.New(instance)
 	for _, way := range []string{"", "a b c", "explode", "slow", "slow=soon", "status=many", "garbage*0", "garbage*x", "garbage%0", "garbage%101", "garbage%x",
 		"large=", "large=-1", "large=1GB", "redirect", "type=", "drip", "down=x"} {

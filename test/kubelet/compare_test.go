@@ -568,13 +568,13 @@ var differences = []difference{
 		what:    "AKS's contract has a type for each field",
 		problem: regexp.MustCompile(`^\$\.kubelet_config\..* is (a|an|null)\b.*, want |^\$\.kubelet_config\..*(is out of range for a 32 bit integer|is null; )`),
 	}, {
-		what:    "a node's name is one that the API server takes, and its addresses are ones that others reach",
+		what:    "the API server accepts the node's name, and other nodes can reach its addresses",
 		problem: regexp.MustCompile(`is not a DNS name of lower case letters|is a loopback address|"--node-ip"\]\[\d\] is not an IP address`),
 	}, {
 		what:    "the configuration of credential providers has an absolute path that is Slipway's to write",
 		problem: regexp.MustCompile(`image-credential-provider.*((must be|is not) an absolute path|must be a path without|must be below one of|is reserved for)`),
 	}, {
-		what:    "the control group of a reservation is one that Slipway can make",
+		what:    "Slipway can create the control group of a reservation",
 		problem: regexp.MustCompile(`must be (a slice of systemd's|/kubereserved\.slice|/system\.slice)|is the control group of|needs control groups of version 2`),
 	},
 }

@@ -1,4 +1,4 @@
-// Package nodetest provisions nodes in directories, for the tests that compare what comes of a contract. Only tests call it.
+// Package nodetest provisions nodes in directories, for tests that compare the result of a contract. Only tests call it.
 package nodetest
 
 import (
@@ -19,11 +19,11 @@ import (
 
 // Node is a node in a directory.
 type Node struct {
-	// Root is the directory. The contract is where a machine has it.
+	// Root is the directory. The contract has the same path in it as on a machine.
 	Root string
-	// Facts are those of the machine.
+	// Facts are the machine's facts.
 	Facts facts.Facts
-	// Called is what the agent is called where it is not called by its own name.
+	// Called is the agent's program name, if it is not its own.
 	Called string
 }
 
@@ -42,7 +42,7 @@ func (n Node) Provision(t *testing.T) *status.Status {
 	return a.Provision(t.Context(), agent.ProvisionOptions{Facts: &known})
 }
 
-// Again holds that a second run of the agent finds nothing to do, and writes nothing.
+// Again checks that a second run of the agent changes nothing, and writes nothing.
 func (n Node) Again(t *testing.T) {
 	t.Helper()
 	before := n.Stamps(t)
@@ -54,7 +54,7 @@ func (n Node) Again(t *testing.T) {
 	}
 }
 
-// Stamps are when everything in the directory was last changed.
+// Stamps are the times of the last changes in the directory.
 func (n Node) Stamps(t *testing.T) map[string]time.Time {
 	t.Helper()
 	times := make(map[string]time.Time)
@@ -74,7 +74,7 @@ func (n Node) Stamps(t *testing.T) map[string]time.Time {
 	return times
 }
 
-// Ticking is a clock that goes on by a millisecond each time it is looked at.
+// Ticking is a clock that advances by a millisecond at each reading.
 func Ticking() func() time.Time {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return func() time.Time {

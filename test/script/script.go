@@ -1,4 +1,4 @@
-// Package script is what the scripts that test both programs have beyond testscript's own commands:
+// Package script has the commands that both programs' test scripts use in addition to testscript's own:
 //
 //	exits CODE COMMAND...   run a command and want its exit code
 //	edit FILE OLD NEW       replace a text, which must be there; \0 and \n stand for NUL and a line break
@@ -24,7 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Run runs the scripts in testdata/script. Examples is the directory of examples.
+// Run runs the scripts in testdata/script. examples is the directory of examples.
 func Run(t *testing.T, examples string) {
 	directory, err := filepath.Abs(examples)
 	if err != nil {
@@ -36,7 +36,7 @@ func Run(t *testing.T, examples string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", directory)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second, under the race detector
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second under the race detector
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -89,7 +89,7 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// varying are what differs from run to run, and what stands for it.
+// varying are texts that differ between runs, and their replacements.
 var varying = []struct {
 	pattern *regexp.Regexp
 	name    string

@@ -286,7 +286,7 @@ func (s *scenario) settled(root string, code int) error {
 	case s.number == 1:
 		return nil // the first provisioning has no earlier generation
 	case last.Restored != s.number-1 || current.Outcome != generation.Good || current.Restores != s.number-1:
-		return fmt.Errorf("generation %d is %s, and %d is said to be restored", current.Number, current.Outcome, last.Restored)
+		return fmt.Errorf("generation %d is %s, and the status names %d as restored", current.Number, current.Outcome, last.Restored)
 	}
 	return now.equal(s.was)
 }

@@ -124,7 +124,7 @@ var spoiledClusters = []spoiled{
 	}, "subnetID", false, []string{"give vnet-subnet-id", "aks-appgateway", "aks-subnet"}, nil},
 	{"no subnet", func(c *fakeazure.Cloud, _ *properties) { managed(c) },
 		"subnetID", false, []string{"no agent pool names a subnet", "give vnet-subnet-id"}, []string{"vnetGUID"}},
-	{"a subnet that is none", func(_ *fakeazure.Cloud, p *properties) {
+	{"an invalid subnet", func(_ *fakeazure.Cloud, p *properties) {
 		p.AgentPoolProfiles = p.AgentPoolProfiles[:1]
 		p.AgentPoolProfiles[0].VnetSubnetID = new("/subnets/nodes")
 	}, "subnetID", false, []string{`is "/subnets/nodes", which a launch refuses: is not the ID of a subnet`}, []string{"vnetGUID"}},
@@ -155,7 +155,7 @@ var spoiledClusters = []spoiled{
 		c.Kubeconfig = withAuthority("")
 	},
 		"certificateAuthority", false, []string{"certificate-authority-data: is missing"}, nil},
-	{"a CA that is none", func(c *fakeazure.Cloud, _ *properties) {
+	{"an invalid CA", func(c *fakeazure.Cloud, _ *properties) {
 		c.Kubeconfig = withAuthority("CA")
 	},
 		"certificateAuthority", false, []string{"is not a PEM certificate"}, nil},

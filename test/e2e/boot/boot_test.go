@@ -31,7 +31,7 @@ func TestVariantsCanBeRead(t *testing.T) {
 		t.Errorf("there are %d variants, %v, and %d names", len(entries), err, len(Variants))
 	}
 	if _, err := Load(repo, script, "sleep"); err == nil || !strings.Contains(err.Error(), `"sleep"`) {
-		t.Errorf("a variant that is none: %v", err)
+		t.Errorf("an unknown variant: %v", err)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestMachinesOfClouds(t *testing.T) {
 		m, first := furnished(t, cloud, Guest{Name: "node", Number: 1, UserData: data})
 		_, second := furnished(t, cloud, Guest{Name: "node", Number: 2, UserData: data})
 		if !strings.Contains(first, c.tells) || first == second {
-			t.Errorf("%s: the machines are told %q and %q, want %q and two machines", cloud, first, second, c.tells)
+			t.Errorf("%s: the machines get %q and %q, want %q and two machines", cloud, first, second, c.tells)
 		}
 		if c.files == nil {
 			if m.Seed != "" {
@@ -68,7 +68,7 @@ func TestMachinesOfClouds(t *testing.T) {
 		}
 	}
 	if _, err := new(Lab).In(t.Context(), "moon", Machine{}, Guest{}); err == nil || !strings.Contains(err.Error(), "azure") {
-		t.Errorf("a cloud that is none: %v", err)
+		t.Errorf("an unknown cloud: %v", err)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestBlockLogThatEndsEarly(t *testing.T) {
 	}
 }
 
-func TestBlockLogThatIsNone(t *testing.T) {
+func TestInvalidBlockLog(t *testing.T) {
 	huge := newLog()
 	huge.sector(0, 1<<62, 0, 0)
 	odd := &logOf{}
@@ -266,7 +266,7 @@ func TestProcessThatIsAwaited(t *testing.T) {
 func TestArtifactsScript(t *testing.T) {
 	script := artifactsScript(map[string]string{"b.txt": "echo b", "a.txt": "echo a"})
 	if err := exec.Command("bash", "-n", "-c", script).Run(); err != nil {
-		t.Errorf("the script is none: %v\n%s", err, script)
+		t.Errorf("the script is invalid: %v\n%s", err, script)
 	}
 	if strings.Index(script, "echo a") > strings.Index(script, "echo b") {
 		t.Error("the order differs from run to run")

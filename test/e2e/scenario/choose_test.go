@@ -45,7 +45,7 @@ func TestChoose(t *testing.T) {
 		})
 	}
 	if names, _, err := (Choice{Names: []string{"watch", "joins"}}).Choose(cases); err == nil {
-		t.Errorf("a case that is none is chosen: %q", names)
+		t.Errorf("an unknown case is chosen: %q", names)
 	}
 }
 

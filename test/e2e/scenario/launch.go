@@ -136,7 +136,7 @@ func (want *launchTemplate) compare(have *node) error {
 			continue
 		}
 		if told := amount("the template", machine.Allocatable, c.resource) / c.unit; told > free {
-			errs = append(errs, fmt.Errorf("a scheduler is told of %d of %s, and the node has %d", told, c.resource, free))
+			errs = append(errs, fmt.Errorf("a scheduler counts on %d of %s, and the node has %d", told, c.resource, free))
 		}
 	}
 	return errors.Join(errs...)

@@ -22,7 +22,7 @@ func TestLaunchedDiffers(t *testing.T) {
 		"another label":                {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"` + disk, "red", `label team is "red", want "blue"`},
 		"less kept back":               {`"cpu": "2", "memory": "1398784Ki", "pods": "42"` + disk, "blue", "keeps 0 of cpu back"},
 		"the whole disk":               {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42", "ephemeral-storage": "10485760Ki"`, "blue", "keeps 0 of ephemeral-storage back"},
-		"less than a scheduler thinks": {`"cpu": "1900m", "memory": "1248784Ki", "pods": "42"` + disk, "blue", "a scheduler is told of"},
+		"less than a scheduler thinks": {`"cpu": "1900m", "memory": "1248784Ki", "pods": "42"` + disk, "blue", "a scheduler counts on"},
 		"no quantity":                  {`"cpu": "1.9", "memory": "1398784Ki", "pods": "42"` + disk, "blue", `allocatable: cpu: "1.9"`},
 	} {
 		var have node

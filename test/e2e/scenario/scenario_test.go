@@ -42,7 +42,7 @@ func writeCase(t *testing.T, text string) string {
 	return dir
 }
 
-func TestCasesThatAreNone(t *testing.T) {
+func TestInvalidCases(t *testing.T) {
 	for text, want := range map[string]string{
 		"about: x\nstepps: []":                            "stepps",
 		"steps: [{explode: {}}]":                          `no step "explode"`,
@@ -205,11 +205,11 @@ func TestWhichNode(t *testing.T) {
 	}
 }
 
-func TestDeliveryThatIsNone(t *testing.T) {
+func TestUnknownDelivery(t *testing.T) {
 	var r caseRun
 	_, err := r.delivered(t.Context(), bootArgs{Deliver: "pigeon"}, lab.Machine{}, &lab.Guest{}, "contract.json")
 	if err == nil || !strings.Contains(err.Error(), "contract, cse-script, custom-data, disk, files, ignition, launch, metadata, nothing, script") {
-		t.Errorf("a delivery that is none: %v", err)
+		t.Errorf("an unknown delivery: %v", err)
 	}
 }
 

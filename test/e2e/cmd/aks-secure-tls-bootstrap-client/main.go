@@ -1,7 +1,6 @@
-// Command aks-secure-tls-bootstrap-client stands in the test's images for AKS's program of that name. It takes the same
-// flags, asks the metadata service for the same access token, and leaves the same files. But it asks the API server
-// itself for the certificate, with the token as the credential, because the lab has no server for attested identities.
-// test/e2e/parts builds it.
+// Command aks-secure-tls-bootstrap-client replaces AKS's program of that name in the test's images. It has the same flags, requests
+// the same access token from the metadata service, and leaves the same files. But it requests the certificate from the API server
+// itself, with the token as the credential, because the lab has no server for attested identities. test/e2e/parts builds it.
 package main
 
 import (
@@ -26,7 +25,7 @@ import (
 	"time"
 )
 
-// config is what the flags say.
+// config has the values of the flags.
 type config struct {
 	resource, server, cloud, identity, protocol, kubeconfig, certDir, ca, log string
 	verbose, authorized                                                       bool
@@ -105,7 +104,7 @@ func (c *config) run(ctx context.Context) error {
 	return nil
 }
 
-// within gives a step the time that its flag says.
+// within gives a step the time in its flag.
 func (c *config) within(limit string, ctx context.Context, step func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, *c.limits[limit])
 	defer cancel()
@@ -115,7 +114,7 @@ func (c *config) within(limit string, ctx context.Context, step func(context.Con
 // current is the kubelet's newest certificate (k8s.io/client-go: util/certificate, FileStore).
 func (c *config) current() string { return filepath.Join(c.certDir, "kubelet-client-current.pem") }
 
-// validate asks the API server whether the certificate that is there is accepted.
+// validate checks whether the API server accepts the existing certificate.
 func (c *config) validate(ctx context.Context) error {
 	if _, err := os.Stat(c.kubeconfig); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (c *config) validate(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "/version", "", &pair, nil, nil)
 }
 
-// token asks the metadata service for an access token of the node's identity.
+// token requests an access token of the node's identity from the metadata service.
 func (c *config) token(ctx context.Context) (string, error) {
 	var cloud struct {
 		UserAssignedIdentityID string `json:"userAssignedIdentityID"`
@@ -206,7 +205,7 @@ current-context: default-context
 `, c.ca, c.server, c.current()), 0o600)
 }
 
-// sign has the cluster sign a request.
+// sign lets the cluster sign a request.
 func (c *config) sign(ctx context.Context, token string, request []byte) ([]byte, error) {
 	type object struct {
 		APIVersion string         `json:"apiVersion,omitempty"`
@@ -242,7 +241,7 @@ func (c *config) sign(ctx context.Context, token string, request []byte) ([]byte
 	return made.Status.Certificate, nil
 }
 
-// call asks the API server, with a token or a certificate.
+// call sends a request to the API server, with a token or a certificate.
 func (c *config) call(ctx context.Context, method, path, token string, pair *tls.Certificate, body, answer any) error {
 	authority, err := os.ReadFile(c.ca)
 	if err != nil {

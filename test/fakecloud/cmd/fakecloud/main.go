@@ -1,8 +1,8 @@
-// Command fakecloud serves the metadata services of one made-up instance, to try things out:
+// Command fakecloud serves the metadata services of one fictional instance, for experiments:
 //
 //	fakecloud -metadata 127.0.0.1:8080 -wire 127.0.0.1:8081 -fault 'imds status=404*3'
 //
-// It refuses to listen on anything but loopback and the clouds' own link-local addresses.
+// It refuses to listen on any address except loopback and the clouds' own link-local addresses.
 package main
 
 import (
@@ -71,7 +71,7 @@ func run(ctx context.Context) error {
 	}
 }
 
-// local refuses addresses that others could reach.
+// local refuses addresses that other machines could reach.
 func local(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package plugins brings the plug-ins of CoreDNS that a node's DNS cache uses: all there are would bring the libraries of
-// four clouds.
+// Package plugins imports the CoreDNS plug-ins that a node's DNS cache uses. All plug-ins would include the libraries of four
+// clouds.
 package plugins
 
 import (

@@ -1,5 +1,5 @@
-// Corefiles has CoreDNS read each of the Corefiles that its arguments name, as far as it does before it listens. It prints
-// what is wrong, and ends with 1 where something is.
+// Corefiles lets CoreDNS read each of the Corefiles in its arguments, up to the point before it listens. It prints the problems,
+// and ends with 1 if there are any.
 package main
 
 import (
