@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// The labels below kubernetes.io and k8s.io that a kubelet may set on its own node; it refuses to
-// start with any other (k8s.io/kubelet/pkg/apis, well_known_labels.go; the kubelet's
-// --node-labels validation).
+// The labels below kubernetes.io and k8s.io that a kubelet may set on its own Node. It refuses to start with any other
+// (k8s.io/kubelet/pkg/apis, well_known_labels.go; the kubelet's --node-labels validation).
 var (
 	kubeletLabels = []string{
 		"kubernetes.io/hostname",
@@ -32,7 +31,7 @@ func KubeletMaySet(label string) bool {
 	return !found || !inDomain(domain, reservedDomains) || slices.Contains(kubeletLabels, label) || inDomain(domain, kubeletLabelDomains)
 }
 
-// KubeletSets reports whether a label is one that a kubelet, or the cloud, sets on each Node.
+// KubeletSets reports whether the kubelet, or the cloud, sets a label on each Node.
 func KubeletSets(label string) bool { return slices.Contains(kubeletLabels, label) }
 
 // checkReservedLabel returns why the kubelet would refuse to set a well-formed label.

@@ -13,9 +13,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Twice returns the settings of an author that another setting of the same author goes before: a flag goes before the field of the
-// configuration that it sets (cmd/kubelet/app/server.go: kubeletConfigFlagPrecedence), and the last flag of a name before the others, unless
-// the kubelet adds their values up. Values that mean the same are no problem. Flags without a path are not the author's.
+// Twice returns the settings of an author over which another setting of the same author wins: a flag wins over the configuration's
+// field that it sets (cmd/kubelet/app/server.go: kubeletConfigFlagPrecedence), and the last flag of a name wins over the others,
+// unless the kubelet adds up their values. Values with the same meaning are no problem. Flags without a path are not the author's.
 func Twice(s Settings) []nodeconfig.Problem {
 	var found problem.Collector
 	c := newChecker(s.Minor)
@@ -23,7 +23,7 @@ func Twice(s Settings) []nodeconfig.Problem {
 		at string
 		v  any
 	}
-	last := make(map[string]given) // by the flag's name, and for maps by that and the name in it
+	last := make(map[string]given) // by the flag's name, and for maps by that and the key
 	set := func(name string, g given) {
 		if before, ok := last[name]; ok && !same(before.v, g.v) {
 			found.Warn(nodeconfig.Dropped, before.at, "--%s is not used: %s gives it again with another value, and the kubelet takes the last", flagOf(name), problem.Setting(g.at))
@@ -52,13 +52,13 @@ func Twice(s Settings) []nodeconfig.Problem {
 	return found.List
 }
 
-// flagOf is the name of a flag, without that of a key of its map.
+// flagOf returns the name of a flag, without the key of its map.
 func flagOf(name string) string {
 	name, _, _ = strings.Cut(name, " ")
 	return name
 }
 
-// overFile reports fields of the file that flags go before.
+// overFile reports fields of the file over which flags win.
 func (c *checker) overFile(s Settings, found *problem.Collector) {
 	j := &judge{checker: newChecker(s.Minor), over: make(map[string]value)}
 	for _, f := range s.Flags {
@@ -94,7 +94,7 @@ func fieldOf(config map[string]any, names []string) (v any) {
 	return v
 }
 
-// isNoSetting reports whether a value of the file leaves the kubelet its default: an empty text or list, or a duration of zero.
+// isNoSetting reports whether a value in the file leaves the kubelet's default: an empty string or list, or a duration of zero.
 func isNoSetting(v any) bool {
 	list, isList := v.([]any)
 	text, isText := v.(string)
@@ -102,7 +102,7 @@ func isNoSetting(v any) bool {
 	return isList && len(list) == 0 || isText && (text == "" || err == nil && d == 0 && text != "0")
 }
 
-// same reports whether two values mean the same to a kubelet.
+// same reports whether two values have the same meaning for a kubelet.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
