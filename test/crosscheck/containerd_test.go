@@ -19,22 +19,22 @@ import (
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
-// containerds are the modules of the versions that read each their own form of the configuration, by the version of the form.
+// containerds are the modules of the containerd versions with different versions of the configuration, by the latter.
 var containerds = map[int64]string{2: "containerd1", 3: "containerd"}
 
-// configOf finds containerd's configuration in the tree of a case, and specOf what it starts containers with.
+// configOf finds containerd's configuration in the tree of a case, and specOf its containers' base specification.
 var (
 	configOf = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/config\.toml\n(.*?)^== `)
 	specOf   = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/base-runtime-spec\.json\n(.*?)^== `)
 )
 
-// needless are plug-ins that containerd may do without: what they take is not on every machine.
+// needless are plug-ins that containerd may lack, because they need something that not every machine has.
 var needless = regexp.MustCompile(`snapshotter\.v1\.(erofs|btrfs|zfs|devmapper|blockfile|aufs)|tracing|otlp|imageverifier|nri|differ\.v1\.erofs`)
 
-// takesGoldenConfigs starts each version of containerd on every configuration of the golden cases that is for it. Each loads it whole: no
-// plug-in fails, the CRI plug-in runs, and no setting is one that it does not know.
+// takesGoldenConfigs starts each version of containerd on every configuration of the golden cases for it. Each loads it completely:
+// no plug-in fails, the CRI plug-in runs, and no setting is unknown.
 func takesGoldenConfigs(t *testing.T, programs map[string]string) {
-	// An image for Kata has this program, and the machine of the test may have none.
+	// An image for Kata has this program, and the test's machine may not.
 	tools := t.TempDir()
 	if err := os.WriteFile(filepath.Join(tools, "mkfs.erofs"), []byte("#!/bin/sh\necho ' --tar=X'\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func takesGoldenConfigs(t *testing.T, programs map[string]string) {
 	t.Logf("%d configurations, started with %d times", len(seen), started)
 }
 
-// placeSpec has containerd find the specification of a case, which it reads when it starts.
+// placeSpec makes containerd use the specification of a case, which it reads at its start.
 func placeSpec(t *testing.T, config *toml.Table, spec []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "spec.json")
@@ -107,7 +107,8 @@ func placeSpec(t *testing.T, config *toml.Table, spec []byte) {
 	}
 }
 
-// startContainerd starts it in a directory of its own until it has ended, or is ready and was asked. It returns what it has printed.
+// startContainerd starts containerd in a separate directory, and calls ask when it is ready. It returns the output after containerd
+// has ended.
 func startContainerd(t *testing.T, program, tools string, config *toml.Table, ask func(socket string)) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -120,7 +121,7 @@ func startContainerd(t *testing.T, program, tools string, config *toml.Table, as
 		config.Set(socket, append(plugin, "address")...) // then this one counts
 	}
 	config.Set("", "metrics", "address")
-	config.Set("info", "debug", "level") // it says when it is ready
+	config.Set("info", "debug", "level") // it logs when it is ready
 	config.Set(int64(0), "oom_score")
 	path := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(path, config.Bytes(), 0o600); err != nil {
@@ -140,7 +141,7 @@ func startContainerd(t *testing.T, program, tools string, config *toml.Table, as
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // what it has printed says the rest
+		_ = cmd.Wait() // its output has the rest
 		close(ended)
 	}()
 	select {
@@ -153,7 +154,7 @@ func startContainerd(t *testing.T, program, tools string, config *toml.Table, as
 	return output.written.String()
 }
 
-// watching keeps what is written, and calls a function when a text has been.
+// watching keeps the written text, and calls a function when a given text was written.
 type watching struct {
 	written bytes.Buffer
 	until   []byte

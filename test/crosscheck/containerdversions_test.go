@@ -23,7 +23,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// releases are containerd's programs, by the version that the table of internal/containerdapi was made from.
+// releases are containerd's programs, by the version from which the table of internal/containerdapi was made.
 func releases(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../internal/containerdapi/table.txt")
@@ -34,7 +34,7 @@ func releases(t *testing.T) []string {
 	return strings.Fields(first)[1:]
 }
 
-// buildContainerd builds containerd and its client of a version from its module, and returns the directory of the programs.
+// buildContainerd builds a version of containerd and its client from its module, and returns the directory of the programs.
 func buildContainerd(t *testing.T, version string) string {
 	t.Helper()
 	dir, module := t.TempDir(), "github.com/containerd/containerd/v2"
@@ -57,7 +57,7 @@ func buildContainerd(t *testing.T, version string) string {
 	return dir
 }
 
-// contracted is a node's configuration of containerd with settings of an author, and what is wrong with these.
+// contracted is a node's configuration of containerd with an author's settings, and the problems of these.
 func contracted(t *testing.T, text, version string) (*toml.Table, []nodeconfig.Problem) {
 	t.Helper()
 	c, problems := containing(t, nil)
@@ -80,11 +80,11 @@ func contracted(t *testing.T, text, version string) (*toml.Table, []nodeconfig.P
 	return nil, nil
 }
 
-// inPart reports whether the test is a part of itself, as in CI.
+// inPart reports whether only a part of the test runs, as in CI.
 func inPart() bool { return *documents < 100_000 }
 
-// TestContainerd holds what the planner knows of containerd's configuration against the programs of all versions of the table; in part,
-// against the oldest and the newest.
+// TestContainerd compares the planner's knowledge of containerd's configuration with the programs of all versions in the table; in
+// part, with the oldest and the newest.
 func TestContainerd(t *testing.T) {
 	programs, all := make(map[string]string), releases(t)
 	for i, version := range all {
@@ -97,8 +97,8 @@ func TestContainerd(t *testing.T) {
 	t.Run("authors", func(t *testing.T) { takesAuthors(t, programs) })
 }
 
-// hasDefaultKeys holds the table of plug-ins and keys against the default configuration that each program prints: the table has each key,
-// of the same kind, and nearly each key of the table is printed.
+// hasDefaultKeys compares the table of plug-ins and keys with the default configuration that each program prints: the table has
+// each key, of the same kind, and nearly each key of the table is printed.
 func hasDefaultKeys(t *testing.T, programs map[string]string) {
 	for _, version := range slices.Sorted(maps.Keys(programs)) {
 		doc := defaultConfig(t, programs[version], version)
@@ -116,7 +116,7 @@ func hasDefaultKeys(t *testing.T, programs map[string]string) {
 	}
 }
 
-// defaultConfig is what a program prints as its default configuration.
+// defaultConfig is the default configuration that a program prints.
 func defaultConfig(t *testing.T, programs, version string) *toml.Table {
 	t.Helper()
 	out, err := exec.Command(filepath.Join(programs, "containerd"), "config", "default").Output()
@@ -130,7 +130,7 @@ func defaultConfig(t *testing.T, programs, version string) *toml.Table {
 	return doc
 }
 
-// leaves are the values of a document, by the keys that lead to them.
+// leaves yields the values of a document, by the keys that lead to them.
 func leaves(table *toml.Table, above []string) func(yield func([]string, any) bool) {
 	return func(yield func([]string, any) bool) {
 		for name, value := range table.All() {
@@ -154,7 +154,7 @@ type authors struct {
 	defaults []*toml.Table
 }
 
-// ofMachine are keys that are about the machine of the test, or that the planner decides alone.
+// ofMachine are keys that concern the test's machine, or that only the planner decides.
 var ofMachine = []string{"version", "root", "state", "temp", "imports", "address", "path", "plugin_dir", "oom_score", "uid", "gid", "config_path", "default_runtime_name", "SystemdCgroup", "bin_dir", "conf_dir", "tcp_address", "enable_criu", "disable_apparmor"}
 
 // settings are some defaults of one version.
@@ -172,7 +172,7 @@ func (a *authors) settings() *toml.Table {
 	return doc
 }
 
-// mistakes are what an author gets wrong, each in settings for any version. Broken reports whether no pod would start.
+// mistakes are an author's mistakes, each in settings for any version. Broken reports whether no pod would start.
 var mistakes = []struct {
 	name, text string
 	broken     bool
@@ -196,11 +196,11 @@ var mistakes = []struct {
 	{"a later version", "version = 5\n", true},
 }
 
-// authorTables is how many settings of authors each program starts with.
+// authorTables is the number of generated settings with which each program starts.
 const authorTables = 25
 
-// takesAuthors starts each program with settings that generated authors give a contract. Where the planner has nothing
-// against them, the CRI plug-in runs, and containerd reads each key. Where it refuses them, the CRI plug-in does not run.
+// takesAuthors starts each program with the settings of generated authors in a contract. If the planner accepts them, the CRI
+// plug-in runs, and containerd reads each key. If it refuses them, the CRI plug-in does not run.
 func takesAuthors(t *testing.T, programs map[string]string) {
 	a, tools := &authors{Rand: rand.New(rand.NewPCG(*seed, 17))}, t.TempDir()
 	versions := slices.Sorted(maps.Keys(programs))
@@ -250,7 +250,7 @@ func takesAuthors(t *testing.T, programs map[string]string) {
 	t.Logf("%d settings of authors were started with, %d with a mistake; %d keys are where containerd's migration has them", started, refused, migrated)
 }
 
-// startAndAsk starts containerd and asks it for its CRI plug-ins.
+// startAndAsk starts containerd and reads the state of its CRI plug-ins.
 func startAndAsk(t *testing.T, programs, tools string, doc *toml.Table) (output string, runs bool) {
 	t.Helper()
 	var state []byte
@@ -260,7 +260,8 @@ func startAndAsk(t *testing.T, programs, tools string, doc *toml.Table) (output 
 	return output, criRuns(state)
 }
 
-// criRuns reports whether the CRI plug-in, and those that it has its settings of, are loaded, by what ctr plugins ls prints.
+// criRuns reports whether the CRI plug-in, and the plug-ins with its settings, are loaded, according to the output of ctr plugins
+// ls.
 func criRuns(state []byte) bool {
 	loaded := 0
 	for line := range bytes.Lines(state) {
@@ -285,11 +286,11 @@ func unknownKeys(output string) string {
 	return strings.Join(lines, "")
 }
 
-// unlike are keys that containerd's migration has elsewhere than its own plug-ins read them, or that it makes up.
+// unlike are keys that containerd's migration puts elsewhere than its own plug-ins read them, or that it invents.
 var unlike = []string{"version", "runtime_platform"}
 
-// compareMigration has containerd migrate settings of version 2, and compares where each key of the translation is. It returns their
-// number.
+// compareMigration lets containerd migrate settings of version 2, and compares the path of each key of the translation. It returns
+// their number.
 func compareMigration(t *testing.T, programs, version, text string) (compared int) {
 	t.Helper()
 	author, err := toml.Parse(text)
@@ -322,7 +323,7 @@ func compareMigration(t *testing.T, programs, version, text string) (compared in
 	ours := r.Translate(author)
 	for path, value := range leaves(ours, nil) {
 		if slices.Contains(unlike, path[len(path)-1]) || path[0] != "plugins" {
-			continue // what is outside of the plug-ins, version 4 has elsewhere, and that is not what is written
+			continue // version 4 has keys outside of the plug-ins at other paths, and Slipway does not write that version
 		}
 		one := new(toml.Table)
 		if one.Set(value, path...); len(r.Check(one)) > 0 {

@@ -29,10 +29,10 @@ type unitFiles struct {
 	dropIns []unitfile.Source
 }
 
-// refusedUnit is what systemd-analyze prints of a unit that systemd would not start for what its files say.
+// refusedUnit matches systemd-analyze's output for a unit that systemd would not start because of its files.
 var refusedUnit = regexp.MustCompile(`(?m)^Unit (\S+) (?:has a bad unit file setting|failed to load properly)`)
 
-// refusedBySystemd asks systemd-analyze which of some units systemd would not start for what their files say.
+// refusedBySystemd runs systemd-analyze, and returns the units that systemd would not start because of their files.
 func refusedBySystemd(t *testing.T, all map[string]unitFiles) map[string]string {
 	t.Helper()
 	tool, err := exec.LookPath("systemd-analyze")
@@ -77,7 +77,7 @@ func refusedBySystemd(t *testing.T, all map[string]unitFiles) map[string]string 
 	return refused
 }
 
-// compareUnits holds what Slipway says of units against systemd-analyze, and returns how many both refuse.
+// compareUnits compares Slipway's problems of units with systemd-analyze's, and returns how many units both refuse.
 func compareUnits(t *testing.T, all map[string]unitFiles) (both int) {
 	t.Helper()
 	refused := refusedBySystemd(t, all)
@@ -127,7 +127,7 @@ func TestUnitsOfGoldenTreesAgreeWithSystemd(t *testing.T) {
 	t.Logf("%d units of %d trees, none refused", count, len(trees))
 }
 
-// unitsOf are the units that a golden tree has, with their drop-ins.
+// unitsOf returns the units in a golden tree, with their drop-ins.
 func unitsOf(t *testing.T, tree string) map[string]unitFiles {
 	t.Helper()
 	text, err := os.ReadFile(tree)
@@ -155,8 +155,8 @@ func unitsOf(t *testing.T, tree string) map[string]unitFiles {
 	return all
 }
 
-// TestMadeUnitsAgreeWithSystemd compares units that are made at random: of each kind, with and without drop-ins, with values that systemd
-// takes and values that it does not.
+// TestMadeUnitsAgreeWithSystemd compares random units: of each kind, with and without drop-ins, with values that systemd accepts
+// and values that it does not.
 func TestMadeUnitsAgreeWithSystemd(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 44))
 	all := make(map[string]unitFiles)
@@ -239,12 +239,12 @@ var variants = map[string][]variant{
 	"target": {{"Unit", "Requires", []string{"a.service", "a"}}, {"Unit", "AllowIsolate", boolValues}, {"Target", "A", []string{"b"}}},
 }
 
-// mountPoints are paths for units that are named after one.
+// mountPoints are paths for units whose names depend on a path.
 var mountPoints = []string{
 	"/mnt/a", "/srv/a-b", "/var/lib/a.b", "/.hidden", "/mnt/a b", "/mnt/é", "/mnt/a_b.c", "/a/b/c/d", "/proc", "/sys", "/dev", "/run", "/dev/shm", "/run/lock", "/sys/fs/cgroup/a", "/tmp", "/dev/mqueue", "/proc/sys/fs", "/sys/kernel/debug", "/run/user", "/etc", "/mnt/@a",
 }
 
-// oddLines are lines that are no settings.
+// oddLines are lines that are not settings.
 var oddLines = []string{"foo", "= x", "# comment", "; comment", "[Ser\"vice]", "[Unit", "[]", "[X-Own]", "\xff\xfe=a", "", "Foo = bar", "[Service]", "[service]", " [Install] ", "\\", "a\\"}
 
 // makeUnit makes a unit.
@@ -276,7 +276,7 @@ func makeUnit(random *rand.Rand, i int) (string, unitFiles) {
 	return name, files
 }
 
-// usual is what a unit of a kind begins with, so that not every other one is refused.
+// usual is the beginning of a unit of a kind, so that not every other unit is refused.
 var usual = map[string]string{
 	"service": "[Service]\nExecStart=/bin/x\n", "socket": "[Socket]\nListenStream=/run/x\n", "timer": "[Timer]\nOnBootSec=1h\n", "path": "[Path]\nPathExists=/x\n", "mount": "[Mount]\nWhat=/dev/x\n",
 }

@@ -1,4 +1,5 @@
-// Package tampering has ways to tamper with a node, as data, and what an honest node has, for the tests of what notices them.
+// Package tampering has ways to tamper with a node, and an honest node's files, as data. It is for tests of the code that detects
+// tampering.
 package tampering
 
 import (
@@ -26,17 +27,17 @@ kubelet:
   config: {staticPodPath: /etc/kubernetes/manifests}
 `
 
-// Case is something that happens to a node.
+// Case is a change of a node.
 type Case struct {
 	Name string
-	// Verify and Drift are what "slipway verify", without the image, and the agent are to make of it: seen, noted or quiet.
+	// Verify and Drift are the expected results of "slipway verify", without the image, and of the agent: seen, noted or quiet.
 	Verify, Drift string
-	// At is the path that is reported.
+	// At is the reported path.
 	At    string
 	steps [][]string
 }
 
-// Read returns what the node's image has, and the cases.
+// Read returns the files of the node's image, and the cases.
 func Read(t testing.TB) (image Case, all []Case) {
 	t.Helper()
 	for number, line := range slices.Collect(strings.Lines(cases)) {
@@ -73,7 +74,7 @@ func Read(t testing.TB) (image Case, all []Case) {
 	return image, all
 }
 
-// Apply does what a case says to the tree below a directory. It skips the test where the file system has no attributes.
+// Apply applies a case to the tree below a directory. It skips the test if the file system has no attributes.
 func (c *Case) Apply(t testing.TB, root string) {
 	t.Helper()
 	for _, step := range c.steps {

@@ -1,4 +1,4 @@
-// Package unitfile reads units as systemd does, no more of it than a plan writes: src/basic/extract-word.c and src/basic/env-util.c of
+// Package unitfile parses units as systemd does, as far as a plan needs it: src/basic/extract-word.c and src/basic/env-util.c of
 // systemd 255. Only tests call it.
 package unitfile
 
@@ -16,8 +16,8 @@ import (
 
 const blank = " \t\n\r"
 
-// Words splits at blanks, as systemd splits a variable that is a word of its own: quotes join,
-// and a backslash makes what follows plain, within quotes of either kind too.
+// Words splits a text at blanks, as systemd splits a variable that is a whole word: quotes join, and a backslash makes the next
+// character literal, also within quotes of either kind.
 func Words(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -59,7 +59,7 @@ func Words(s string) ([]string, error) {
 	return words, nil
 }
 
-// Settings are a unit file's or drop-in's settings in their order, continued lines joined.
+// Settings returns a unit file's or drop-in's settings in their order, with continued lines joined.
 func Settings(content string) [][2]string {
 	var list [][2]string
 	content = strings.ReplaceAll(content, "\\\n", " ")
@@ -74,7 +74,7 @@ func Settings(content string) [][2]string {
 	return list
 }
 
-// expand replaces the variables of a command line, and the doubled dollars.
+// expand replaces the variables in a command line, and doubled dollars.
 func expand(line []string, variables map[string]string) ([]string, error) {
 	var argv []string
 	for _, w := range line {
@@ -94,7 +94,7 @@ func expand(line []string, variables map[string]string) ([]string, error) {
 	return argv, nil
 }
 
-// Command is the command line of a service as systemd makes it of a plan's files, with the variables that the service has.
+// Command returns the command line of a service as systemd makes it from a plan's files, and the service's variables.
 func Command(p resource.Plan, service string) (argv []string, variables map[string]string, err error) {
 	files, links := make(map[string]string), make(map[string]string)
 	for _, r := range p.Resources {
@@ -132,7 +132,7 @@ func Command(p resource.Plan, service string) (argv []string, variables map[stri
 		}
 	}
 	for _, path := range environment {
-		maps.Copy(variables, unitfile.Environment(files[cmp.Or(links[path], path)])) // which come after Environment=
+		maps.Copy(variables, unitfile.Environment(files[cmp.Or(links[path], path)])) // they come after Environment=
 	}
 	line, err := Words(strings.ReplaceAll(start, "%%", "%"))
 	if err != nil {

@@ -18,12 +18,13 @@ const repo = "../../.."
 
 var update = flag.Bool("update", false, "measure all figures and write them into the documents")
 
-// tolerance is by how much the allocations of a run may differ from those in the documents.
+// tolerance is the allowed relative difference of a run's allocations from those in the documents.
 const tolerance = 0.03
 
-// TestFigures holds that the allocations in the documents are those of today. With -update it measures everything, and writes it.
+// TestFigures checks that the allocations in the documents are today's. With -update it measures everything, and writes the
+// figures.
 func TestFigures(t *testing.T) {
-	benchtime, count := "1000x", 1 // so many that what the first round allocates does not count
+	benchtime, count := "1000x", 1 // so many that the allocations of the first round do not matter
 	if *update {
 		benchtime, count = "1s", 3
 	} else if testing.Short() {
@@ -57,7 +58,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// compare compares a table in its document with what was measured now.
+// compare compares a table in its document with today's figures.
 func compare(t *testing.T, table table, figures map[module]map[string]figure) {
 	t.Helper()
 	written := between(t, table.page, table.name)
@@ -105,7 +106,7 @@ func lineOf(text, what string) string {
 	return ""
 }
 
-// measuredOn says when and on what the figures were measured.
+// measuredOn describes when and on which machine the figures were measured.
 func measuredOn() string {
 	cpu := runtime.GOARCH
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -139,7 +140,7 @@ func markdown(table table, figures map[module]map[string]figure) string {
 	return text
 }
 
-// duration shows two digits.
+// duration formats a duration with two digits.
 func duration(nanoseconds float64) string {
 	for _, unit := range []struct {
 		name string
@@ -177,7 +178,7 @@ func thousands(n uint64) string {
 	return text
 }
 
-// markers enclose what is written.
+// markers enclose the written text.
 func markers(name string) (begin, end string) {
 	return "<!-- costs: " + name + " -->\n", "<!-- end of costs -->"
 }

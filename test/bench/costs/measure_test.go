@@ -13,15 +13,15 @@ import (
 	"golang.org/x/tools/benchmark/parse"
 )
 
-// figure is what a row measures.
+// figure is a row's measured values.
 type figure struct {
 	nanoseconds float64
 	bytes       uint64
 	allocations uint64
 }
 
-// measure runs a module's benchmarks of the rows, each count times for a time or a number of rounds (as in -benchtime), and returns the
-// median of each by its name.
+// measure runs the benchmarks of a module's rows, each count times for a time or a number of rounds (as in -benchtime), and returns
+// the median of each by its name.
 func measure(ctx context.Context, repo string, m module, names []string, benchtime string, count int) (map[string]figure, error) {
 	var pattern []string
 	for _, name := range names {

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// process is a whole process: from its start to its end, with all that it loads and reads.
+// processes are whole processes: from start to end, with all that they load and read.
 var processes = []struct {
 	what, program string
-	// arguments are its own, where DIR is a directory for the machine, and NODE the repository's example.
+	// arguments are its arguments. DIR is replaced by a directory for the machine, and EXAMPLE by the repository's example.
 	arguments string
-	// again is whether the directory is the one of the process before it.
+	// again reports whether the directory is that of the process before it.
 	again bool
 }{
 	{"start, print the version and end", "slipway-node", "--version", false},

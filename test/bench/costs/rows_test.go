@@ -1,6 +1,6 @@
 package costs
 
-// module is where a benchmark is: a directory of the repository with a go.mod, and a package in it.
+// module is a benchmark's location: a directory of the repository with a go.mod, and a package in it.
 type module struct{ dir, pkg string }
 
 var (
@@ -12,12 +12,12 @@ var (
 // row is one line of a table.
 type row struct {
 	what string
-	// limit is what the project allows, as the table shows it; empty if it has no limit.
+	// limit is the project's limit, as the table shows it. Empty means that it has no limit.
 	limit string
 	// benchmark is the benchmark's name, with the names of its parts, in its module.
 	module    module
 	benchmark string
-	// varies is whether the number of allocations differs from run to run, or a run takes long: then the test does not compare it.
+	// varies is true if the number of allocations differs between runs, or a run takes long: then the test does not compare it.
 	varies bool
 }
 
