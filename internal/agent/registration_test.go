@@ -30,6 +30,8 @@ func registered(t *testing.T) *node {
 	if got := n.provision(); got.ExitCode != 0 {
 		t.Fatal(got.Error)
 	}
+	n.join()
+	n.deliver("/var/lib/kubelet/pki/kubelet-client-current.pem", []byte("mine"))
 	n.host.inCluster = &registration.Node{
 		Name:   "node-1",
 		Labels: map[string]string{"a": "one", "b": "two", "kubernetes.io/os": "linux", "other": "x"},
@@ -121,6 +123,19 @@ func TestLabelsThatCannotBeSet(t *testing.T) {
 	}
 	equal(t, "drift after a repair", n.drifted(), "")
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good")
+}
+
+// A kubelet that has not registered yet reads its labels again.
+func TestLabelsBeforeRegistration(t *testing.T) {
+	n := registered(t)
+	n.remove("/var/lib/kubelet/pki/kubelet-client-current.pem")
+	before := len(n.read("/run/slipway/actions.jsonl"))
+	if got := n.relabel("a: other", ""); got.Status.ExitCode != 0 {
+		t.Fatal(got.Status.Error)
+	}
+	if actions := string(n.read("/run/slipway/actions.jsonl"))[before:]; !strings.Contains(actions, `"restart","unit":"kubelet.service"`) {
+		t.Errorf("the kubelet is not restarted: %s", actions)
+	}
 }
 
 // A boot brings other labels to a Node that exists.

@@ -50,6 +50,8 @@ type Entry struct {
 	// Addresses are the machine's addresses when the plan was made, separated by spaces. A rollback has those of the
 	// generation that it restores. It is empty if the plan does not depend on them, or the machine had none.
 	Addresses string `json:"addresses,omitempty"`
+	// Registers is the digest of the labels and taints that the plan's kubelet registers with. It is empty for a plan without a kubelet.
+	Registers string `json:"registers,omitempty"`
 	// Outcome is its outcome, and Reason why it failed.
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"`

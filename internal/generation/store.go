@@ -14,6 +14,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/integrity"
+	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
 )
@@ -218,6 +219,9 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 	}
 	current, _ := s.Current()
 	e.Outcome, e.Dialect, e.Config, e.Provisioned = Applying, plan.Dialect, plan.Config, current.Provisioned
+	if e.Registers = ""; len(plan.Node.Arguments)+len(plan.Node.Kubelet) > 0 {
+		e.Registers = registration.Of(&plan.Node).Digest()
+	}
 	if e.Origin == Provision {
 		e.Provisioned = e.Config
 	}

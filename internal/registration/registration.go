@@ -10,6 +10,9 @@ package registration
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -70,12 +73,16 @@ type Change struct {
 	Command string
 }
 
-// Changed reports whether generations, the oldest first, differ in what they want. If not, no Node has to be compared.
-func Changed(history []Wanted) bool {
-	return len(history) > 1 && slices.ContainsFunc(history, func(w Wanted) bool {
-		last := history[len(history)-1]
-		return !maps.Equal(w.Labels, last.Labels) || !maps.Equal(w.Taints, last.Taints)
-	})
+// Digest names what a node wants to register with: two nodes with the same want the same.
+func (w Wanted) Digest() string {
+	sum := sha256.New()
+	for _, values := range []map[string]string{w.Labels, w.Taints} {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(sum, "%q=%q\n", key, values[key])
+		}
+		sum.Write([]byte("\n"))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // Pending returns what a Node does not have yet of what the last of its generations wants, sorted.

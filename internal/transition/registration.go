@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -21,15 +22,14 @@ const registrationPatience = 10 * time.Second
 func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registration.Change, *resource.LeaseRenewed, error) {
 	var history []registration.Wanted
 	var current resource.Plan
-	for _, entry := range store.Entries() {
-		plan, err := store.Plan(entry.Number)
-		if err != nil || len(plan.Node.Arguments)+len(plan.Node.Kubelet) == 0 {
-			continue // the store reports the error; an image's own generation is no node
-		}
-		history, current = append(history, registration.Of(&plan.Node)), plan
-	}
-	if !registration.Changed(history) {
+	entries := slices.DeleteFunc(store.Entries(), func(e generation.Entry) bool { return e.Registers == "" }) // an image's own are no nodes
+	if !slices.ContainsFunc(entries, func(e generation.Entry) bool { return e.Registers != entries[0].Registers }) {
 		return nil, nil, nil
+	}
+	for _, entry := range entries {
+		if plan, err := store.Plan(entry.Number); err == nil { // the store reports an error
+			history, current = append(history, registration.Of(&plan.Node)), plan
+		}
 	}
 	way := leaseOf(current)
 	if way == nil {
@@ -135,14 +135,14 @@ func (n *Node) nodeDrift(ctx context.Context, store *generation.Store) []apply.C
 }
 
 // withoutRegistration is a plan in which files restart nothing that differ from the current generation's only in labels and taints, if the
-// machine has that generation's files: the kubelet reads them when it registers.
-func withoutRegistration(host Host, store *generation.Store, desired resource.Plan) resource.Plan {
+// machine has that generation's files and its kubelet has registered: it reads them only for that.
+func withoutRegistration(host Host, store *generation.Store, next *Step, desired resource.Plan) resource.Plan {
 	current, found := store.Current()
 	if !found || current.Outcome != generation.Good {
 		return desired
 	}
 	before, err := store.Plan(current.Number)
-	if err != nil {
+	if err != nil || !registered(host, before, next) {
 		return desired
 	}
 	had := before.ByID()
@@ -164,4 +164,17 @@ func withoutRegistration(host Host, store *generation.Store, desired resource.Pl
 		kept.Resources = append(kept.Resources, res)
 	}
 	return kept
+}
+
+// registered reports whether the kubelet of the current generation has a Node: it has a certificate. If its credential is another one, a change
+// of a running node is sure of it, and a boot is not: the disk may be another node's.
+func registered(host Host, current resource.Plan, next *Step) bool {
+	way := leaseOf(current)
+	if way == nil {
+		return next.Entry.Origin != generation.Provision
+	}
+	return slices.ContainsFunc(way.Credentials, func(pair resource.KeyPair) bool {
+		entry, err := host.Stat(pair.Certificate)
+		return err == nil && entry.Kind != apply.Absent
+	})
 }

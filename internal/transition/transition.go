@@ -181,8 +181,8 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 		n.Log.Warn("somebody has masked units; they are left so", "units", slices.Sorted(maps.Keys(next.masked)))
 		desired = without(desired, next.masked)
 	}
-	desired = withoutRegistration(n.Host, store, desired)
 	if !settled {
+		desired = withoutRegistration(n.Host, store, &next, desired)
 		if err := engine.Writable(desired); err != nil {
 			return new(apply.Report), err
 		}
