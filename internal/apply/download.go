@@ -23,6 +23,14 @@ type Origin struct {
 	Bytes   int64  `json:"bytes"`
 }
 
+// Stored is what a component's store says of itself, in its file resource.OriginFile.
+type Stored struct {
+	Origin
+	// Sizes are those of its files, in bytes, and Digests their SHA-256 digests, in hexadecimal, by name.
+	Sizes   map[string]int64  `json:"sizes"`
+	Digests map[string]string `json:"digests,omitempty"`
+}
+
 // String formats the origin for a person.
 func (o *Origin) String() string {
 	known := "as expected"

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -158,6 +159,33 @@ func TestDownload(t *testing.T) {
 	}
 }
 
+// A program of the store that has another content and the same size is complete, and is found.
+func TestChangedProgramOfAStore(t *testing.T) {
+	m, root := machineIn(t)
+	archived, _ := packed(t, "kubernetes/node/bin/kubelet=kubelet", "kubernetes/node/bin/kubectl=kubectl")
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "opt"), 0o755), os.WriteFile(filepath.Join(root, "opt/k.tgz"), archived, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	d := wanted("/opt/k.tgz")
+	if _, err := m.Download(t.Context(), d, nothing); err != nil {
+		t.Fatal(err)
+	}
+	kubelet := filepath.Join(root, d.Path("kubelet"))
+	content, err := os.ReadFile(kubelet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[0]++
+	if err := os.WriteFile(kubelet, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	node := integrity.Of(resource.Plan{Resources: []resource.Resource{{Spec: d}}})
+	found, err := integrity.Find(m, &node)
+	if err != nil || len(found) != 1 || found[0].Path != d.Path("kubelet") || found[0].Kind != integrity.KindProgram {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
 // wantStored requires that the store is complete and records the component's origin.
 func wantStored(t *testing.T, m *Machine, root string, d *resource.Download, origin *apply.Origin, want apply.Origin) {
 	t.Helper()
@@ -165,8 +193,12 @@ func wantStored(t *testing.T, m *Machine, root string, d *resource.Download, ori
 	if err != nil || *origin != want || *again != want {
 		t.Errorf("got %+v, then %+v, %v; want %+v", origin, again, err, want)
 	}
-	if got, want := inStore(t, root, d), []string{"kubectl", "kubelet", originFile}; !slices.Equal(got, want) {
+	if got, want := inStore(t, root, d), []string{"kubectl", "kubelet", resource.OriginFile}; !slices.Equal(got, want) {
 		t.Errorf("the store has %q, want %q", got, want)
+	}
+	node := integrity.Of(resource.Plan{Resources: []resource.Resource{{Spec: d}}})
+	if found, err := integrity.Find(m, &node); err != nil || len(found) > 0 {
+		t.Errorf("what was brought differs from its own record: %v, %v", found, err)
 	}
 	content, err := os.ReadFile(filepath.Join(root, d.Path("kubelet")))
 	info, errStat := os.Stat(filepath.Join(root, d.Path("kubelet")))
@@ -279,7 +311,7 @@ func TestStoresAreTidied(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := fixedTime.AddDate(0, 0, i)
-		if err := os.Chtimes(filepath.Join(root, d.Path(originFile)), at, at); err != nil {
+		if err := os.Chtimes(filepath.Join(root, d.Path(resource.OriginFile)), at, at); err != nil {
 			t.Fatal(err)
 		}
 		stores = append(stores, d)
@@ -311,10 +343,12 @@ func TestStoreIsWhole(t *testing.T) {
 	}
 	d := wanted("/opt/k.tgz")
 	for name, damage := range map[string]func() error{
-		"a shorter file":    func() error { return os.Truncate(filepath.Join(root, d.Path("kubelet")), 3) },
-		"no file":           func() error { return os.Remove(filepath.Join(root, d.Path("kubectl"))) },
-		"a damaged origin":  func() error { return os.Truncate(filepath.Join(root, d.Path(originFile)), 9) },
-		"an origin of none": func() error { return os.WriteFile(filepath.Join(root, d.Path(originFile)), []byte("{}"), 0o644) },
+		"a shorter file":   func() error { return os.Truncate(filepath.Join(root, d.Path("kubelet")), 3) },
+		"no file":          func() error { return os.Remove(filepath.Join(root, d.Path("kubectl"))) },
+		"a damaged origin": func() error { return os.Truncate(filepath.Join(root, d.Path(resource.OriginFile)), 9) },
+		"an origin of none": func() error {
+			return os.WriteFile(filepath.Join(root, d.Path(resource.OriginFile)), []byte("{}"), 0o644)
+		},
 	} {
 		if _, err := m.Download(t.Context(), d, nothing); err != nil {
 			t.Fatal(err)

@@ -1,9 +1,12 @@
 package host
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"path"
@@ -20,9 +23,7 @@ import (
 )
 
 const (
-	// originFile is the last file that is written to a store: if it exists, the store is complete.
-	originFile = "origin.json"
-	maxOrigin  = 64 << 10
+	maxOrigin = 64 << 10
 	// partFile is the downloaded part of a component.
 	partFile = "part"
 	// keptStores is how many stores of a component are kept beside the one in progress: the last complete one, for a
@@ -30,23 +31,16 @@ const (
 	keptStores = 1
 )
 
-// stored is a store's record of itself.
-type stored struct {
-	apply.Origin
-	// Sizes are the sizes of its files.
-	Sizes map[string]int64 `json:"sizes"`
-}
-
 // downloaded reads a component's origin. It returns nil if its store is incomplete or damaged.
 func downloaded(t *rootfs.Tree, d *resource.Download) (*apply.Origin, error) {
-	data, err := t.ReadFile(d.Path(originFile), maxOrigin)
+	data, err := t.ReadFile(d.Path(resource.OriginFile), maxOrigin)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var s stored
+	var s apply.Stored
 	if json.Unmarshal(data, &s) != nil || len(s.Sizes) == 0 {
 		return nil, nil
 	}
@@ -69,7 +63,7 @@ func fill(t *rootfs.Tree, d *resource.Download, packed io.ReadSeeker, origin *ap
 	if _, err := packed.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	s := stored{*origin, make(map[string]int64)}
+	s := apply.Stored{Origin: *origin, Sizes: make(map[string]int64), Digests: make(map[string]string)}
 	err := unpack(t, d, packed, &s)
 	for _, file := range d.Files { // always in the same order
 		if _, staged := s.Sizes[file.Name]; !staged {
@@ -93,7 +87,7 @@ func fill(t *rootfs.Tree, d *resource.Download, packed io.ReadSeeker, origin *ap
 	if err != nil {
 		return err
 	}
-	return t.WriteFileAtomic(&resource.File{Path: d.Path(originFile), Mode: 0o644, Content: append(document, '\n')})
+	return t.WriteFileAtomic(&resource.File{Path: d.Path(resource.OriginFile), Mode: 0o644, Content: append(document, '\n')})
 }
 
 // errWritten is a failure to write a file, not a failure of the archive.
@@ -102,13 +96,13 @@ type errWritten struct{ error }
 func (e errWritten) Unwrap() error { return e.error }
 
 // unpack stages the wanted files of an archive.
-func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *stored) error {
+func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *apply.Stored) error {
 	err := archive.Files(packed, func(f archive.File) error {
 		for _, wanted := range d.Files {
 			if _, twice := s.Sizes[wanted.Name]; twice || !matches(wanted.Members, f.Name) {
 				continue
 			}
-			content := &counting{r: f}
+			content := &counting{r: f, sum: sha256.New()}
 			if err := t.StageStream(d.Path(wanted.Name), content); err != nil {
 				if content.err != nil {
 					return fmt.Errorf("%s: %w", f.Name, content.err)
@@ -118,6 +112,7 @@ func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *stored) e
 			if s.Sizes[wanted.Name] = content.n; content.n == 0 {
 				return fmt.Errorf("%s is empty", f.Name)
 			}
+			s.Digests[wanted.Name] = hex.EncodeToString(content.sum.Sum(nil))
 			break
 		}
 		if s.Checked && len(s.Sizes) == len(d.Files) {
@@ -148,15 +143,17 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// counting counts the bytes that are read, and keeps the read error.
+// counting counts and digests the bytes that are read, and keeps the read error.
 type counting struct {
 	r   io.Reader
 	n   int64
+	sum hash.Hash
 	err error
 }
 
 func (c *counting) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
+	c.sum.Write(p[:n])
 	if c.n += int64(n); err != nil && !errors.Is(err, io.EOF) {
 		c.err = err
 	}
@@ -178,7 +175,7 @@ func tidy(t *rootfs.Tree, d *resource.Download) error {
 		if store == d.Store() {
 			continue
 		}
-		file, err := t.OpenKind(store+"/"+originFile, unix.S_IFREG)
+		file, err := t.OpenKind(store+"/"+resource.OriginFile, unix.S_IFREG)
 		if err == nil {
 			info, errStat := file.Stat()
 			if err = errors.Join(errStat, file.Close()); err == nil {
@@ -205,7 +202,7 @@ func removeStore(t *rootfs.Tree, store string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Remove(store + "/" + originFile); err != nil {
+	if err := t.Remove(store + "/" + resource.OriginFile); err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -1,6 +1,8 @@
 package integrity
 
 import (
+	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // systemAttributes are extended attributes, or what they begin with, that the system itself gives to files: labels of security modules,
@@ -96,6 +99,28 @@ func (s *scan) programs() {
 		}
 		if err == nil {
 			s.attributes(c.Path)
+		}
+	}
+}
+
+// brought compares the programs that the agent has brought with the digests that it has recorded.
+func (s *scan) brought() {
+	for _, store := range s.node.Stores {
+		var recorded apply.Stored
+		if json.Unmarshal(s.content(store+"/"+resource.OriginFile), &recorded) != nil {
+			continue // it is not there, and is brought
+		}
+		for _, name := range slices.Sorted(maps.Keys(recorded.Digests)) {
+			at := path.Join(store, path.Base(name))
+			digest, err := s.files.Digest(at, maxProgram)
+			switch {
+			case err == nil && digest != recorded.Digests[name]:
+				s.add(Finding{Path: at, Kind: KindProgram, What: "is not the program that was brought", Identity: digest})
+			case err == nil:
+				s.attributes(at)
+			case !absent(err):
+				s.errs = append(s.errs, err)
+			}
 		}
 	}
 }

@@ -93,6 +93,7 @@ func Only(found []Finding, classes ...Class) []Finding {
 func Find(files Files, node *Node) ([]Finding, error) {
 	s := newScan(files, node)
 	s.programs()
+	s.brought()
 	return s.surroundings()
 }
 

@@ -119,6 +119,19 @@ func TestPlacesOfANode(t *testing.T) {
 	}
 }
 
+// A program that the agent has brought is compared with the digest that it had then.
+func TestProgramThatWasBrought(t *testing.T) {
+	d := &resource.Download{Component: "kubelet", Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"kubelet"}}, {Name: "kubectl", Members: []string{"kubectl"}}}}
+	const digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" // of "hello"
+	files := tree(t, map[string]string{
+		d.Path("kubelet"): "hello", d.Path("kubectl"): "another",
+		d.Path(resource.OriginFile): `{"from":"https://x","sizes":{"kubelet":5,"kubectl":7},"digests":{"kubelet":"` + digest + `","kubectl":"` + digest + `"}}`,
+	})
+	if got, want := found(t, files, planOf(d)), []string{d.Path("kubectl") + " counted"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Directories that distributions have as links are no change, wherever they lead within the distribution.
 func TestLinksOfDistributions(t *testing.T) {
 	p := planOf(&resource.Symlink{Path: "/opt/cni/bin/x", Target: "y"}, &resource.File{Path: "/usr/local/bin/x"}, &resource.File{Path: "/var/lib/kubelet/x"})

@@ -27,6 +27,8 @@ type Node struct {
 	// Programs are those of the image with their digests, where they were known before there was a machine. What the machine's own
 	// manifest says of the same paths does not count.
 	Programs []components.Component `json:"programs,omitempty"`
+	// Stores are the directories of the components that the agent brings, sorted.
+	Stores []string `json:"stores,omitempty"`
 }
 
 // Place is a directory or file that programs of a node read.
@@ -59,11 +61,13 @@ func Of(p resource.Plan) Node {
 			}
 		case *resource.Module:
 			n.Modules = append(n.Modules, module(spec.Module))
+		case *resource.Download:
+			n.Stores = append(n.Stores, spec.Store())
 		case *resource.Directory, *resource.Symlink, *resource.Copy:
 			n.Paths = append(n.Paths, spec.Name())
 		}
 	}
-	for _, list := range []*[]string{&n.Units, &n.Started, &n.Paths, &n.Modules} {
+	for _, list := range []*[]string{&n.Units, &n.Started, &n.Paths, &n.Modules, &n.Stores} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

@@ -96,6 +96,9 @@ func StoreOf(name string) (component, file string, ok bool) {
 	return component, file, ok && PlainName(component) && PlainName(file)
 }
 
+// OriginFile is the last file that is written to a store: if it exists, the store is complete.
+const OriginFile = "origin.json"
+
 // Path is the path of one of its files.
 func (d *Download) Path(name string) string { return d.Store() + "/" + name }
 
@@ -123,7 +126,7 @@ func (d *Download) Valid() error {
 			_, err := path.Match(pattern, "")
 			return err != nil || pattern == ""
 		}
-		if len(file.Members) == 0 || slices.ContainsFunc(file.Members, bad) || !PlainName(file.Name) || file.Name == "part" || file.Name == "origin.json" {
+		if len(file.Members) == 0 || slices.ContainsFunc(file.Members, bad) || !PlainName(file.Name) || file.Name == "part" || file.Name == OriginFile {
 			errs = append(errs, fmt.Errorf("download %q: file %q: want a name, and patterns of a path", d.Component, file.Name))
 		}
 	}
