@@ -137,7 +137,7 @@ func (v *validator) content(f *File, at string) {
 	case secret && mode != 0o600 && mode != 0o400:
 		v.vital(at+".mode", "must be 0600 or 0400: the file is secret")
 	case mode&^0o755 != 0 || mode&0o400 == 0:
-		v.vital(at+".mode", "must let root read the file, and nobody but root write it, without further bits: 0755 at most")
+		v.vital(at+".mode", "must let root read the file, and only root write it, without further bits: 0755 at most")
 	}
 }
 

@@ -182,7 +182,7 @@ func (p *Part) contract() string {
 	case errors.Is(err, envelope.ErrNone):
 		return ""
 	case err == nil:
-		return "has a contract of its own, or writes one; a node takes one contract"
+		return "has its own contract, or writes one; a node takes one contract"
 	}
 	return "would keep the node from finding its contract: " + err.Error()
 }

@@ -70,7 +70,7 @@ func (p *Provider) readyClass(ctx context.Context, ref *v1.NodeClassReference) (
 		return nil, cloudprovider.NewNodeClassNotReadyError(fmt.Errorf("%s %s: %s", azure.ClassKind, object.Name, ready.Message))
 	case ready.IsUnknown() || ready.ObservedGeneration != object.Generation:
 		return nil, refused(NodeClassReadinessUnknown,
-			fmt.Errorf("nobody has said yet whether generation %d of the %s %s is ready", object.Generation, azure.ClassKind, object.Name))
+			fmt.Errorf("generation %d of the %s %s has no condition Ready yet", object.Generation, azure.ClassKind, object.Name))
 	}
 	c, err := p.classOf(object)
 	if err != nil {

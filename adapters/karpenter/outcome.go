@@ -102,7 +102,7 @@ func (hook) Name() string { return "slipway.provisioned" }
 func (h hook) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.NodeLifecycleHookResult, error) {
 	machine, err := h.provider.machines.Get(ctx, claim.Status.ProviderID)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "nobody knows what the machine has reported; its node is registered", "machine", claim.Status.ProviderID)
+		log.FromContext(ctx).Error(err, "the machine's report cannot be read; its node is registered", "machine", claim.Status.ProviderID)
 		return cloudprovider.NodeLifecycleHookResult{}, nil
 	}
 	if outcome, err := report.Read(machine.Report); err == nil && !outcome.Succeeded() {

@@ -57,8 +57,8 @@ a new generation with a new number. It stays after a reboot.
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes; change nothing")
-	flags.IntVar(&opts.Unconfirmed, "unconfirmed", 0, "go back if generation `N` is the current one and nobody has confirmed it")
-	flags.Int64Var(&until, "until", 0, "go back only if it waited until `SECONDS` since 1970 for somebody to do so")
+	flags.IntVar(&opts.Unconfirmed, "unconfirmed", 0, "go back if generation `N` is the current one and is not confirmed")
+	flags.Int64Var(&until, "until", 0, "go back only if it waited for that until `SECONDS` since 1970")
 	command.Must(flags.MarkHidden("unconfirmed"))
 	command.Must(flags.MarkHidden("until"))
 	addAllow(cmd, &allow)

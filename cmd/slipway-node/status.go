@@ -55,7 +55,7 @@ with its current generation; the exit code is 1 if they differ.`,
 		},
 	}
 	cmd.Flags().BoolVar(&generations, "generations", false, "list the generations of this machine")
-	cmd.Flags().BoolVar(&drift, "drift", false, "show what somebody else has changed")
+	cmd.Flags().BoolVar(&drift, "drift", false, "show changes that the agent did not make")
 	cmd.MarkFlagsMutuallyExclusive("generations", "drift")
 	command.AddOutput(cmd, &output)
 	return cmd

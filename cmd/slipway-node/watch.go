@@ -44,7 +44,7 @@ func (a *app) watch() *cobra.Command {
 		Use:   "watch [flags]",
 		Short: "Apply the contract when it changes, and repair drift",
 		Long: `Apply the contract whenever it changes, as "slipway-node apply" does, and check from time to time
-whether somebody else has changed the node. It runs as a service: slipway-watch.service.
+whether something else has changed the node. It runs as a service: slipway-watch.service.
 
 A contract that was refused, was not valid or has failed is not tried again until it changes. If
 something else was in the way, it is tried again, with growing delays. A machine that is not

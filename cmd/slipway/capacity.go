@@ -56,7 +56,7 @@ func newCapacity(s cli.Streams) *cobra.Command {
 		Use:   "capacity eks|aks [flags]",
 		Short: "Show how many pods a machine can have, and what it keeps back",
 		Long: `Show how many pods a machine can have, and how much processor time and memory its kubelet keeps
-back for the system, by the rules of EKS or AKS. Each number has its calculation. Nobody is asked: the
+back for the system, by the rules of EKS or AKS. Each number has its calculation. It works offline: the
 program has the network interfaces of EC2's instance types.
 
 --facts takes a file that "slipway-node facts -o json" has written on a machine, in the place of --cpus,
@@ -90,7 +90,7 @@ program has the network interfaces of EC2's instance types.
 	cmd.Flags().StringVar(&m.instanceType, "instance-type", "", "EC2's `TYPE` of the machine")
 	cmd.Flags().IntVar(&m.cpus, "cpus", 0, "virtual processors of the machine")
 	cmd.Flags().StringVar(&m.memory, "memory", "", "`SIZE` of the machine's memory, with a unit: 16Gi, 16384Mi")
-	cmd.Flags().IntVar(&m.maxPods, "max-pods", 0, "the number of pods that somebody has set")
+	cmd.Flags().IntVar(&m.maxPods, "max-pods", 0, "the configured number of pods")
 	command.AddChoice(cmd, &m.plugin, "network-plugin", "", "AKS's `PLUGIN` that gives pods their addresses: "+cli.List(m.plugin.Allowed, "or"))
 	cmd.Flags().BoolVar(&m.custom, "custom-networking", false, "EKS: pods have addresses of other subnets than the machine")
 	cmd.Flags().BoolVar(&m.prefixes, "prefix-delegation", false, "EKS: an interface has prefixes of 16 addresses")

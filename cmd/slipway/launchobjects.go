@@ -89,7 +89,7 @@ func (l *launching) readStream(s cli.Streams) error {
 		case kind == configMap:
 			l.sources = append(l.sources, azure.SettingsSource{Name: placeName(l.stream), Document: part})
 		case i < 0:
-			return command.Failed("%s has an object of the kind %q, which is none of a launch", title(l.stream), cli.Shorten(kind, 64))
+			return command.Failed("%s has an object of the kind %q, which a launch does not use", title(l.stream), cli.Shorten(kind, 64))
 		case *kinds[i].flag == "":
 			if kind == components.Kind { // its document is JSON
 				part = tree.AppendJSON(nil)

@@ -35,7 +35,7 @@ func newLaunchSettings(s cli.Streams) *cobra.Command {
 		Use:   "settings [--from env|configmap|FILE]... [flags]",
 		Short: "Show all settings of launches, or check those of a file",
 		Long: `Show all settings of launches: their names, their environment variables, their keys in the ConfigMap
-karpenter-global-settings, and their defaults. Some decide nothing of a node, and what those are for is said.
+karpenter-global-settings, and their defaults. Some do not affect a node; what they are for is shown.
 
 With --from the settings are read and checked, and each is shown with its value and with where it was set.
 "env" is the environment. "configmap" is the ConfigMap on standard input, as kubectl prints it. A FILE has

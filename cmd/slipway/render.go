@@ -126,7 +126,7 @@ and starts the agent. The same contract gives the same bytes.
 
 With --agentless, cloud-config, ignition and bundle hold the node itself: every file, link and unit
 of its plan, for an image that has containerd and a kubelet, and no Slipway. Give --facts of the
-image, because nobody looks there. What only an agent does is listed; it is an error where the node
+image: the program does not inspect it. What only an agent does is listed; it is an error where the node
 could not join, or would be less safe, without it.
 
 The cloud is the contract's, and Azure if the contract names none; --cloud names another. Azure takes

@@ -38,7 +38,7 @@ func (m *Machine) comment() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("# What an agent would do, and nobody does here:\n")
+	b.WriteString("# What an agent would do, and this node does not:\n")
 	for _, loss := range m.Losses {
 		b.WriteString("#   " + loss.String() + "\n")
 	}

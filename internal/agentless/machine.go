@@ -138,7 +138,7 @@ func (b *builder) check(r *resource.Resource) {
 		b.network = true
 		return
 	}
-	b.lose(r, false, "nobody checks it")
+	b.lose(r, false, "no agent checks it")
 }
 
 func (b *builder) command(r *resource.Resource) {

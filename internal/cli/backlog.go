@@ -77,7 +77,7 @@ func (b *Backlog) pass() {
 }
 
 // errUnread means that a reader did not take the output.
-var errUnread = errors.New("nobody reads it")
+var errUnread = errors.New("the reader does not take what is written")
 
 // Flush waits until everything is passed on, or ctx is done. The error is the first one that dropped output, or that
 // not everything was taken.

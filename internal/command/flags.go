@@ -38,7 +38,7 @@ func AddChoice(cmd *cobra.Command, c *Choice, name, shorthand, usage string) {
 
 // AddAllowUnapplied adds --allow-unapplied.
 func AddAllowUnapplied(cmd *cobra.Command, paths *[]string) {
-	cmd.Flags().StringArrayVar(paths, "allow-unapplied", nil, "leave out the setting `FIELD` although somebody needs it, if this version does not apply it")
+	cmd.Flags().StringArrayVar(paths, "allow-unapplied", nil, "leave out the setting `FIELD`, if this version does not apply it, although the contract needs it")
 }
 
 // Node selects a node of a contract with several.

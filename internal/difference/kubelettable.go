@@ -109,7 +109,7 @@ var kubeletTable = []kubeletRow{
 	{Field: "cpuCFSQuotaPeriod", Flag: "cpu-cfs-quota-period", Default: "100ms", Class: Restart, Reason: "containers with a CPU limit are started again", Source: dynamic},
 	{Field: "volumePluginDir", Flag: "volume-plugin-dir", Default: "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/", Class: Restart, Reason: "volumes of plug-ins in the old directory can no longer be handled", Source: dynamic},
 	{Field: "staticPodPath", Flag: "pod-manifest-path", Class: Restart, Reason: "static pods of the old directory are stopped", Source: `Kubernetes docs, Create static Pods, "Dynamic addition and removal of static pods"`},
-	{Field: "serverTLSBootstrap", Flag: "rotate-server-certificates", Default: "false", Class: Restart, Reason: "the serving certificate is asked for from the cluster, where somebody has to approve it", Source: types},
+	{Field: "serverTLSBootstrap", Flag: "rotate-server-certificates", Default: "false", Class: Restart, Reason: "the kubelet requests its serving certificate from the cluster, where an approver has to approve it", Source: types},
 	{Field: "featureGates", Flag: "feature-gates", Class: Restart, Reason: "some features need more: their own documentation says so", Source: dynamic},
 
 	{Flag: "node-labels", Class: None, Reason: labelsLater, Source: registration + ", updateDefaultLabels; plugin/pkg/admission/noderestriction/admission.go: getForbiddenLabels"},

@@ -68,8 +68,8 @@ func (r ruleRow) isOf(d delta) bool {
 var (
 	authorityExtended = ruleRow{Class: Restart, Reason: "certificates change, and one at least stays: the cluster is the same", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
 	authorityReplaced = ruleRow{Class: Replace, Reason: "no certificate stays: another cluster, or one whose nodes have to join again", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
-	serverReplaced    = ruleRow{Class: Replace, Reason: "another server may be another cluster, and a kubelet that joined with a token has the old one in a kubeconfig of its own", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"}
-	bootstrapIgnored  = ruleRow{Class: None, Reason: "a kubelet that has a kubeconfig of its own does not read it", Source: "Kubernetes docs, TLS bootstrapping: kubelet configuration"}
+	serverReplaced    = ruleRow{Class: Replace, Reason: "another server may be another cluster, and a kubelet that joined with a token has the old one in its own kubeconfig", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"}
+	bootstrapIgnored  = ruleRow{Class: None, Reason: "a kubelet with its own kubeconfig does not read it", Source: "Kubernetes docs, TLS bootstrapping: kubelet configuration"}
 
 	versionPatch     = ruleRow{Class: Restart, Reason: "a patch of the same minor version", Source: versionSkew + `"Supported versions"`}
 	versionUpgrade   = ruleRow{Class: Drain, Reason: "a minor version of the kubelet is not changed under running pods", Source: versionSkew + `"Supported component upgrade order", kubelet`}

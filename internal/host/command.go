@@ -109,7 +109,7 @@ func serviceArgv(command *resource.Command) []string {
 }
 
 // errConfined is why a command that needs the main file system view does not run.
-var errConfined = errors.New("the agent runs in a unit that shows it a file system of its own (ProtectSystem=, PrivateMounts=), " +
+var errConfined = errors.New("the agent runs in a unit with a private file system (ProtectSystem=, PrivateMounts=), " +
 	"in which no script can set up a machine: start the agent from a unit without them, as AKS's images do")
 
 // confined reports whether this process has another mount namespace than the machine's first process. If it may not

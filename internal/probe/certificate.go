@@ -226,9 +226,9 @@ func (c *certifier) follow(ctx context.Context) *failure {
 		a := &c.issued
 		switch {
 		case ctx.Err() != nil && c.approved:
-			return c.final(resource.CauseSigner, "%s is approved, and nobody has signed it", c.request.Name)
+			return c.final(resource.CauseSigner, "%s is approved, but not signed", c.request.Name)
 		case ctx.Err() != nil:
-			return c.final(resource.CauseUnapproved, "nobody has approved %s", c.request.Name)
+			return c.final(resource.CauseUnapproved, "%s is not approved", c.request.Name)
 		case errors.Is(err, errRemoved):
 			return c.final(resource.CauseUnapproved, "%s %w", c.request.Name, err)
 		case err != nil:

@@ -92,14 +92,14 @@ var Kinds = map[string]Kind{
 	"Directory": {New: fresh[Directory], Lasts: always},
 	"Download": {
 		New: fresh[Download], Lasts: always, Kept: part((*Download).kept), Stored: part((*Download).anonymous),
-		Agentless: Agentless{Lost: "nobody brings it: use an image that has the component, or one that was prepared with the agent", Fatal: true},
+		Agentless: Agentless{Lost: "no agent installs it: use an image that has the component, or one that was prepared with the agent", Fatal: true},
 		NotUndone: says("it is kept for the way back, the last one of each component"), NotUndoneSource: "Download",
 	},
 	"File": {New: fresh[File], Lasts: always, Kept: part((*File).kept), Compared: part((*File).compared), Text: asText((*File).text)},
 	"Image": {
 		New: fresh[Image], Lasts: always, Kept: part((*Image).kept), Stored: part((*Image).anonymous),
-		Agentless: Agentless{Lost: "nobody pulls it with the machine's identity: use an image of the machine that has it", Fatal: true},
-		NotUndone: says("a pod may use it; the kubelet removes what nobody uses"), NotUndoneSource: "Kubernetes docs, Garbage Collection, of unused images",
+		Agentless: Agentless{Lost: "no agent pulls it with the machine's identity: use a machine image that has it", Fatal: true},
+		NotUndone: says("a pod may use it; the kubelet removes unused images"), NotUndoneSource: "Kubernetes docs, Garbage Collection, of unused images",
 	},
 	"Module": {
 		New: fresh[Module], Lasts: never, Agentless: atBoot((*Module).atBoot),
@@ -107,7 +107,7 @@ var Kinds = map[string]Kind{
 	},
 	"Mount": {
 		New: fresh[Mount], Lasts: never,
-		Agentless: Agentless{Lost: "nobody mounts it at each boot, nor sees when the disk is another one", Fatal: true},
+		Agentless: Agentless{Lost: "no agent mounts it at each boot, or notices when the disk is another one", Fatal: true},
 	},
 	"ServingCertificate": {
 		New: fresh[ServingCertificate], Lasts: always, Agentless: Agentless{Lost: "the kubelet makes it itself when it starts"},
@@ -115,7 +115,7 @@ var Kinds = map[string]Kind{
 	},
 	"Swap": {
 		New: fresh[Swap], Lasts: never,
-		Agentless: Agentless{Lost: "nobody makes the swap file, nor sees when the disk is another one", Fatal: true},
+		Agentless: Agentless{Lost: "no agent makes the swap file, or notices when the disk is another one", Fatal: true},
 	},
 	"Symlink": {New: fresh[Symlink], Lasts: always},
 	"Sysctl": {

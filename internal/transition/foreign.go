@@ -59,7 +59,7 @@ func (s *Step) WantUnmasked(host Host, store *generation.Store) error {
 			continue
 		}
 		if mask, ok := s.masked[unit.Unit]; ok {
-			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("somebody has masked it: %s", unmask(unit.Unit, mask))}
+			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("it is masked, and Slipway did not mask it: %s", unmask(unit.Unit, mask))}
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func undoing(f *integrity.Finding) string {
 	units := strings.Join(f.Units, ", ")
 	switch f.Kind {
 	case integrity.KindDropIn:
-		note := fmt.Sprintf("somebody changed %s with this file: to undo that, remove this file, then run \"systemctl daemon-reload\" and \"systemctl restart %s\"",
+		note := fmt.Sprintf("this file is not Slipway's and changes %s: to undo that, remove this file, then run \"systemctl daemon-reload\" and \"systemctl restart %s\"",
 			units, strings.Join(f.Units, " "))
 		if removable(f) {
 			note += "; \"slipway-node watch --drift repair-all\" does the same"

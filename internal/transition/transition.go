@@ -178,7 +178,7 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 			return new(apply.Report), err
 		}
 	case len(next.masked) > 0:
-		n.Log.Warn("somebody has masked units; they are left so", "units", slices.Sorted(maps.Keys(next.masked)))
+		n.Log.Warn("units are masked, and Slipway did not mask them; they stay masked", "units", slices.Sorted(maps.Keys(next.masked)))
 		desired = without(desired, next.masked)
 	}
 	if !settled {

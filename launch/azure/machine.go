@@ -42,7 +42,7 @@ var gpuRule = rule{
 		switch isWanted := d.Machine.GPUDriver != noDriver; {
 		case *t.GPUs == 0, isOwn(d) && !isWanted:
 		case isOwn(d):
-			p.wrong("$.machine.gpuDriver", "is none of an image of one's own; have the driver in the image, and set gpu.mode None in the class, or nothing")
+			p.wrong("$.machine.gpuDriver", "cannot be used with the image family Custom; install the driver in the image, and set gpu.mode to None, or leave it out")
 		case size == nil && isWanted:
 			p.Report(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known which driver "+t.Name+" takes; set gpu.mode None in the class and install the driver otherwise, or use another instance type")
 		case size != nil && family != "" && size.Systems&gpuSystems[family] == 0:

@@ -97,7 +97,7 @@ func decideNetwork(p *problems, d *launch.Document) {
 		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
 	}
 	if n.ClusterID == "" || isOwn(d) {
-		return // reported already, with the reason; in a cluster of one's own the names are nobody's rule
+		return // reported already, with the reason; in a self-managed cluster the names are nobody's rule
 	}
 	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
 	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {

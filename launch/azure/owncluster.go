@@ -20,7 +20,7 @@ const aksDomain = "kubernetes.azure.com/"
 
 // own is what is the same for all nodes of a cluster of one's own. Nobody changes it. The thresholds are the kubelet's own: one that is
 // told some of them has no others (Kubernetes: KubeletConfiguration, evictionHard).
-var own = launch.Layer{Source: launch.Hardcoded, Origin: "cluster of one's own", Document: &launch.Document{
+var own = launch.Layer{Source: launch.Hardcoded, Origin: "self-managed cluster", Document: &launch.Document{
 	Node: nodeconfig.NodeConfig{
 		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
 		Kubelet: nodeconfig.Kubelet{

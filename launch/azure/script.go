@@ -28,7 +28,7 @@ type ScriptVariable struct {
 }
 
 // errScript refuses what no image of one's own has scripts for.
-var errScript = errors.New("the script of variables is for images of AKS's; an image of one's own has Slipway, and takes the user data without a script")
+var errScript = errors.New("the script of variables is only for AKS images; an image of the family Custom has Slipway, and takes the user data without a script")
 
 // Script is the user data for an image of AKS's without Slipway, in base64: a script that gives the image's own scripts their
 // variables. They are sorted, and quoted so that a shell gives any value back as it is. The report lists them by name. The error

@@ -205,7 +205,7 @@ func identityList(v string) string {
 	}
 	for _, id := range all {
 		if strings.ContainsAny(id, `[]"' `) || oneLine(id) != "" {
-			return "has an identity that is none: want the ID of a resource, without quotes, brackets and blanks"
+			return "has a malformed identity: want the ID of a resource, without quotes, brackets and blanks"
 		}
 	}
 	return ""

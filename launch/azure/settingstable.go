@@ -57,7 +57,7 @@ const (
 	// ofController is what the program that launches does itself.
 	ofController = "of the controller itself; changes no node"
 	// ofOthers is what Slipway does in another way. Only what asks for nothing is taken.
-	ofOthers = "for what Slipway does in another way"
+	ofOthers = "for what Slipway does differently"
 )
 
 func text(field func(*Settings) *string) func(*Settings, string) {

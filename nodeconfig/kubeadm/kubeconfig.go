@@ -37,7 +37,7 @@ var (
 		{"as-user-extra", true, "", actingReason},
 		{"exec.provideClusterInfo", true, "", "is not possible; name the cluster in the plug-in's arguments"},
 		{"exec.installHint", false, "", kubectlReason},
-		{"exec.interactiveMode", false, "Never", "has no effect: nobody answers a plug-in on a node"},
+		{"exec.interactiveMode", false, "Never", "has no effect: on a node, a plug-in cannot ask a user"},
 		{"extensions", false, "", kubectlReason},
 	}
 )
@@ -46,7 +46,7 @@ const (
 	joinReason    = "is a JoinConfiguration's, and has no effect in a kubeconfig"
 	kubectlReason = "has no effect on a node: it is for kubectl"
 	fileReason    = "names a file; put what is in it into the kubeconfig, with kubectl config view --raw --flatten"
-	actingReason  = "acts as somebody else, and a node is itself"
+	actingReason  = "impersonates another user; a node uses its own identity"
 	currentPath   = `$["current-context"]`
 )
 

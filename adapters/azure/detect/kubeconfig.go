@@ -169,7 +169,7 @@ func (s *settings) refused() error {
 	}{
 		{s.user.Provider != nil, "auth-provider", "is not in Kubernetes any more; use exec"},
 		{s.user.Name != "" || !s.user.Password.IsZero(), "username", "is no credential that an API server takes"},
-		{s.user.As != "", "as", "acts as somebody else; use a context that does not"},
+		{s.user.As != "", "as", "impersonates another user; use a context that does not"},
 	} {
 		if row.set {
 			wrong = append(wrong, fmt.Errorf("%s: %s", row.field, row.reason))

@@ -116,10 +116,10 @@ func UnknownFact(in *Input, out *Output, path, what string) {
 	case in.AwaitsFacts():
 		return
 	case in.HasNoFacts():
-		out.Warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
+		out.Warn(nodeconfig.Missing, path, "the kubelet needs the machine's %s, and no facts have it", what)
 		return
 	}
-	out.Fatal(nodeconfig.Missing, path, "the kubelet is told the machine's %s, and neither the cloud's metadata service nor the facts say it", what)
+	out.Fatal(nodeconfig.Missing, path, "the kubelet needs the machine's %s, and neither the cloud's metadata service nor the facts have it", what)
 }
 
 // GivesProviderID reports whether Slipway gives the kubelet its machine's name in the cloud, which a kubelet

@@ -10,7 +10,7 @@ func NoLocalDNS(in *Input) string {
 	case in.CoreDNS == "":
 		return "it needs CoreDNS, and the machine has none; use an image that has it"
 	case len(in.Config.Network.Nameservers) > 0:
-		return "the resolver asks the contract's own DNS servers, and nobody else; set " + setting.Nameservers + " or this"
+		return "the resolver asks only the contract's DNS servers; set " + setting.Nameservers + " or this"
 	}
 	return ""
 }

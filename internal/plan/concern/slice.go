@@ -51,7 +51,7 @@ func (r *Reservation) Slice(in *Input) (unit, reason string) {
 	case !isSlice(unit):
 		return "", "must be a slice of systemd's, such as /podruntime.slice"
 	case in.Snapped():
-		return "", "cannot be on this machine, whose kubelet is a snap, which is in a control group of its own"
+		return "", "cannot be used on this machine: its kubelet is a snap, which has its own control group"
 	case in.Facts.CgroupVersion == 1:
 		return unit, "needs control groups of version 2, and this machine has version 1"
 	}

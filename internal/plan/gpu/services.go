@@ -106,7 +106,7 @@ func planServices(in *concern.Input, out *concern.Output) {
 		case wanted:
 			planService(in, out, s, at)
 		case s.stops && in.Family.GPU.Tagged && in.ImageUnit(s.unit) != "":
-			out.Join("", &resource.UnitState{Unit: s.unit, State: resource.UnitDisabled}, exitcode.UnitStartFailed, "nobody asks for it")
+			out.Join("", &resource.UnitState{Unit: s.unit, State: resource.UnitDisabled}, exitcode.UnitStartFailed, "the contract does not ask for it")
 		}
 	}
 }

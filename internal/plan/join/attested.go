@@ -152,7 +152,7 @@ func planAttestedUnit(in *concern.Input, out *concern.Output, server string) {
 			ExitCode: exitcode.AttestedBootstrapFailed,
 		})
 	}
-	add("what the client for the machine's attested identity is told", &resource.File{
+	add("settings of the client for the machine's attested identity", &resource.File{
 		Path: a.Environment, Mode: 0o600, Content: textfile.Environment(variables...),
 	})
 	add("gets the node its certificate before the kubelet starts", &resource.File{

@@ -82,7 +82,7 @@ func unusedCredentials(in *concern.Input, out *concern.Output) {
 		{"$.join.aws", nodeconfig.JoinAWS, j.AWS != nil},
 	} {
 		if credential.given && credential.of != j.Method {
-			out.Warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")
+			out.Warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins by another method")
 		}
 	}
 }

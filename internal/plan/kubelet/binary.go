@@ -76,7 +76,7 @@ func planPackagedBinaries(in *concern.Input, out *concern.Output, s *kubeletOrig
 		{"kubectl", packagesFor(in, "kubectl", version), exitcode.KubectlInstallFailed},
 	} {
 		if len(p.from) > 0 {
-			d := out.Download(p.code, "the image has it as a package that nobody has unpacked", &resource.Download{
+			d := out.Download(p.code, "the image has it as a package that is not unpacked", &resource.Download{
 				Component: p.name, Version: version, From: p.from,
 				Files: []resource.Unpacked{{Name: p.name, Members: kubernetesMembers(p.name)}},
 			})

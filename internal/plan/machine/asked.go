@@ -31,7 +31,7 @@ func planAskedFacts(in *concern.Input, out *concern.Output) {
 		case variable == concern.AddressVariable && service != nil && service.questionOf(variable, in.Config.Network.IPFamilies).path == "":
 			out.Fatal(nodeconfig.Missing, wanted[variable], "is not known, and a node without an agent can ask this cloud for an IPv4 address alone: give %s", problem.Setting("$.kubelet.nodeIPs"))
 		case service == nil:
-			out.Fatal(nodeconfig.Missing, wanted[variable], "the kubelet is told the machine's %s, which is not known, and a node without an agent can ask the metadata services of %s alone: name it in the contract or the facts, or name cloud.provider",
+			out.Fatal(nodeconfig.Missing, wanted[variable], "the kubelet needs the machine's %s, which is not known, and a node without an agent can ask the metadata services of %s alone: name it in the contract or the facts, or name cloud.provider",
 				what, metadataServices[0].provider+" and "+metadataServices[1].provider)
 		}
 	}
@@ -78,7 +78,7 @@ const (
 // pattern, and written to a file for systemd.
 func factScript(in *concern.Input, service *metadataService, referred []string) []byte {
 	lines := []string{
-		"# Asks this machine's cloud for what only the machine knows. systemd reads the file that it writes, and nobody else.",
+		"# Asks this machine's cloud for what only the machine knows. systemd alone reads the file that it writes.",
 		"set -u -o pipefail",
 		"export LC_ALL=C",
 		`fail() { echo "slipway: $1" >&2; exit 1; }`,
@@ -95,7 +95,7 @@ func factScript(in *concern.Input, service *metadataService, referred []string) 
 		`  first=$(ask "$3") || fail "the metadata service does not say the $2 of this machine ($1)"`,
 		`  second=$(ask "$3") || fail "the metadata service says the $2 of this machine once only ($1)"`,
 		`  [ "$first" = "$second" ] || fail "the metadata service gives two answers for the $2 of this machine ($1)"`,
-		`  [[ $first =~ ^($4)x$ ]] || fail "what the metadata service says for the $2 of this machine is none ($1)"`,
+		`  [[ $first =~ ^($4)x$ ]] || fail "the metadata service's answer for the $2 of this machine is malformed ($1)"`,
 		`  printf -v "$1" %s "${first%x}"`,
 		`  text+="$1=${first%x}"$'\n'`,
 		"}",

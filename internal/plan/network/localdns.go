@@ -104,7 +104,7 @@ func planCorefile(in *concern.Input, out *concern.Output, dns *nodeconfig.LocalD
 	c := in.Family.LocalDNS
 	out.Append(resource.Resource{
 		Phase: resource.Join, Effects: resource.Restarting(localDNSSlice), ExitCode: exitcode.LocalDNSCorefileMissing,
-		Reason: concern.Sourced("what the DNS cache is told", c.Source),
+		Reason: concern.Sourced("the DNS cache's configuration", c.Source),
 		Spec:   &resource.File{Path: c.Corefile, Mode: 0o600, Content: dnscache.Corefile(&config, len(hostNames(dns)) > 0)},
 	})
 }

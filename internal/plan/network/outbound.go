@@ -68,7 +68,7 @@ func planOutbound(in *concern.Input, out *concern.Output) {
 	case text == "":
 		return
 	case in.Config.Components.Registry != "":
-		out.Warn(nodeconfig.Dropped, "$.checks.outboundCommand", "is not run: a cluster whose components come from a registry of its own has no way out")
+		out.Warn(nodeconfig.Dropped, "$.checks.outboundCommand", "is not run: a cluster with its own registry for components has no way out")
 		return
 	case len(text) > maxOutboundCommand:
 		out.Fatal(nodeconfig.Invalid, "$.checks.outboundCommand", "has more than %d bytes; put what it does in a file, and run that", maxOutboundCommand)

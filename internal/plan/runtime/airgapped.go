@@ -25,7 +25,7 @@ func planIsolated(in *concern.Input, out *concern.Output) {
 		return
 	}
 	for _, marker := range in.Family.Host.Isolated {
-		out.File(resource.Join, marker, 0o644, nil, concern.Sourced("others see that nobody has looked for a way out", in.Family.Sources.Registry))
+		out.File(resource.Join, marker, 0o644, nil, concern.Sourced("other programs see that the check for a way out did not run", in.Family.Sources.Registry))
 	}
 	planSandboxImage(in, out, "", in.Family.Sources.Registry)
 }

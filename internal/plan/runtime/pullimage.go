@@ -22,7 +22,7 @@ func planSandboxImage(in *concern.Input, out *concern.Output, provider, source s
 		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: concern.ContainerdUnit}), concern.RegistryGroup.All()},
 		Effects:  resource.Effects{Class: resource.None, Why: "pods that run keep the sandbox that they have", Source: "Kubernetes: a sandbox lives as long as its pod"},
 		ExitCode: exitcode.SandboxImageFailed,
-		Reason:   concern.Sourced("pods' sandboxes have their image, whoever is reachable later", source),
+		Reason:   concern.Sourced("pods' sandboxes have their image, even if no registry is reachable later", source),
 		Spec: &resource.Image{
 			Image: in.SandboxImage(), Provider: provider, Socket: strings.TrimPrefix(concern.ContainerdSocket, "unix://"),
 			Timeout: pullTimeout, ExitCodes: concern.RegistryCodes,

@@ -55,7 +55,7 @@ func planNoSSH(out *concern.Output, server distro.SSH, source string) {
 			Phase:    resource.Base,
 			Requires: requires,
 			ExitCode: exitcode.SSHDisableFailed,
-			Reason:   concern.Sourced("the contract lets nobody in over SSH", source),
+			Reason:   concern.Sourced("the contract allows no login over SSH", source),
 			Spec:     state,
 		})
 		out.AskedBy("$.access.ssh.enabled")
@@ -81,7 +81,7 @@ func planNoKeys(out *concern.Output, servers []distro.SSH, source string) {
 	out.Append(resource.Resource{
 		Phase:   resource.Base,
 		Effects: effects,
-		Reason:  concern.Sourced("the contract lets nobody in by a public key", source),
+		Reason:  concern.Sourced("the contract allows no login by a public key", source),
 		Spec:    spec,
 	})
 	out.AskedBy(keysPath)

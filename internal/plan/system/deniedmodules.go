@@ -41,7 +41,7 @@ func planDeniedModules(in *concern.Input, out *concern.Output) {
 	// stays until the next boot (modprobe(8)).
 	out.Append(resource.Resource{
 		Phase:  resource.Base,
-		Reason: "a denied module that is loaded already is unloaded, if nobody uses it",
+		Reason: "a denied module that is loaded already is unloaded, if it is not in use",
 		Spec: &resource.Command{
 			Label: "unload-denied-modules", Argv: slices.Concat([]string{"modprobe", "-r", "-q"}, denied(in)),
 			Timeout: modprobeTimeout, Inputs: files, Optional: true,

@@ -98,7 +98,7 @@ func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 			return server.Do(r)
 		}
 	}
-	return nil, fmt.Errorf("nobody answers to %s", r.URL.Path)
+	return nil, fmt.Errorf("no handler for %s", r.URL.Path)
 }
 
 // response writes the answer as Azure's resource manager does.
