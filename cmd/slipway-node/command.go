@@ -32,8 +32,9 @@ type app struct {
 	changes bool
 }
 
-// command is the tree of commands.
-func (a *app) command() *cobra.Command {
+// command is the tree of commands, with streams.
+func (a *app) command(s cli.Streams) *cobra.Command {
+	a.Streams = s
 	root := &cobra.Command{
 		Use:   a.family.Agent.Called,
 		Short: "Turn this machine into a Kubernetes node",
@@ -56,7 +57,10 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	a.levelGiven = func() bool { return flags.Changed("log-level") }
 	flags.Var(&a.logLevel, "log-level", "log messages of `LEVEL` and above: "+cli.List(a.logLevel.Allowed, "or"))
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
-	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.localDNS(), a.status(), a.facts(), a.eksToken(), a.reset())
+	command.AddGroup(root, "Make the machine a node", a.provision(), a.provisionWait())
+	command.AddGroup(root, "Change the node", a.apply(), a.confirm(), a.rollback(), a.reset())
+	command.AddGroup(root, "See what it is", a.status(), a.facts())
+	command.AddGroup(root, "Run by units and plug-ins", a.watch(), a.localDNS(), a.eksToken())
 	root.AddCommand(a.hotfixes()...)
 	command.Prepare(root, a.Streams)
 	return root

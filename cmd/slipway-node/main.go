@@ -34,8 +34,8 @@ const (
 // its work, and still publishes a result. A reader of its output, or a missing one, does not delay the work.
 func run(ctx context.Context, name string, args []string, s cli.Streams) int {
 	out, log := cli.NewBacklog(s.Out, 0), cli.NewBacklog(s.Err, maxUnread)
-	app := &app{Streams: cli.Streams{In: s.In, Out: out, Err: log}, family: profile.OfProgram(name)}
-	code := command.Run(ctx, app.command(), args, app.Streams)
+	app := &app{family: profile.OfProgram(name)}
+	code := command.Run(ctx, app.command, args, cli.Streams{In: s.In, Out: out, Err: log})
 	if err := flush(ctx, out, app.patience(ctx)); err != nil {
 		failed := cli.Report(log, program, command.Failed("standard output: %w", command.Pathless(err)))
 		if code == exitcode.Success && !app.changes {

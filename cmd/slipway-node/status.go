@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/spf13/cobra"
 
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
@@ -41,7 +46,10 @@ with its current generation; the exit code is 1 if they differ.`,
 				return a.showDrift(changes, d, output.Value)
 			}
 			last, err := node.LastStatus()
-			if err != nil {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return a.showNotRun(output.Value)
+			case err != nil:
 				return command.Failed("%w", err)
 			}
 			node.RefreshPending(cmd.Context(), last)
@@ -59,4 +67,15 @@ with its current generation; the exit code is 1 if they differ.`,
 	cmd.MarkFlagsMutuallyExclusive("generations", "drift")
 	command.AddOutput(cmd, &output)
 	return cmd
+}
+
+// showNotRun shows that no provisioning has ended. The exit code says that there is no result.
+func (a *app) showNotRun(form string) error {
+	result := struct {
+		Outcome string `json:"outcome"`
+	}{"not run"}
+	err := command.Print(a.Streams, form, result, func(cli.Style) string {
+		return "not run: no provisioning has ended on this machine\n" + a.family.Agent.Called + " provision makes it a node\n"
+	})
+	return exitWith(exitcode.Invalid, err)
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/compile"
@@ -151,11 +153,14 @@ func (c *contract) plan(f facts.Facts) resource.Plan {
 // require prints the contract's problems, and returns an error if it is refused.
 func (c *contract) require(s cli.Streams) error {
 	_, _ = io.WriteString(s.Err, cli.Problems(c.place(), c.Problems, cli.StyleOf(s.Err)))
+	refusal := func(format string, args ...any) error {
+		return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf(format, args...), Problems: c.Problems}
+	}
 	switch {
 	case !c.valid():
-		return command.Failed("%s has %s", title(c.name), cli.Plural(len(c.Fatal()), "error"))
+		return refusal("%s has %s", title(c.name), cli.Plural(len(c.Fatal()), "error"))
 	case c.refused():
-		return command.Failed("%s has %s, and --strict allows none", title(c.name), cli.CountProblems(c.Problems))
+		return refusal("%s has %s, and --strict allows none", title(c.name), cli.CountProblems(c.Problems))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ const shownValue = 60
 // diffText formats a comparison for people. Like diff(1), it prints nothing if there is no difference.
 func diffText(c *comparison, style cli.Style) string {
 	if c.Same {
-		return ""
+		return "no difference\n"
 	}
 	return style.Red("--- "+sideInWords(c.A)) + "\n" + style.Green("+++ "+sideInWords(c.B)) + "\n" + c.Text(style)
 }

@@ -170,20 +170,14 @@ func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 
 // read reads the files of the flags. It keeps all problems of all documents.
 func (l *launching) read(s cli.Streams) error {
-	if l.instanceType == "" {
-		return cli.Usage("name it with --instance-type TYPE", "no instance type is given")
-	}
 	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.manifest, l.stream, l.tokenFile)...); err != nil {
 		return err
 	}
 	if err := l.readStream(s); err != nil {
 		return err
 	}
-	switch {
-	case len(l.settings) == 0 && !l.environment && len(l.sources) == 0:
-		return cli.Usage("name them with --settings FILE", "no settings are given")
-	case l.pool == "" && l.claim == "" && l.request.Pool == nil && l.request.Claim == nil:
-		return cli.Usage("name one with --nodeclaim FILE or --nodepool FILE", "neither a claim nor a pool is given")
+	if err := l.missing(); err != nil {
+		return err
 	}
 	if err := l.readSettings(s); err != nil {
 		return err
@@ -199,6 +193,27 @@ func (l *launching) read(s cli.Streams) error {
 		l.add(placeName(*o.flag), o.read(data))
 	}
 	return l.readType(s)
+}
+
+// missing names everything that a launch needs and the command line does not give.
+func (l *launching) missing() error {
+	var what, flags []string
+	for _, need := range []struct {
+		given      bool
+		what, flag string
+	}{
+		{len(l.settings) > 0 || l.environment || len(l.sources) > 0, "settings", "--settings FILE"},
+		{l.pool != "" || l.claim != "" || l.request.Pool != nil || l.request.Claim != nil, "claim or pool", "--nodeclaim FILE or --nodepool FILE"},
+		{l.instanceType != "", "instance type", "--instance-type TYPE"},
+	} {
+		if !need.given {
+			what, flags = append(what, need.what), append(flags, need.flag)
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return cli.Usage("use "+strings.Join(flags, ", "), "no %s given", cli.List(what, "and no"))
 }
 
 // add keeps the problems of a document.

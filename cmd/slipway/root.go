@@ -13,7 +13,7 @@ const program = "slipway"
 
 // run runs the command line and returns its exit code.
 func run(args []string, s cli.Streams) int {
-	return command.Run(context.Background(), newRoot(s), args, s)
+	return command.Run(context.Background(), newRoot, args, s)
 }
 
 func newRoot(s cli.Streams) *cobra.Command {
@@ -33,7 +33,9 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
   slipway plan -f node.yaml
   slipway render -f node.yaml --to custom-data -o custom-data.b64`,
 	}
-	root.AddCommand(newValidate(s), newRender(s), newConvert(s), newPlan(s), newDiff(s), newVerify(s), newExplain(s), newCapacity(s), newLaunch(s), newSchema(s))
+	command.AddGroup(root, "Check a contract", newValidate(s), newExplain(s), newSchema(s))
+	command.AddGroup(root, "See the node that it makes", newPlan(s), newDiff(s), newVerify(s), newCapacity(s))
+	command.AddGroup(root, "Make what a machine is created with", newRender(s), newConvert(s), newLaunch(s))
 	command.Prepare(root, s)
 	return root
 }

@@ -112,9 +112,13 @@ func IsTerminal(w io.Writer) bool {
 
 // fileOf returns the file that a stream writes to; nil if it writes to none.
 func fileOf(w io.Writer) *os.File {
-	if b, ok := w.(*Backlog); ok {
-		w = b.to
+	switch w := w.(type) {
+	case *Backlog:
+		return fileOf(w.to)
+	case *Recorder:
+		return fileOf(w.to)
+	case *os.File:
+		return w
 	}
-	file, _ := w.(*os.File)
-	return file
+	return nil
 }

@@ -18,5 +18,23 @@ type Streams struct {
 	Err io.Writer
 }
 
+// Recorder is a stream that records whether something was written to it.
+type Recorder struct {
+	to      io.Writer
+	written bool
+}
+
+// NewRecorder returns a recorder that writes to a stream.
+func NewRecorder(to io.Writer) *Recorder { return &Recorder{to: to} }
+
+// Write implements io.Writer.
+func (r *Recorder) Write(p []byte) (int, error) {
+	r.written = r.written || len(p) > 0
+	return r.to.Write(p)
+}
+
+// Written reports whether something was written.
+func (r *Recorder) Written() bool { return r.written }
+
 // Standard returns the process's streams.
 func Standard() Streams { return Streams{os.Stdin, os.Stdout, os.Stderr} }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Error ends a program with an exit code.
@@ -16,6 +17,8 @@ type Error struct {
 	Err error
 	// Hint describes the next step in one line.
 	Hint string
+	// Problems are those of the document that is refused, for the form JSON. Its text is printed before.
+	Problems []nodeconfig.Problem
 }
 
 // Error implements error.

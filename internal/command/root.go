@@ -13,12 +13,16 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 func init() { cobra.EnableCommandSorting = false } // they are in the order of use
 
-// Run runs a command line and returns its exit code.
-func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams) int {
+// Run runs a command line of a program and returns its exit code.
+func Run(ctx context.Context, program func(cli.Streams) *cobra.Command, args []string, s cli.Streams) int {
+	out := cli.NewRecorder(s.Out)
+	s.Out = out
+	root := program(s)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if cmd == root && err != nil {
@@ -27,7 +31,33 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams)
 	if _, ok := errors.AsType[*cli.Error](err); err != nil && !ok {
 		err = usage(cmd, err) // an error of cobra itself
 	}
-	return cli.Report(s.Err, root.Name(), err)
+	code := cli.Report(s.Err, root.Name(), err)
+	if e, ok := errors.AsType[*cli.Error](err); ok && e.Err != nil && !out.Written() && wantsJSON(args) {
+		_ = WriteJSON(s, failure{cli.Clean(e.Error()), e.Hint, code, e.Problems}) // standard error has it as well
+	}
+	return code
+}
+
+// failure is the JSON form of an error. A program that reads JSON gets it in place of the result.
+type failure struct {
+	Error    string               `json:"error"`
+	Hint     string               `json:"hint,omitempty"`
+	ExitCode int                  `json:"exitCode"`
+	Problems []nodeconfig.Problem `json:"problems,omitempty"`
+}
+
+// wantsJSON reports whether a command line has -o json. It looks at the words, because the error may be that cobra cannot parse them.
+func wantsJSON(args []string) bool {
+	for i, arg := range args {
+		name, value, found := strings.Cut(arg, "=")
+		if !found && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if (name == "-o" || name == "--output") && value == AsJSON || arg == "-o"+AsJSON {
+			return true
+		}
+	}
+	return false
 }
 
 // Prepare completes a program's root command after its commands have been added: with the commands that every program
@@ -63,14 +93,10 @@ func helpText(cmd *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
-		b.WriteString(" COMMAND\n\nCommands:\n")
-		commands := cli.Table{Indent: "  "}
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				commands.Row(cli.Cell{Text: c.Name()}, cli.Cell{Text: c.Short})
-			}
+		b.WriteString(" COMMAND")
+		for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Other commands"}) {
+			writeGroup(&b, cmd, group)
 		}
-		b.WriteString(strings.TrimRight(commands.String(), "\n"))
 	}
 	if cmd.HasExample() {
 		b.WriteString("\n\nExamples:\n" + cmd.Example)
@@ -86,7 +112,34 @@ func helpText(cmd *cobra.Command) string {
 	return b.String() + "\n"
 }
 
-// usage is an error of the command line, with a hint to the help.
+// writeGroup writes the commands of a group.
+func writeGroup(b *strings.Builder, cmd *cobra.Command, group *cobra.Group) {
+	title := group.Title
+	if len(cmd.Groups()) == 0 {
+		title = "Commands"
+	}
+	for _, c := range cmd.Commands() {
+		if c.GroupID != group.ID || !c.IsAvailableCommand() {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(b, "\n\n%s:", title)
+			title = ""
+		}
+		fmt.Fprintf(b, "\n  %-*s  %s", c.NamePadding()-1, c.Name(), c.Short)
+	}
+}
+
+// AddGroup adds commands under a title in the help.
+func AddGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
+	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	cmd.AddCommand(commands...)
+}
+
+// usage is an error of the command line, with where to read on.
 func usage(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
 		return e

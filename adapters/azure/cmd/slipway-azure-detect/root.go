@@ -13,7 +13,7 @@ const program = "slipway-azure-detect"
 
 // run runs the command line and returns its exit code.
 func run(ctx context.Context, args []string, s cli.Streams, w world) int {
-	return command.Run(ctx, newRoot(s, w), args, s)
+	return command.Run(ctx, func(s cli.Streams) *cobra.Command { return newRoot(s, w) }, args, s)
 }
 
 func newRoot(s cli.Streams, w world) *cobra.Command {
