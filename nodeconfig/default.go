@@ -83,8 +83,11 @@ func Default(c *NodeConfig) {
 		setDefault(&c.Cloud.Provider, "azure")
 		defaultAzure(c.Cloud.Azure)
 	}
-	if c.Cloud.AWS != nil {
+	if c.Cloud.AWS != nil || c.Join.Method == JoinAWS {
 		setDefault(&c.Cloud.Provider, "aws")
+	}
+	if family := profile.Named(c.Components.Layout); family != nil {
+		setDefault(&c.Cloud.Provider, family.Cloud)
 	}
 }
 

@@ -18,6 +18,9 @@ type AWS struct {
 	Region string `json:"region,omitempty"`
 	// OutpostID is the cluster's identifier on an outpost; empty elsewhere.
 	OutpostID string `json:"outpostID,omitempty"`
+	// FIPSEndpoints has the node use AWS STS and ECR by their endpoints whose cryptography is validated by FIPS 140. AWS has
+	// such endpoints in regions of the United States.
+	FIPSEndpoints bool `json:"fipsEndpoints,omitempty"`
 }
 
 // Azure is the configuration of Azure's cloud provider, written to azure.json.

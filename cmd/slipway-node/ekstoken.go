@@ -19,9 +19,6 @@ import (
 // tokenPatience limits the metadata service's answer. The kubelet asks again later.
 const tokenPatience = time.Minute
 
-// fipsVariable is the variable with which all AWS SDKs, and the AWS CLI, use endpoints with validated cryptography.
-const fipsVariable = "AWS_USE_FIPS_ENDPOINT"
-
 func (a *app) eksToken() *cobra.Command {
 	var request ekstoken.Request
 	cmd := &cobra.Command{
@@ -34,7 +31,7 @@ place of "aws eks get-token". What it prints is secret.
 The credentials are those of the instance's role, from EC2's metadata service (version 2). Nothing else
 is asked over the network. The token is good for 14 minutes, or until the credentials expire.
 
---fips, or ` + fipsVariable + `=true in the environment, has the cluster ask the endpoint of AWS STS whose
+--fips, or ` + awsname.FIPSVariable + `=true in the environment, has the cluster ask the endpoint of AWS STS whose
 cryptography is validated by FIPS 140. Such endpoints exist in regions of the United States.`,
 		Example: `  slipway-node eks-token --cluster-name prod --region eu-west-1`,
 		Args:    command.NoArguments,
@@ -49,7 +46,7 @@ cryptography is validated by FIPS 140. Such endpoints exist in regions of the Un
 				return cli.Usage(command.Hint(cmd), "--root: a directory has no AWS identity")
 			}
 			if !cmd.Flags().Changed("fips") {
-				request.FIPS = strings.EqualFold(os.Getenv(fipsVariable), "true")
+				request.FIPS = strings.EqualFold(os.Getenv(awsname.FIPSVariable), "true")
 			}
 			return a.printToken(cmd.Context(), request)
 		},

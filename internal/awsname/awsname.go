@@ -46,6 +46,16 @@ func STSHost(region string, fips bool) string {
 	return name + "." + region + "." + p.Domain
 }
 
+// FIPSVariable is the environment variable by which all AWS SDKs, and the AWS CLI, use endpoints with validated cryptography, if it is
+// "true" (AWS SDKs and Tools Reference Guide, "Dual-stack and FIPS endpoints").
+const FIPSVariable = "AWS_USE_FIPS_ENDPOINT"
+
+// fipsRegions are the regions in which both STS and ECR have such endpoints (AWS: FIPS 140 endpoints by service, November 2026).
+var fipsRegions = []string{"us-east-1", "us-east-2", "us-gov-east-1", "us-gov-west-1", "us-west-1", "us-west-2"}
+
+// HasFIPS reports whether a region is known to have them.
+func HasFIPS(region string) bool { return slices.Contains(fipsRegions, region) }
+
 // IsRegion reports whether an AWS region can have the name: words of small letters, and a number.
 func IsRegion(name string) bool {
 	words := strings.Split(name, "-")

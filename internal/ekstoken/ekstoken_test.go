@@ -196,3 +196,24 @@ func TestAnswerIsInTheVersionThatClientGoAsksFor(t *testing.T) {
 		t.Errorf("%s, %v; want %s", answer, err, want)
 	}
 }
+
+// FuzzVersion: whatever client-go asks for, the answer is in a version that it has asked for, or there is none.
+func FuzzVersion(f *testing.F) {
+	f.Add("")
+	f.Add(`{"apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"https://a.example","config":"secret"}}}`)
+	f.Add(`{"apiVersion":1}`)
+	f.Fuzz(func(t *testing.T, info string) {
+		version, err := ekstoken.Version(info)
+		switch {
+		case err == nil && !strings.HasPrefix(version, "client.authentication.k8s.io/v1"), err != nil && version != "":
+			t.Errorf("%q: %q, %v", info, version, err)
+		case err == nil && info != "":
+			var asked struct {
+				APIVersion string `json:"apiVersion"`
+			}
+			if err := json.Unmarshal([]byte(info), &asked); err != nil || asked.APIVersion != version {
+				t.Errorf("%q asks for %q, and gets %s: %v", info, asked.APIVersion, version, err)
+			}
+		}
+	})
+}

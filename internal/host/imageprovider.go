@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -33,7 +34,10 @@ func providerLogin(ctx context.Context, i *resource.Image) (*cri.Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := make(map[string]string)
+	env := maps.Clone(i.ProviderEnv)
+	if env == nil {
+		env = make(map[string]string)
+	}
 	for name, value := range map[string]string{
 		"HTTP_PROXY": i.Reach.HTTP.Reveal(), "HTTPS_PROXY": i.Reach.HTTPS.Reveal(), "NO_PROXY": strings.Join(i.Reach.Direct, ","),
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -144,6 +145,10 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.cluster.certificateAuthorityHashes":     func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
 	"$.components.artifacts.containerd.force":  containerdOf("2.2.4"),
 	"$.components.artifacts.containerd.sha256": containerdOf("2.0.4"),
+	setting.AWSFIPS: func(c *nodeconfig.NodeConfig) {
+		c.Cluster.KubernetesVersion = "1.31.2" // whose kubelets have the sandbox image as a flag
+		c.Join = nodeconfig.Join{Method: nodeconfig.JoinAWS, AWS: &nodeconfig.AWSIdentity{ClusterName: "prod", Region: "us-east-1"}}
+	},
 	"$.join.aws":                                func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinAWS },
 	"$.join.exec":                               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
 	"$.join.exec.env":                           func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
@@ -220,6 +225,7 @@ func certificates(t *testing.T) {
 var unchanged = map[string]string{
 	"$.access.realm.password":                                 "a machine that has joined its realm does not use it again, and no plan shows it",
 	"$.cloud.aws.outpostID":                                   notYet,
+	"$.cloud.provider":                                        "the nodes of EKS are in AWS without it, and those of other families do not depend on it there",
 	"$.cloud.azure.backoff.exponent":                          notYet,
 	"$.cloud.azure.backoff.jitter":                            notYet,
 	"$.cloud.azure.custom.registryDNSSuffix":                  "a provider's configuration names the registries",

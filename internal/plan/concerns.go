@@ -27,7 +27,7 @@ var concerns = slices.Concat(
 )
 
 // readByAll are the settings that decide for every concern: they are in the input itself.
-var readByAll = []string{"$.cluster.kubernetesVersion", "$.components.layout", "$.components.os", "$.join.method"}
+var readByAll = []string{"$.cluster.kubernetesMinor", "$.cluster.kubernetesVersion", "$.components.layout", "$.components.os", "$.join.method"}
 
 // agentlessConcerns are those of a node without an agent. An agent never plans one, and does not hold what only this one needs.
 func agentlessConcerns() []*concern.Concern {

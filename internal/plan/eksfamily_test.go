@@ -31,7 +31,7 @@ func onEKS(t *testing.T, version string, change func(*nodeconfig.NodeConfig)) *n
 func eksMachine(t *testing.T, version string) facts.Facts {
 	t.Helper()
 	known := onEC2(ubuntu(t))
-	known.Components = append(slices.Clone(known.Components), ecrProvider)
+	known.Components = append(slices.Clone(known.Components), ecrProvider, components.Component{Name: "pause", Path: profile.PauseArchive})
 	for i := range known.Components {
 		if known.Components[i].Name == "kubelet" {
 			known.Components[i].Version = version

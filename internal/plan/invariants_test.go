@@ -118,7 +118,9 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 			fail("leads to %q", spec.Target)
 		}
 	case *resource.Command:
-		fail("is run")
+		if spec.Label != "import-sandbox-image" { // no API for it is CRI's
+			fail("is run")
+		}
 	case *resource.Sysctl:
 		if spec.Key == "" || strings.ContainsAny(spec.Key, "*?[") || strings.ContainsAny(spec.Value, "\n\r\x00") || spec.Value == "" {
 			fail("has value %q", spec.Value)

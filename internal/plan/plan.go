@@ -85,5 +85,5 @@ func ImageScripts(config *nodeconfig.NodeConfig, argv []string, variables map[st
 
 // withoutAgent makes an input that of a node without an agent.
 func withoutAgent(in *concern.Input) {
-	in.Agentless, in.AsksCloud = true, machine.MetadataServiceOf(concern.MachineCloud(in.Config)) != nil
+	in.Agentless, in.AsksCloud = true, machine.MetadataServiceOf(in.Config.Cloud.Provider) != nil
 }

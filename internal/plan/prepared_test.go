@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -23,6 +24,7 @@ var ofCluster = []string{
 // imageHolds are those of them that an image may hold all the same, and why.
 var imageHolds = map[string]string{
 	"$.cluster.kubernetesVersion": "an image is built for a version, which chooses its kubelet",
+	setting.AWSFIPS:               "the sandbox image is in a registry of that kind",
 	"$.cloud.aws.region":          "the sandbox image is in the region's registry",
 	"$.join.aws.region":           "as cloud.aws.region",
 }

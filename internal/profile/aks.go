@@ -184,7 +184,7 @@ var aks = Profile{
 		"Contract.YAML":               "AKS's contract is JSON",
 		"Host.ResolvedList":           "AKS's contract names the file, or /etc/resolv.conf leads to it",
 	},
-		"Host.ForeignInterfaces", "Kubelet.Capacity", "Kubelet.ImageProvider", "Kubelet.OtherPods",
+		"Cloud", "Host.Bootstrappers", "Host.ForeignInterfaces", "Kubelet.Capacity", "Kubelet.ImageProvider", "Kubelet.OtherPods",
 		"Kubelet.ServiceFamily", "Paths.KubeletDropIn", "Runtime.DiscardLayers", "Runtime.NVIDIAInstalled",
 		"Runtime.OpenFiles", "Runtime.RegistryDirs", "Runtime.SandboxImage", "Runtime.Slice",
 	),

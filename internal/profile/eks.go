@@ -14,7 +14,8 @@ const (
 // on other images, too. docs/compatibility.md lists what differs from the node that nodeadm makes. How the agent is found and
 // started, and where results are published, is as in the family standard.
 var eks = Profile{
-	Name: "eks",
+	Name:  "eks",
+	Cloud: "aws",
 	Paths: Paths{
 		Containerd:       "/usr/bin/containerd",
 		Runc:             "/usr/sbin/runc",
@@ -81,6 +82,8 @@ var eks = Profile{
 		Limits:          DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host: Host{
+		// The two find no NodeConfig of theirs, and fail. The images' other services of nodeadm are for the machine's network alone.
+		Bootstrappers:     []string{"nodeadm-config.service", "nodeadm-run.service"},
 		ForeignInterfaces: true,               // Amazon VPC CNI
 		Environment:       "environment.conf", // nodeadm: instance.environment
 		MetadataComment:   standard.Host.MetadataComment,

@@ -5,7 +5,8 @@ package profile
 // Ubuntu, whose kubelet is a snap. docs/compatibility.md lists what is done in another way. How the agent is found and
 // started, and where results are published, is as in the family standard.
 var eksctl = Profile{
-	Name: "eksctl",
+	Name:  "eksctl",
+	Cloud: "aws",
 	Paths: Paths{
 		Containerd:       "/usr/bin/containerd",
 		Runc:             "/usr/sbin/runc", // Amazon EKS AMI: install-worker.sh; Ubuntu's package
@@ -108,7 +109,7 @@ var eksctl = Profile{
 	},
 		"Agent.Launcher", "Agent.Logs", "Agent.Output", "Agent.Preload", "Agent.Scripts", "Attested", "Components", "GPU",
 		"Host.CNIPackages", "Host.CloudAuthorities", "Host.DHCPDomains", "Host.DeniedModules", "Host.Isolated",
-		"Host.Probes", "Host.ResolverLink", "Host.Rings", "Host.Units", "Host.UpdatesAtJoin", "Kubelet.Capacity",
+		"Host.Bootstrappers", "Host.Probes", "Host.ResolverLink", "Host.Rings", "Host.Units", "Host.UpdatesAtJoin", "Kubelet.Capacity",
 		"Kubelet.CgroupDriver", "Kubelet.KeepsBootstrap", "Kubelet.OtherPods", "Kubelet.SelfSigned",
 		"Kubelet.ServiceFamily", "Kubelet.ServingLabels", "LocalDNS", "Paths.Installed", "Paths.KubeletDropIn",
 		"Publication.Events", "Publication.ExitCode", "Runtime.CDI", "Runtime.DiscardLayers", "Runtime.Mirror",

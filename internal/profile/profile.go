@@ -26,7 +26,9 @@ const (
 // Profile is a family of nodes. It is a table: nobody changes it.
 type Profile struct {
 	// Name is what a contract calls the family (components.layout).
-	Name        string
+	Name string
+	// Cloud is the provider of the cloud that all nodes of the family are in (cloud.provider).
+	Cloud       string
 	Paths       Paths
 	Kubelet     Kubelet
 	Command     Command
@@ -375,6 +377,8 @@ type Host struct {
 	CloudAuthorities bool
 	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.
 	Units []ImageUnit
+	// Bootstrappers are services of the family's images that make a node of the machine, which Slipway does in their place.
+	Bootstrappers []string
 	// Isolated are empty files that tell others on a node of a cluster without a way out that nobody has looked for one.
 	Isolated []string
 	// ForeignInterfaces says that the host's network services leave alone what a network plug-in adds.
@@ -517,6 +521,7 @@ func ImageUnits() []string {
 		for _, u := range p.Host.Units {
 			names = append(names, u.Unit)
 		}
+		names = append(names, p.Host.Bootstrappers...)
 		if unit := p.Host.Probes.Unit; unit != "" {
 			names = append(names, unit)
 		}

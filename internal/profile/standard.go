@@ -135,6 +135,8 @@ var standard = Profile{
 		"Host.DeniedModules":          "which modules a node needs is not known; files of the contract can deny some",
 		"Sources.DeniedModules":       "no module is denied",
 		"Host.Units":                  "an image enables its own",
+		"Host.Bootstrappers":          "no image of the family makes a node by itself",
+		"Cloud":                       "the contract names it",
 		"Host.DHCPDomains":            "network.searchDomains names them",
 		"Host.Rings":                  "the driver's default stays",
 		"Host.Probes":                 "no load balancer is known",

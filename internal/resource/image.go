@@ -16,6 +16,8 @@ type Image struct {
 	// Provider is a kubelet image credential provider, which provides the login for a registry that requires one. Empty
 	// means that there is no such program.
 	Provider string `json:"provider,omitempty"`
+	// ProviderEnv has variables for the provider's environment.
+	ProviderEnv map[string]string `json:"providerEnv,omitempty"`
 	// Reach is how to reach a registry that requires a login. The runtime reaches it by the runtime's settings.
 	Reach Reach `json:"reach,omitzero"`
 	// Timeout limits all tries.

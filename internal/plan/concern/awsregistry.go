@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// awsRegistry is a region's registry of EKS's system images.
-type awsRegistry struct{ Account, Domain string }
+// awsRegistry is a region's registry of EKS's system images, and the words between account and region in its name.
+type awsRegistry struct{ Account, Service, Domain string }
 
 // awsRegistries are the accounts of the registries by region (Amazon EKS User Guide, "View Amazon container image registries
 // for Amazon EKS add-ons", and Amazon EKS AMI: get-ecr-uri.sh, for the regions that the guide does not list).
@@ -74,11 +74,19 @@ func (in *Input) Region() string {
 	return ""
 }
 
+// UsesFIPS reports whether the node uses endpoints of AWS with validated cryptography.
+func (in *Input) UsesFIPS() bool {
+	return in.Config.Cloud.AWS != nil && in.Config.Cloud.AWS.FIPSEndpoints
+}
+
 // Registry is the region's registry of system images; own says that the sandbox image is from there: the family has its own,
 // and the contract names none.
 func (in *Input) Registry() (registry awsRegistry, own bool) {
 	region := in.Region()
-	registry.Domain = awsname.PartitionOf(region).Domain
+	registry.Service, registry.Domain = "dkr.ecr", awsname.PartitionOf(region).Domain
+	if in.UsesFIPS() {
+		registry.Service += "-fips" // Amazon EKS AMI: get-ecr-uri.sh
+	}
 	for _, r := range awsRegistries {
 		if r.region == region {
 			registry.Account = r.account
@@ -117,5 +125,5 @@ func (in *Input) SandboxImage() string {
 	if !own {
 		return in.Config.Runtime.SandboxImage
 	}
-	return registry.Account + ".dkr.ecr." + in.Region() + "." + registry.Domain + "/" + in.Family.Command.SandboxImage
+	return registry.Account + "." + registry.Service + "." + in.Region() + "." + registry.Domain + "/" + in.Family.Command.SandboxImage
 }

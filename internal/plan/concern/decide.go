@@ -31,7 +31,7 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 		Given:          given,
 		Facts:          f,
 		Family:         family,
-		Minor:          MinorOf(c.Cluster.KubernetesVersion),
+		Minor:          plannedMinor(c, f),
 		Starter:        starterOf(c),
 	}
 	for _, set := range set {

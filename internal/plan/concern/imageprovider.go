@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -40,15 +41,19 @@ func (in *Input) withFamilyProvider() *nodeconfig.NodeConfig {
 	for _, pattern := range provider.Patterns(in.Minor) {
 		images = append(images, pattern)
 	}
+	own := map[string]any{
+		"name": path.Base(program), "matchImages": images, "defaultCacheDuration": "12h0m0s", "apiVersion": "credentialprovider.kubelet.k8s.io/v1",
+	}
+	if in.UsesFIPS() {
+		own["env"] = []any{map[string]any{"name": awsname.FIPSVariable, "value": "true"}}
+	}
 	config := *in.Config
 	config.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
 		BinDir: path.Dir(program),
 		Config: map[string]any{
 			"apiVersion": "kubelet.config.k8s.io/v1",
 			"kind":       "CredentialProviderConfig",
-			"providers": []any{map[string]any{
-				"name": path.Base(program), "matchImages": images, "defaultCacheDuration": "12h0m0s", "apiVersion": "credentialprovider.kubelet.k8s.io/v1",
-			}},
+			"providers":  []any{own},
 		},
 	}
 	return &config

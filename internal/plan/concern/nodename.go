@@ -1,27 +1,16 @@
 package concern
 
 import (
-	"cmp"
-
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// MachineCloud is the provider of the cloud that the machine is in: the one that the contract names, or AWS for a node that joins with
-// an identity of AWS.
-func MachineCloud(c *nodeconfig.NodeConfig) string {
-	if c.Join.Method == nodeconfig.JoinAWS {
-		return cmp.Or(c.Cloud.Provider, "aws")
-	}
-	return c.Cloud.Provider
-}
 
 // NeedsCloudName reports whether the Node must have EC2's name of its machine: a cluster of EKS knows the machine's role by that
 // name alone, and distributions differ in what part of it the host has (Amazon EKS AMI: --hostname-override; cloud-init docs,
 // prefer_fqdn_over_hostname). A kubelet with a cloud provider inside finds it out by itself.
 func (in *Input) NeedsCloudName() bool {
 	k := in.Config.Kubelet
-	return in.Joins() && in.Config.Join.Method == nodeconfig.JoinAWS && MachineCloud(in.Config) == "aws" && kubeletsetting.NodeName(k) == "" &&
+	return in.Joins() && in.Config.Join.Method == nodeconfig.JoinAWS && in.Config.Cloud.Provider == "aws" && kubeletsetting.NodeName(k) == "" &&
 		kubeletsetting.Value(k, "cloud-provider", "", in.commandFlag("cloud-provider")) != "aws"
 }
 

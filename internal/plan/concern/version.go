@@ -65,6 +65,15 @@ func MinorOf(version string) int {
 	return Newest
 }
 
+// plannedMinor is the minor version that the node is planned for. If nothing is known of the machine, it is the one that its kubelet should
+// have: a kubelet does not start with settings of a later one (Kubernetes: a feature gate that it does not know).
+func plannedMinor(c *nodeconfig.NodeConfig, f facts.Facts) int {
+	if minor := MinorOf(c.Cluster.KubernetesVersion); minor != Newest || len(f.Components) > 0 || c.Cluster.KubernetesMinor == "" {
+		return minor
+	}
+	return MinorOf(c.Cluster.KubernetesMinor)
+}
+
 // KubernetesVersion is the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet
 // where the contract takes what is installed. It is empty where none is known. Of several kubelets it is the one at the
 // family's own path.

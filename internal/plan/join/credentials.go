@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -14,6 +15,7 @@ var credentials = concern.Concern{
 	Name:  "credentials",
 	Joins: true,
 	Reads: []string{
+		setting.AWSFIPS,
 		"$.cluster.server",
 		"$.join.attested",
 		"$.join.aws",

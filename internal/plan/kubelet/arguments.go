@@ -188,8 +188,8 @@ func nameArgument(in *concern.Input) argument {
 
 func sandboxArgument(in *concern.Input) argument {
 	a := argument{value: in.SandboxImage()}
-	if _, own := in.Registry(); own {
-		a.line = "${AWS_EKS_ECR_ACCOUNT}.dkr.ecr.${AWS_DEFAULT_REGION}.${AWS_SERVICES_DOMAIN}/" + unitfile.Quote(in.Family.Command.SandboxImage)
+	if registry, own := in.Registry(); own {
+		a.line = "${AWS_EKS_ECR_ACCOUNT}." + unitfile.Quote(registry.Service) + ".${AWS_DEFAULT_REGION}.${AWS_SERVICES_DOMAIN}/" + unitfile.Quote(in.Family.Command.SandboxImage)
 		a.from = in.Family.Command.Metadata
 	}
 	return a
@@ -250,7 +250,7 @@ func contractFlags(in *concern.Input) (flags []argument, problems []nodeconfig.P
 		switch {
 		case isSelfSigned(in, flag.Name, flag.Value) || row != nil && row.same(flag.Value, own):
 		case row != nil:
-			left.Fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, row.instead)
+			left.Fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, row.insteadOf())
 		case flag.Name == idleTimeoutFlag && in.Reached(concern.IdleTimeoutIgnored):
 			left.Warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
 		default:
@@ -292,6 +292,14 @@ func gives(in *concern.Input, flag string) (row *argumentRow, own string) {
 	return row, own
 }
 
+// insteadOf is what to set instead of the flag: a setting, which each dialect names as its authors do, or why there is none.
+func (row *argumentRow) insteadOf() any {
+	if strings.HasPrefix(row.instead, "none") {
+		return row.instead
+	}
+	return problem.Setting("$." + row.instead)
+}
+
 // checkManagedFields reports fields that a flag of Slipway's would go before.
 func checkManagedFields(in *concern.Input, out *concern.Output, at string) {
 	for i := range kubeletArguments {
@@ -301,7 +309,7 @@ func checkManagedFields(in *concern.Input, out *concern.Output, at string) {
 			continue
 		}
 		if row, own := gives(in, row.flag); row != nil && !row.same(kubeletsetting.AsFlag(value), own) {
-			out.Fatal(nodeconfig.Invalid, at+"."+row.field, "is Slipway's to give, with --%s; use %s", row.flag, row.instead)
+			out.Fatal(nodeconfig.Invalid, at+"."+row.field, "is Slipway's to give, with --%s; use %s", row.flag, row.insteadOf())
 		}
 	}
 }

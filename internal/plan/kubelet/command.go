@@ -18,7 +18,8 @@ import (
 var kubeletCommandLine = concern.Concern{
 	Name: "kubelet command line",
 	Reads: []string{
-		"$.cloud.aws.region",
+		setting.AWSFIPS,
+		setting.AWSRegion,
 		"$.cloud.provider",
 		"$.cluster.server",
 		"$.cluster.serviceCIDRs", // the IP family of the node's address

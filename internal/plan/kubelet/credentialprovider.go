@@ -17,7 +17,7 @@ import (
 var imageCredentialProvider = concern.Concern{
 	Name:     "image credential provider",
 	Joins:    true,
-	Reads:    []string{setting.ImageCredentialProvider},
+	Reads:    []string{setting.AWSFIPS, setting.ImageCredentialProvider},
 	Declines: []string{"$.cloud.azure.custom.registryDNSSuffix"},
 	Plan:     planImageCredentialProvider,
 }

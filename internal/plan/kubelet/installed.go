@@ -26,7 +26,7 @@ var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-c
 // planned for a kubelet that is not there.
 var installed = concern.Concern{
 	Name:  "installed components",
-	Reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version", setting.Artifact(concern.KubernetesName), setting.ComponentsRegistry},
+	Reads: []string{"$.components.artifacts.*.version", setting.Artifact(concern.KubernetesName), setting.ComponentsRegistry},
 	Plan:  planInstalled,
 }
 
@@ -67,6 +67,8 @@ func planNoVersion(in *concern.Input, out *concern.Output) {
 	}
 	slices.Sort(have)
 	switch {
+	case in.HasNoFacts() && in.Minor != concern.Newest:
+		out.Warn(nodeconfig.NotInstalled, setting.KubernetesVersion, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, which the image is to have", in.Minor)
 	case in.HasNoFacts():
 		out.Warn(nodeconfig.NotInstalled, setting.KubernetesVersion, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
 			kubeletapi.NewestSupported)

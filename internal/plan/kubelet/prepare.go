@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // wireServerRules keep pods from Azure's wire server, whose ports hand out what only the host may have: extensions'
@@ -30,14 +31,13 @@ var ruleLoaders = []string{"iptables.service", "netfilter-persistent.service", "
 var kubeletPrepare = concern.Concern{
 	Name:  "kubelet preparation",
 	Reads: []string{"$.cloud.provider"},
-	// They decide whether a cloud provider is reported as not applied.
-	Declines: []string{"$.kubelet.config", "$.kubelet.flags"},
-	Plan:     planKubeletPrepare,
+	Plan:  planKubeletPrepare,
 }
 
 func planKubeletPrepare(in *concern.Input, out *concern.Output) {
 	asks := in.Agentless && len(in.Wanted) > 0 // the provider's metadata service
-	if in.Config.Cloud.Provider == "aws" && in.Config.Cloud.AWS == nil && !asks && !in.GivesProviderID() {
+	implied := in.Family.Cloud == "aws" || in.Config.Join.Method == nodeconfig.JoinAWS
+	if in.Config.Cloud.Provider == "aws" && in.Config.Cloud.AWS == nil && !asks && !implied {
 		out.NotApplied("$.cloud.provider")
 	}
 	unit := in.Family.Kubelet.Prepare

@@ -22,7 +22,7 @@ var Asked = concern.Concern{
 
 // planAskedFacts has the machine ask for the facts that the kubelet's unit refers to.
 func planAskedFacts(in *concern.Input, out *concern.Output) {
-	wanted, service, referred := in.Wanted, MetadataServiceOf(concern.MachineCloud(in.Config)), in.Referred()
+	wanted, service, referred := in.Wanted, MetadataServiceOf(in.Config.Cloud.Provider), in.Referred()
 	for _, variable := range referred {
 		what := concern.FactOf(variable).What
 		switch {

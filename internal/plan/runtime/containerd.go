@@ -17,7 +17,8 @@ import (
 var containerd = concern.Concern{
 	Name: "containerd",
 	Reads: []string{
-		"$.cloud.aws.region", // with join.aws, where the sandbox image is
+		setting.AWSFIPS,
+		setting.AWSRegion, // with join.aws, where the sandbox image is
 		"$.components.artifacts.*.version",
 		setting.Artifact(concern.ContainerdName),
 		setting.Artifact(concern.RuncName),

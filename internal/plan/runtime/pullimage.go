@@ -24,7 +24,7 @@ func planSandboxImage(in *concern.Input, out *concern.Output, provider, source s
 		ExitCode: exitcode.SandboxImageFailed,
 		Reason:   concern.Sourced("pods' sandboxes have their image, even if no registry is reachable later", source),
 		Spec: &resource.Image{
-			Image: in.SandboxImage(), Provider: provider, Socket: strings.TrimPrefix(concern.ContainerdSocket, "unix://"),
+			Image: in.SandboxImage(), Provider: provider, ProviderEnv: providerEnvironment(in), Socket: strings.TrimPrefix(concern.ContainerdSocket, "unix://"),
 			Timeout: pullTimeout, ExitCodes: concern.RegistryCodes,
 		},
 	})

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
+	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 )
@@ -36,7 +38,15 @@ var BroughtSandbox = concern.Concern{
 	Plan:    planBroughtSandbox,
 }
 
-var sandboxReads = []string{"$.join.aws"}
+var sandboxReads = []string{setting.AWSFIPS, "$.join.aws", "$.runtime.sandboxImage"}
+
+// providerEnvironment is what a provider finds in its environment.
+func providerEnvironment(in *concern.Input) map[string]string {
+	if in.UsesFIPS() {
+		return map[string]string{awsname.FIPSVariable: "true"}
+	}
+	return nil
+}
 
 // sandboxProvider is the program that knows how to log in for the sandbox image; empty if no login is needed, or none is known.
 func sandboxProvider(in *concern.Input) string {
@@ -118,7 +128,7 @@ func planBroughtSandbox(in *concern.Input, out *concern.Output) {
 	}
 	script := "# " + what + "\n" + strings.Replace(bringScript, "BRING", bring, 1)
 	out.File(resource.Join, sandboxScript, 0o644, []byte(script), "has the image of pods' sandboxes, which the container runtime cannot pull", sandboxUnit)
-	out.File(resource.Join, resource.UnitDir+"/"+sandboxUnit, 0o644, unitfile.File(
+	unit := []unitfile.Line{
 		unitfile.Section("Unit"),
 		unitfile.Set("Description", "Get the image of pods' sandboxes"),
 		unitfile.Set("ConditionPathExists", unitfile.Quote(source)), // nothing may be known of the machine's image
@@ -132,7 +142,11 @@ func planBroughtSandbox(in *concern.Input, out *concern.Output) {
 		unitfile.Set("RuntimeDirectoryMode", "0700"),
 		unitfile.Set("ExecStart", unitfile.Words("/bin/bash", sandboxScript, unitfile.Word(in.SandboxImage()), unitfile.Word(source))),
 		unitfile.Set("TimeoutStartSec", unitfile.Number(int(pullTimeout.Std().Seconds()))),
-	), "runs before the kubelet at each boot", sandboxUnit)
+	}
+	if in.UsesFIPS() {
+		unit = append(unit, unitfile.Assign("Environment", awsname.FIPSVariable, "true"))
+	}
+	out.File(resource.Join, resource.UnitDir+"/"+sandboxUnit, 0o644, unitfile.File(unit...), "runs before the kubelet at each boot", sandboxUnit)
 	out.File(resource.Join, concern.KubeletDropIns+"07-sandbox-image.conf", 0o644, unitfile.File(
 		unitfile.Section("Unit"), unitfile.Set("Wants", sandboxUnit), unitfile.Set("After", sandboxUnit)),
 		"pods' sandboxes have their image before the kubelet starts", concern.KubeletUnit)

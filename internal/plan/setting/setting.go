@@ -48,6 +48,7 @@ const (
 	// InstanceType is the machine's size, AWSRegion where it is.
 	InstanceType = "$.cloud.instanceType"
 	AWSRegion    = "$.cloud.aws.region"
+	AWSFIPS      = "$.cloud.aws.fipsEndpoints"
 
 	// GPU has the settings of graphics processors.
 	GPU                       = "$.system.gpu"
