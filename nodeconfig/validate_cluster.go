@@ -50,6 +50,20 @@ func (v *validator) cluster(c *NodeConfig) {
 		}
 		return ""
 	})
+	v.dnsService(c)
+}
+
+// dnsService refuses service ranges of which none has the address of the cluster's DNS service, if that is to follow from them: pods could
+// look up no name of a service.
+func (v *validator) dnsService(c *NodeConfig) {
+	_, configured := c.Kubelet.Config["clusterDNS"]
+	if len(c.Cluster.DNSServiceIPs) > 0 || len(DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)) > 0 || configured || slices.ContainsFunc(c.Kubelet.Flags, func(f Flag) bool { return f.Name == "cluster-dns" }) {
+		return
+	}
+	for i := range c.Cluster.ServiceCIDRs {
+		v.unsafe(document.IndexPath("$.cluster.serviceCIDRs", i), "has no tenth address, which is that of the cluster's DNS service: give the cluster's service range, such as 10.100.0.0/16, or cluster.dnsServiceIPs")
+		v.naming("$.cluster.dnsServiceIPs")
+	}
 }
 
 // authority validates the CA, or the settings for fetching it.

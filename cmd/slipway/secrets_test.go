@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +158,14 @@ func spoiled(t *testing.T) map[string]string {
 		"its password":      replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{username: u, password: "+canary+", what: "+canary+"}"),
 		"its plug-in":       replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{exec: {command: /x, args: ["+canary+"], env: [{name: A, value: "+canary+"}]}}"),
 	}
+	for name, text := range overrideCanaries {
+		group := map[string]any{"nodeGroups": []any{map[string]any{"name": "a", "overrideBootstrapCommand": "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n" + text}}}
+		data, err := json.Marshal(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents[name] = string(contracts.Merge(parseTree([]byte(readExample(t, "eksctl/minimal.yaml"))), parseTree(data)).AppendJSON(nil))
+	}
 	for _, name := range dialect.Names() {
 		of, ok := canaryOf[name]
 		if !ok {
@@ -167,8 +176,26 @@ func spoiled(t *testing.T) map[string]string {
 	return documents
 }
 
+// overrideCanaries are NodeConfigs of nodeadm's in a ClusterConfig, with canaries where they belong and where they do not.
+var overrideCanaries = map[string]string{
+	"an override": `spec:
+  kubelet: {config: {staticPodURL: "https://a.example", staticPodURLHeader: {Authorization: ["` + canary + `"]}}, flags: ['--manifest-url-header="A:` + canary + `"']}
+  containerd: {config: 'x = "` + canary + `"', baseRuntimeSpec: {process: {env: ["A=` + canary + `"]}}}
+  instance: {environment: {default: {HTTPS_PROXY: "http://u:` + canary + `@proxy.example:1"}, kubelet: {TOKEN: "` + canary + `"}}}
+`,
+	"an override's fields": `spec:
+  cluster: {name: "` + canary + `", apiServerEndpoint: "` + canary + `", certificateAuthority: "` + canary + `", cidr: "` + canary + `"}
+  kubelet: {config: "` + canary + `", flags: ["` + canary + `", "--` + canary + `=1", "--v='` + canary + `"], maxPodsExpression: ["` + canary + `"]}
+  containerd: {config: "` + canary + ` = ["}
+  instance: {environment: {default: "` + canary + `"}, localStorage: {strategy: "` + canary + `"}, network: {nameservers: ["` + canary + `"]}}
+  featureGates: {FastImagePull: "` + canary + `"}
+`,
+	"an override's end": "spec: {instance: {environment: {default: {TOKEN: \"" + canary,
+}
+
 // spoiledFields are the fields of the spoiled documents.
 var spoiledFields = []string{
+	"nodeGroups[0].overrideBootstrapCommand", "nodeGroups", "system.environment", "runtime.containerd",
 	"join", "metadata", "kubelet.taints[0].effect", "unknown.exec", "access.realm.password",
 	"auth_config.service_principal_secret", "network_config",
 	"discovery", "discovery.bootstrapToken.token", "users", "users[0].user.token", "users[0].user.exec.args", "users[0].user.exec.env[0].value",

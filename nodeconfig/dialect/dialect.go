@@ -6,6 +6,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -67,6 +68,10 @@ type translated struct {
 	lacks func(string) bool
 	// document is the part for this node alone, if the document also describes others.
 	document *document.Node
+	// places is the document with the lines of all its values; nil for the document itself.
+	places *document.Node
+	// elsewhere returns the name of another document, and the path in it, if that has the value of a path of the document; nil for none.
+	elsewhere func(path string) (name, at string, ok bool)
 }
 
 // dialects are tried in this order.
@@ -169,6 +174,8 @@ type Decoded struct {
 	origins  func(string) []string
 	lacks    func(string) bool
 	values   document.Finder
+
+	elsewhere func(path string) (name, at string, ok bool)
 }
 
 // IsDocument reports whether the document's dialect is known.
@@ -216,7 +223,13 @@ func (d *Decoded) nameOf(setting string) string {
 	if d.lacks != nil && d.lacks(setting) {
 		return strings.TrimPrefix(setting, "$.") + " (in a native document that is merged with this one)"
 	}
-	return strings.TrimPrefix(d.Origin(setting), "$.")
+	origin := d.Origin(setting)
+	if d.elsewhere != nil {
+		if name, at, ok := d.elsewhere(origin); ok {
+			return strings.TrimPrefix(at, "$.") + " of " + name
+		}
+	}
+	return strings.TrimPrefix(origin, "$.")
 }
 
 // PlaceEach is Place for a problem about all values at or below a path of Config: it returns one for each of the document's own
@@ -237,6 +250,11 @@ func (d *Decoded) PlaceEach(p nodeconfig.Problem) []nodeconfig.Problem {
 
 // locate adds the position in the text to a problem with the document's path.
 func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
+	if p.Document == "" && d.elsewhere != nil {
+		if name, at, ok := d.elsewhere(p.Path); ok {
+			p.Document, p.Path, p.Line, p.Column = name, at, 0, 0
+		}
+	}
 	if p.Line == 0 && p.Document == "" {
 		if n := d.values.At(p.Path); n != nil {
 			p.Line, p.Column = int(n.Line), int(n.Column)
@@ -272,7 +290,7 @@ func DecodeAs(data []byte, as Reading) Decoded {
 	nodeconfig.Default(config)
 	read := Decoded{
 		Dialect: d.Name, Config: config, tree: tree, reading: as, document: result.document, origin: result.origin, origins: result.origins, lacks: result.lacks,
-		values: document.NewFinder(tree),
+		values: document.NewFinder(cmp.Or(result.places, tree)), elsewhere: result.elsewhere,
 	}
 	for i, p := range problems { // they are in the document's terms already
 		problems[i] = read.locate(p)

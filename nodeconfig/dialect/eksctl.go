@@ -1,9 +1,11 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 )
 
@@ -19,7 +21,8 @@ var clusterConfig = Dialect{
 	detect:   func(n *document.Node) bool { return strings.HasPrefix(n.GetText("apiVersion"), eksctl.Group) },
 	read: func(n *document.Node, as Reading) translated {
 		r := eksctl.FromTree(n, as.Choice)
-		place := placer(r.Problems)
+		// What is only not valid has been read, so it moves no item of its list.
+		place := placer(slices.DeleteFunc(slices.Clone(r.Problems), func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.Invalid }))
 		origin := func(path string) string { return place(r.Origin(path)) }
 		origins := func(path string) []string {
 			paths := r.Origins(path)
@@ -28,7 +31,7 @@ var clusterConfig = Dialect{
 			}
 			return paths
 		}
-		return translated{config: r.NodeConfig, problems: r.Problems, origin: origin, origins: origins, lacks: r.Lacks, document: r.Document}
+		return translated{config: r.NodeConfig, problems: r.Problems, origin: origin, origins: origins, lacks: r.Lacks, document: r.Document, places: r.Places, elsewhere: r.Elsewhere}
 	},
 	chooses: true,
 	unplanned: []Reader{

@@ -22,6 +22,12 @@ func (d *Decoded) Extend(native *document.Node) Decoded {
 	own := func(path string) bool { return values.Has(path) }
 	place := extended.origin
 	extended.lacks, extended.values = base.lacks, base.values
+	extended.elsewhere = func(path string) (name, at string, ok bool) {
+		if own(path) {
+			return "", "", false
+		}
+		return base.elsewhere(path)
+	}
 	extended.origin = func(path string) string {
 		if path = place(path); own(path) {
 			return path
@@ -37,6 +43,7 @@ func (d *Decoded) Extend(native *document.Node) Decoded {
 	for _, p := range extended.Problems {
 		p.Line, p.Column = 0, 0 // they are positions in the merged document
 		p.Path = extended.origin(p.Path)
+		p = extended.locate(p)
 		base.Problems = append(base.Problems, p)
 	}
 	extended.Problems = unique(base.Problems)

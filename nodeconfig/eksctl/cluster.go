@@ -45,6 +45,7 @@ func (r *reader) readCluster() *described {
 	if inner, ok := tree.Get("cluster"); ok { // without a query
 		tree, at = inner, "$.cluster"
 	}
+	r.described = at
 	var d described
 	if tree.Kind == document.Map {
 		document.Decode(tree, &d, document.Options{Names: document.JSONNames, Report: func(f document.Fault) {
@@ -60,18 +61,34 @@ func (r *reader) readCluster() *described {
 	return &d
 }
 
+// source is where a value of the cluster is known from, beside the document's own field.
+type source struct {
+	// name is for people.
+	name string
+	// path is that in the cluster's description; empty for another place.
+	path string
+}
+
+// ofDescription is a field of the cluster's description.
+func (r *reader) ofDescription(field string) source {
+	return source{"cluster." + field + " of " + r.choice.clusterName(), r.described + "." + field}
+}
+
 // known is a value of the document, or of another place, where the document has none. Two values that differ are of two clusters.
-func (r *reader) known(own *string, at, other, place string, same func(a, b string) bool) {
+func (r *reader) known(own *string, at, other string, from source, same func(a, b string) bool) {
 	switch {
-	case *own == "":
+	case *own == "" && other != "":
 		*own = other
+		if from.path != "" {
+			r.elsewhere[at] = from.path
+		}
 	case other != "" && !same(*own, other):
-		r.Fatal(nodeconfig.Invalid, at, "differs from %s: one of the two is of another cluster", place)
+		r.Fatal(nodeconfig.Invalid, at, "differs from %s: one of the two is of another cluster", from.name)
 	}
 }
 
-// network takes over what another place knows of the cluster's addresses. place returns the name of a field of it.
-func (r *reader) network(other NetworkConfig, place func(own string) string) {
+// network takes over what another place knows of the cluster's addresses. place returns a field of it.
+func (r *reader) network(other NetworkConfig, place func(own string) source) {
 	own := &r.in.KubernetesNetworkConfig
 	for _, field := range []struct {
 		name  string
@@ -83,7 +100,7 @@ func (r *reader) network(other NetworkConfig, place func(own string) string) {
 		{"serviceIPv6CIDR", &own.ServiceIPv6CIDR, other.ServiceIPv6CIDR, sameRange},
 		{"ipFamily", &own.IPFamily, other.IPFamily, strings.EqualFold},
 	} {
-		r.known(field.own, networkPath+field.name, field.other, place(field.name), field.same)
+		r.known(field.own, r.networkField(field.name), field.other, place(field.name), field.same)
 	}
 }
 

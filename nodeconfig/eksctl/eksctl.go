@@ -46,8 +46,19 @@ type Result struct {
 	Problems []nodeconfig.Problem
 	// Document is the same document with the node's group alone, and with what was said beside it: it is read as the same node.
 	Document *document.Node
+	// Places is the document with the lines of all values, also of those in a text that is a document itself.
+	Places *document.Node
 
 	origins map[string]string
+	// elsewhere are paths of the cluster's description, by those of the document whose values it has.
+	elsewhere map[string]string
+	cluster   string
+}
+
+// Elsewhere returns the name of the cluster's description, and the path in it, if it has the value of a path of the document.
+func (r *Result) Elsewhere(path string) (name, at string, ok bool) {
+	at, ok = r.elsewhere[path]
+	return r.cluster, at, ok
 }
 
 // Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
@@ -73,7 +84,7 @@ func (r *Result) Origins(path string) []string {
 
 // FromTree reads a document, of whose groups the node is of the one that is chosen.
 func FromTree(tree *document.Node, choice Choice) *Result {
-	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, origins: make(map[string]string)}, choice: choice, tree: tree}
+	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, Places: tree, origins: make(map[string]string), elsewhere: make(map[string]string), cluster: choice.clusterName()}, choice: choice, tree: tree}
 	g, ok := r.choose(tree)
 	r.group = g
 	document.Decode(narrow(tree, r.withTaints(g)), &r.in, document.Options{Names: document.JSONNames, Report: r.fault})
@@ -97,6 +108,8 @@ type reader struct {
 	tree   *document.Node
 	// group is the one that is chosen; without a node where none is.
 	group group
+	// described is the path of the cluster in its description.
+	described string
 }
 
 // group is a node group and its place in the document.

@@ -38,7 +38,7 @@ func (r *reader) translate(cluster *described) {
 	g := r.theGroup()
 	f := r.family(g)
 	out.Components.Layout, out.Components.OS = f.layout, &nodeconfig.OperatingSystem{ID: f.os, VersionID: f.version}
-	r.network(r.in.Status.KubernetesNetworkConfig, func(own string) string { return "status.kubernetesNetworkConfig." + own })
+	r.network(r.in.Status.KubernetesNetworkConfig, func(own string) source { return source{name: "status.kubernetesNetworkConfig." + own} })
 	if cluster != nil {
 		r.describe(cluster)
 	}
@@ -51,17 +51,18 @@ func (r *reader) translate(cluster *described) {
 	r.dns(g)
 	r.commands(g, f)
 	r.merge(override)
+	r.taints()
 }
 
 // describe takes over what is known of the cluster, and compares.
 func (r *reader) describe(cluster *described) {
 	in := &r.in
-	of := func(name string) string { return "cluster." + name + " of " + r.choice.clusterName() }
+	of := r.ofDescription
 	r.known(&in.Metadata.Name, "$.metadata.name", cluster.Name, of("name"), sameText)
 	r.known(&in.Status.Endpoint, "$.status.endpoint", cluster.Endpoint, of("endpoint"), sameServer)
 	r.known(&in.Status.CertificateAuthorityData, "$.status.certificateAuthorityData", cluster.CertificateAuthority.Data, of("certificateAuthority.data"), samePEM)
 	r.known(&in.Status.ARN, "$.status.arn", cluster.ARN, of("arn"), sameText)
-	r.network(NetworkConfig(cluster.KubernetesNetworkConfig), func(own string) string {
+	r.network(NetworkConfig(cluster.KubernetesNetworkConfig), func(own string) source {
 		return of("kubernetesNetworkConfig." + strings.NewReplacer("IPv", "Ipv", "CIDR", "Cidr").Replace(own)) // the API's spelling
 	})
 	if in.Metadata.Version == "" {
@@ -125,6 +126,8 @@ func (r *reader) addresses() {
 	at := r.networkField(name)
 	switch prefix, err := netip.ParsePrefix(text); {
 	case err != nil:
+		r.Fatal(nodeconfig.Invalid, at, "is not an address range; use one such as 10.100.0.0/16")
+		return
 	case prefix.Addr().Is6() != (name == "serviceIPv6CIDR"):
 		r.Fatal(nodeconfig.Invalid, at, "is a range of the other address family")
 	}
@@ -297,9 +300,9 @@ func (r *reader) types(g *NodeGroup) []string {
 // dns reports a group whose pods would have no DNS service: the first pod would fail.
 func (r *reader) dns(g *NodeGroup) {
 	cluster, at := &r.NodeConfig.Cluster, r.group.path("clusterDNS")
+	r.from(at, "$.cluster.dnsServiceIPs", "$.cluster.dnsServiceIPs[0]")
 	if g.ClusterDNS != "" {
 		cluster.DNSServiceIPs = []string{g.ClusterDNS}
-		r.from(at, "$.cluster.dnsServiceIPs", "$.cluster.dnsServiceIPs[0]")
 		return
 	}
 	if _, extra := g.KubeletExtraConfig["clusterDNS"]; extra || len(nodeconfig.DefaultDNSServiceIPs(cluster.ServiceCIDRs)) > 0 {
@@ -307,8 +310,7 @@ func (r *reader) dns(g *NodeGroup) {
 	}
 	field, value := r.serviceRange()
 	if value != "" {
-		r.Fatal(nodeconfig.Invalid, r.networkField(field), "has no tenth address, which is that of the cluster's DNS service: give the cluster's service range, such as 10.100.0.0/16")
-		return
+		return // its validation says what is wrong with it
 	}
 	r.Fatal(nodeconfig.Missing, r.networkField(field), `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
 }

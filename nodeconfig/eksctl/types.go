@@ -55,7 +55,7 @@ type Status struct {
 type NodeGroup struct {
 	// Name is the group's, and is a label of its nodes.
 	Name string `json:"name"`
-	// AMIFamily is the operating system: AmazonLinux2, or Ubuntu and UbuntuPro of 2004 to 2604.
+	// AMIFamily is the operating system: AmazonLinux2023 (default), AmazonLinux2, or Ubuntu and UbuntuPro of 2004 to 2604.
 	AMIFamily string `json:"amiFamily,omitempty"`
 	// InstanceType is that of the machines; default "m5.large". How many pods a node can have depends on it.
 	InstanceType string `json:"instanceType,omitempty"`
@@ -77,7 +77,8 @@ type NodeGroup struct {
 	ContainerRuntime string `json:"containerRuntime,omitempty"`
 	// PreBootstrapCommands are shell texts that are run once, in their order, before the container runtime and the kubelet start.
 	PreBootstrapCommands []string `json:"preBootstrapCommands,omitempty"`
-	// OverrideBootstrapCommand is a shell text that is run once, and starts the kubelet in the place of Slipway.
+	// OverrideBootstrapCommand is a shell text that is run once, and starts the kubelet in the place of Slipway; for AmazonLinux2023 it is
+	// a NodeConfig of nodeadm's (node.eks.aws/v1alpha1), which is merged over what the group sets. It may hold credentials.
 	OverrideBootstrapCommand string `json:"overrideBootstrapCommand,omitempty"`
 	// EFAEnabled attaches Elastic Fabric Adapters to the machine, whose driver the image has.
 	EFAEnabled *bool `json:"efaEnabled,omitempty"`

@@ -44,7 +44,9 @@ const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s
 // ofOldClusterConfigs adds the forms of older ClusterConfigs.
 func ofOldClusterConfigs(s *jsonschema.Schema) {
 	group := s.Definitions["NodeGroup"].Properties
-	group.Value("kubeletExtraConfig").WriteOnly = true // it may contain credentials
+	for _, name := range []string{"kubeletExtraConfig", "overrideBootstrapCommand"} { // they may contain credentials
+		group.Value(name).WriteOnly = true
+	}
 	// Taints are a map in older documents.
 	taints := group.Value("taints")
 	group.Set("taints", &jsonschema.Schema{Description: taints.Description, AnyOf: []*jsonschema.Schema{

@@ -211,7 +211,8 @@ func dropAt(config map[string]any, here, at string) {
 // checkClusterDNS reports a node whose pods get no address of the cluster's DNS service.
 func checkClusterDNS(in *concern.Input, out *concern.Output, config map[string]any) {
 	k := in.Config.Kubelet
-	if kubeletsetting.Value(k, "cluster-dns", "clusterDNS", "") != "" || kubeletsetting.Field(nodeconfig.Kubelet{Config: config}, "clusterDNS") != nil {
+	if len(in.Config.Cluster.ServiceCIDRs) > 0 || // their validation reports those without such an address
+		kubeletsetting.Value(k, "cluster-dns", "clusterDNS", "") != "" || kubeletsetting.Field(nodeconfig.Kubelet{Config: config}, "clusterDNS") != nil {
 		return
 	}
 	const follows = "the pods of this node resolve names with the machine's own DNS servers, and no name of a service"
