@@ -49,7 +49,7 @@ var specs = []resource.Spec{
 		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: 204},
 	},
 	&resource.Image{
-		Image: "registry.k8s.io/pause:3.10", Socket: "/run/s", Timeout: minute, Provider: "/opt/provider", Reach: reach,
+		Image: "registry.k8s.io/pause:3.10", Socket: "/run/s", Timeout: minute, Provider: "/opt/provider", ProviderEnv: map[string]string{"A": "b"}, Reach: reach,
 		ExitCodes: map[resource.Cause]int{resource.CauseIdentity: 210},
 	},
 	&resource.Check{

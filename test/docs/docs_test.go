@@ -57,6 +57,9 @@ func documents(t *testing.T) map[string]string {
 	return all
 }
 
+// makers are the commands whose results the examples of other commands need. They run first, the last of them before the others.
+var makers = []string{"provision", "render"}
+
 // nodeYAML returns the contract that README's reader saves, with which all other documents start.
 func nodeYAML(t *testing.T) string {
 	t.Helper()
@@ -96,7 +99,9 @@ func TestDocuments(t *testing.T) {
 				t.Parallel()
 				r := newReader(t, program, used)
 				r.readsHelp()
-				for _, command := range append(r.commands(program), "") {
+				commands := append(r.commands(program), "")
+				slices.SortStableFunc(commands, func(a, b string) int { return slices.Index(makers, b) - slices.Index(makers, a) })
+				for _, command := range commands {
 					r.where = strings.TrimSpace(program + " " + command)
 					for _, line := range examplesOf(r.help(program, command)) {
 						r.command(line)

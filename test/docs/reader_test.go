@@ -229,7 +229,7 @@ var ofNode = regexp.MustCompile(`^slipway-node (apply|confirm|rollback|status)\b
 
 // haveNode makes the machine a node if the command takes one and the document has made none.
 func (r *reader) haveNode(line string) {
-	if _, err := os.Stat(filepath.Join(r.dir, "machine/var/lib/slipway")); err != nil && ofNode.MatchString(line) {
+	if _, err := os.Stat(filepath.Join(r.dir, "machine/var/lib/slipway/status.json")); err != nil && ofNode.MatchString(line) {
 		r.run("slipway-node provision", 0)
 	}
 }
@@ -346,7 +346,8 @@ func (r *reader) commands(program string) []string { return r.commandsOf(program
 
 // commandsOf are the commands of one of a program's commands.
 func (r *reader) commandsOf(program, command string) []string {
-	return found(regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)  `), section(r.help(program, command), "Commands:"))
+	groups, _, _ := strings.Cut(r.help(program, command), "\nExamples:\n")
+	return found(regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)  `), groups)
 }
 
 // examplesOf are the lines of a help's examples.
