@@ -21,10 +21,10 @@ type environmentReader struct {
 	variables   map[string]string
 	name, value strings.Builder
 	state       int
-	trailing    int // where blanks at the value's end begin; -1 where there are none
+	trailing    int // the offset of blanks at the value's end, or -1
 }
 
-// Environment reads an EnvironmentFile= (systemd 255, src/basic/env-file.c).
+// Environment parses an EnvironmentFile= (systemd 255, src/basic/env-file.c).
 func Environment(content string) map[string]string {
 	r := &environmentReader{variables: make(map[string]string), trailing: -1}
 	for i := range len(content) {
@@ -56,7 +56,7 @@ func (r *environmentReader) push() {
 	r.state, r.trailing = beforeName, -1
 }
 
-// outside takes a byte of a name, or of a comment.
+// outside processes a byte of a name, or of a comment.
 func (r *environmentReader) outside(c byte) {
 	switch {
 	case r.state == commentEscaped:
@@ -78,7 +78,7 @@ func (r *environmentReader) outside(c byte) {
 	}
 }
 
-// plain takes a byte of a value that is not quoted.
+// plain processes a byte of an unquoted value.
 func (r *environmentReader) plain(c byte) {
 	switch {
 	case r.state == escaped:
@@ -105,7 +105,7 @@ func (r *environmentReader) plain(c byte) {
 	}
 }
 
-// quoted takes a byte of a value within quotes.
+// quoted processes a byte of a quoted value.
 func (r *environmentReader) quoted(c byte) {
 	switch {
 	case r.state == doubleEscaped:

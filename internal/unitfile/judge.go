@@ -10,19 +10,20 @@ import (
 // Source is one file of a unit.
 type Source struct{ Path, Content string }
 
-// Fault is what systemd does not take of a unit's files.
+// Fault is a part of a unit's files that systemd refuses or ignores.
 type Fault struct {
-	// Path is the file, and Line the line, from 1; 0 for the file as a whole.
+	// Path is the file, and Line the line, from 1. Line 0 means the file as a whole.
 	Path string
 	Line int
-	// Refused says that systemd does not start the unit. What is not refused is ignored.
+	// Refused reports that systemd does not start the unit. Otherwise systemd ignores the line.
 	Refused bool
 	Reason  string
 }
 
-// Judge returns what systemd refuses or ignores of a unit: the file that defines it, and its drop-ins in their order. The file is nil for a
-// unit of the image's, of which nothing is known. In a drop-in, systemd stops at what it would refuse in the file itself, and starts the unit
-// with what it has read (systemd 252, src/core/load-dropin.c: unit_load_dropin ignores the result of config_parse).
+// Judge returns what systemd refuses or ignores of a unit: the file that defines it, and its drop-ins in their order.
+// The file is nil for an unknown unit of the image. In a drop-in, systemd stops at a line that it would refuse in the
+// file itself, and starts the unit with what it has read (systemd 252, src/core/load-dropin.c: unit_load_dropin ignores
+// the result of config_parse).
 func Judge(unit string, file *Source, dropIns []Source) []Fault {
 	u := load(unit, file, dropIns)
 	if !slices.ContainsFunc(u.faults, func(f Fault) bool { return f.Refused }) {
@@ -42,26 +43,27 @@ func Judge(unit string, file *Source, dropIns []Source) []Fault {
 type Loaded struct {
 	name, kind string
 	known      bool // whether the file that defines it is known
-	// given are the settings that count, by what they add to or replace: a list's are all that follow the last empty one.
+	// given are the effective settings, by the setting or list that they belong to: for a list, all that follow the
+	// last empty one.
 	given map[string][]Given
-	// emptied are the names whose values were ended by an empty one.
+	// emptied are the names of lists that an empty value has cleared.
 	emptied map[string]bool
-	// replaced are settings that do not count.
+	// replaced are settings without effect.
 	replaced []Replaced
 	faults   []Fault
 }
 
-// Given is a setting that counts, or one of several.
+// Given is an effective setting, or one of several.
 type Given struct {
 	Setting
-	// Path is the file that it is in.
+	// Path is its file.
 	Path string
 }
 
-// Replaced is a setting that does not count, and the one that takes its place: with another value, or, for a list, with none.
+// Replaced is a setting without effect, and the one that replaces it by another value, or clears its list.
 type Replaced struct{ Lost, By Given }
 
-// Replaced returns the settings that do not count, each with the one that does; of a list that was emptied, with the one that did so.
+// Replaced returns the settings without effect, each with the one that replaces it or clears its list.
 func (u *Loaded) Replaced() []Replaced {
 	for i := range u.replaced {
 		r := &u.replaced[i]
@@ -72,7 +74,7 @@ func (u *Loaded) Replaced() []Replaced {
 	return slices.DeleteFunc(u.replaced, func(r Replaced) bool { return r.Lost.Value == r.By.Value })
 }
 
-// drop takes the values of a name away, in favour of a setting.
+// drop removes the values of a name, because of a later setting.
 func (u *Loaded) drop(name string, by Given) {
 	for _, lost := range u.given[name] {
 		u.replaced = append(u.replaced, Replaced{lost, by})
@@ -99,11 +101,11 @@ func load(unit string, file *Source, dropIns []Source) *Loaded {
 	return u
 }
 
-// Read returns a unit with its settings that count.
+// Read returns a unit with its effective settings.
 func Read(unit string, file *Source, dropIns []Source) *Loaded { return load(unit, file, dropIns) }
 
-// Given returns the settings of a list that count, or the one that counts of another setting, by the name of the key. Settings of [Unit]
-// and [Install] have the section before the key.
+// Given returns the effective settings of a list, or the effective one of another setting, by the key's name. Settings
+// of [Unit] and [Install] have the section before the key.
 func (u *Loaded) Given(key string) []Given { return u.given[key] }
 
 func (u *Loaded) read(s Source, sections []string, isDropIn bool) {
@@ -125,7 +127,7 @@ func (u *Loaded) read(s Source, sections []string, isDropIn bool) {
 
 const stopsThere = "; systemd does not read the rest of this drop-in"
 
-// apply takes a setting, and reports whether systemd reads on.
+// apply applies a setting, and reports whether systemd continues to read.
 func (u *Loaded) apply(g Given, isDropIn bool) bool {
 	k := keyOf(g.Section, g.Key)
 	if k.kind == unknownKey {
@@ -168,7 +170,7 @@ func (u *Loaded) report(g Given, refused bool, reason string) {
 	u.faults = append(u.faults, Fault{Path: g.Path, Line: g.Line, Refused: refused, Reason: reason})
 }
 
-// last is the last setting of one of the names that counts.
+// last is the last effective setting with one of the names.
 func (u *Loaded) last(names string) Given {
 	for name := range strings.FieldsSeq(names) {
 		if all := u.given[name]; len(all) > 0 {
@@ -180,13 +182,13 @@ func (u *Loaded) last(names string) Given {
 
 func (u *Loaded) has(name string) bool { return len(u.given[name]) > 0 }
 
-// value is the value that counts of a setting, with its specifiers expanded.
+// value is the effective value of a setting, with expanded specifiers.
 func (u *Loaded) value(name string) string { return expand(u.name, u.last(name).Value) }
 
 func (u *Loaded) isOn(name string) bool { return IsOn(u.value(name)) }
 
-// isOneshot reports whether a service ends when it is done. One without a type and a command to start is that, too (src/core/service.c,
-// service_add_extras).
+// isOneshot reports whether a service ends when its command ends. That is also true for one without a type and a start
+// command (src/core/service.c, service_add_extras).
 func (u *Loaded) isOneshot() bool {
 	if u.has("Type") {
 		return u.value("Type") == "oneshot"
@@ -194,12 +196,12 @@ func (u *Loaded) isOneshot() bool {
 	return !u.has("BusName") && !u.has("ExecStart")
 }
 
-// ends reports whether success of a service ends the machine, which is enough to do.
+// ends reports whether the service's success ends the machine, so that the unit needs no command.
 func (u *Loaded) ends() bool {
 	return u.has("Unit.SuccessAction") && u.value("Unit.SuccessAction") != "none"
 }
 
-// fits reports whether the path that a setting names is that of the unit's name. Without the setting, the name must be that of a path.
+// fits reports whether the path in a setting fits the unit's name. Without the setting, the name must be a path's.
 func (u *Loaded) fits(key string) bool {
 	stem := strings.TrimSuffix(u.name, u.kind)
 	if !u.has(key) {
@@ -208,14 +210,14 @@ func (u *Loaded) fits(key string) bool {
 	return PathName(u.value(key)) == stem
 }
 
-// Assigned is an environment variable that a setting gives, and its value.
+// Assigned is an environment variable from a setting, with its value.
 type Assigned struct {
 	Given
 	Name, Text string
 }
 
-// Assigned returns the variables of a unit in the order in which systemd sets them: those of Environment=, and then those of the files that
-// EnvironmentFile= names, as far as file has their text (systemd.exec(5)).
+// Assigned returns a unit's variables in the order in which systemd sets them: those of Environment=, and then those of
+// the files in EnvironmentFile=, if file returns their text (systemd.exec(5)).
 func (u *Loaded) Assigned(file func(path string) (content string, ok bool)) (all []Assigned) {
 	for _, g := range u.given["Environment"] {
 		for rest := g.Value; rest != ""; {
@@ -240,19 +242,19 @@ func (u *Loaded) Assigned(file func(path string) (content string, ok bool)) (all
 	return all
 }
 
-// refusal is what systemd refuses of a unit as a whole.
+// refusal is a reason for which systemd refuses a whole unit.
 type refusal struct {
 	kind    string
 	refuses func(u *Loaded) bool
-	// partial says that it is certain without the file that defines the unit, too.
+	// partial reports that the refusal is certain even without the file that defines the unit.
 	partial bool
-	// at are names of settings, of which the first that is given is to blame.
+	// at are names of settings; the first one that is set has the fault.
 	at     string
 	reason string
 	source string
 }
 
-// The sources, all of systemd 252, and looked at again in the main branch of 2026. Those of values are in rules.go.
+// The sources, all of systemd 252, compared with the main branch of 2026. Those of values are in rules.go.
 const (
 	inService = "src/core/service.c: service_verify"
 	inSocket  = "src/core/socket.c: socket_verify"
@@ -320,12 +322,12 @@ var refusals = [...]refusal{
 		refuses: func(u *Loaded) bool { return !u.has("Watch") }},
 }
 
-// oneshot reports whether a service certainly is of that type.
+// oneshot reports whether a service is certainly of that type.
 func (u *Loaded) oneshot() bool {
 	return u.has("Type") && u.value("Type") == "oneshot" || u.known && u.isOneshot()
 }
 
-// nodes is how many sockets are in the file system.
+// nodes is the number of sockets in the file system.
 func (u *Loaded) nodes() (n int) {
 	for _, g := range u.given["Listen"] {
 		if v := expand(u.name, g.Value); strings.HasPrefix(v, "/") && g.Key != "ListenMessageQueue" && g.Key != "ListenSpecial" && g.Key != "ListenUSBFunction" {
@@ -342,7 +344,7 @@ func (u *Loaded) mountPoint() string {
 	return "/" + unitText(strings.TrimSuffix(u.name, u.kind))
 }
 
-// kernels are where systemd mounts the kernel's own file systems (src/shared/mount-setup.c, mount_table).
+// kernels are the mount points of the kernel's file systems (src/shared/mount-setup.c, mount_table).
 var kernels = strings.Fields("/proc /sys /dev /dev/pts /dev/shm /run /run/lock /sys/firmware/efi/efivars /sys/fs/bpf /sys/fs/cgroup /sys/fs/pstore /sys/fs/smackfs " +
 	"/sys/kernel/security /proc/sys /proc/kmsg /proc/sys/kernel/random/boot_id /dev/console /sys/fs/selinux")
 

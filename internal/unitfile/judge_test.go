@@ -9,8 +9,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
-// judged are units with what is wrong with them: "!" before what systemd refuses, file and line, and a part of the reason. The files after the
-// first are drop-ins; a first of "image" is one that nothing is known of. make crosscheck compares many more with systemd itself.
+// judged are units with their faults: "!" if systemd refuses the unit, file and line, and a part of the reason. The
+// files after the first are drop-ins; "image" as the first file means that it is unknown. make crosscheck compares many
+// more with systemd itself.
 var judged = []struct {
 	unit  string
 	files []string
@@ -46,7 +47,7 @@ var judged = []struct {
 	{"a.service", []string{"[Service\nExecStart=/bin/x\n"}, []string{"!0:1: head of a section"}},
 	{"a.service", []string{"[Service]\nExecStart=/bin/x\n", "[Service]\nExecStart=\n[Ser\nExecStart=/bin/y\n"}, []string{"1:3: does not read the rest", "!?:0: no ExecStart="}},
 
-	// What is only ignored.
+	// Settings that are only ignored.
 	{"a.service", []string{"A=b\n[Service]\nExecStart=/bin/x\nfoo\nType=bogus\nRestartSec=soon\n"}, []string{"0:1: in no section", "0:4: no setting", "0:5: none of simple", "0:6: no time"}},
 	{"a.service", []string{"[Service]\nExecStart=/bin/x\nRestartSecs=1\nAfter=a.service\n[service]\nX-Own=1\n[X-Own]\na=b\n"},
 		[]string{"0:5: did you mean Service", "0:3: did you mean RestartSec?", "0:4: belongs into [Unit]"}},
@@ -106,7 +107,7 @@ func TestNameUnitsOfPathsLikeSystemd(t *testing.T) {
 	}
 }
 
-// No text makes the reader panic, and what it says has a line of the file.
+// No text makes the reader panic, and every fault has a line of the file.
 func FuzzJudge(f *testing.F) {
 	for _, c := range judged {
 		f.Add(c.unit, c.files[0], c.files[len(c.files)-1])

@@ -16,11 +16,11 @@ type Setting struct {
 	Line int
 }
 
-// reading is how far systemd reads a file, and what it does not take of it.
+// reading is what systemd reads of a file, and what it refuses or ignores.
 type reading struct {
 	settings []Setting
 	faults   []Fault
-	// stops says that systemd does not read the file to its end.
+	// stops reports that systemd does not read the file to its end.
 	stops bool
 }
 
@@ -29,10 +29,10 @@ const maxLine = 1 << 20
 
 const blanks = " \t\n\r"
 
-// Settings returns the assignments of a unit file in their order, in whatever section they are. It passes over what systemd would not read.
+// Settings returns the assignments of a unit file in their order, in any section. It skips what systemd would not read.
 func Settings(content string) []Setting { return read(content, nil).settings }
 
-// Values are the values of one setting, in their order.
+// Values are the values of one setting, in order.
 func Values(content, section, key string) []string {
 	var values []string
 	for _, s := range Settings(content) {
@@ -43,8 +43,8 @@ func Values(content, section, key string) []string {
 	return values
 }
 
-// read reads a file as systemd does (systemd 252, src/shared/conf-parser.c: config_parse, parse_line). If sections is not nil, settings of
-// other sections are not read.
+// read reads a file as systemd does (systemd 252, src/shared/conf-parser.c: config_parse, parse_line). If sections is
+// not nil, settings of other sections are skipped.
 func read(content string, sections []string) *reading {
 	r := &reading{}
 	section, ignored, open := "", false, ""
@@ -75,7 +75,7 @@ func read(content string, sections []string) *reading {
 	return r
 }
 
-// continues reports whether a line ends in a backslash that no other one escapes.
+// continues reports whether a line ends in an unescaped backslash.
 func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }
@@ -136,13 +136,14 @@ func isSafe(name string) bool {
 // word is one word of a setting's value, without its quotes.
 type word struct {
 	text string
-	// open says that a quote is not closed.
+	// open reports that a quote is not closed.
 	open bool
-	// unknown is the first escape that systemd does not know, and keeps as it is.
+	// unknown is the first unknown escape, which systemd leaves unchanged.
 	unknown string
 }
 
-// nextWord takes the first word of a value (src/basic/extract-word.c: EXTRACT_UNQUOTE, EXTRACT_CUNESCAPE). It is not ok at the end.
+// nextWord returns the first word of a value (src/basic/extract-word.c: EXTRACT_UNQUOTE, EXTRACT_CUNESCAPE). ok is
+// false at the end.
 func nextWord(value string) (w word, rest string, ok bool) {
 	value = strings.TrimLeft(value, blanks)
 	if value == "" {
@@ -179,10 +180,10 @@ func nextWord(value string) (w word, rest string, ok bool) {
 	return w, "", true
 }
 
-// plainEscapes are what stands for one character behind a backslash (src/basic/escape.c, cunescape_one).
+// plainEscapes are the single-character escapes (src/basic/escape.c, cunescape_one).
 const plainEscapes, plainTexts = `abfnrtv\"'s`, "\a\b\f\n\r\t\v\\\"' "
 
-// unescape returns what an escape stands for, without its backslash, and its length; 0 for one that systemd does not know.
+// unescape returns an escape's text, and its length without the backslash. The length is 0 for an unknown escape.
 func unescape(s string) (text string, length int) {
 	if s == "" {
 		return "", 0
@@ -214,8 +215,8 @@ func unescape(s string) (text string, length int) {
 	return string(value), from + digits
 }
 
-// expand puts in a value what systemd puts for specifiers of a system unit (systemd.unit(5), "Specifiers"). What only a machine knows is a
-// letter. A percent sign before another character stands for itself (src/shared/specifier.c).
+// expand replaces the specifiers of a system unit in a value (systemd.unit(5), "Specifiers"). A value that only the
+// machine knows becomes a letter. A percent sign before another character stays (src/shared/specifier.c).
 func expand(unit, value string) string {
 	if !strings.Contains(value, "%") {
 		return value
@@ -253,7 +254,7 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// unitText is a part of a unit's name as it was before it was made a name: a dash is a slash (systemd.unit(5), systemd-escape(1)).
+// unitText unescapes a part of a unit's name: a dash is a slash (systemd.unit(5), systemd-escape(1)).
 func unitText(name string) string {
 	var text strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -273,7 +274,7 @@ func unitText(name string) string {
 	return text.String()
 }
 
-// PathName is the name of the unit that systemd has for a path, without its kind (src/basic/unit-name.c, unit_name_path_escape).
+// PathName is systemd's unit name for a path, without its type suffix (src/basic/unit-name.c, unit_name_path_escape).
 func PathName(name string) string {
 	name = strings.Trim(path.Clean(name), "/")
 	if name == "" {
@@ -298,7 +299,7 @@ func isNameByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte(":_.", c) >= 0
 }
 
-// isPathName reports whether a name is that of a path.
+// isPathName reports whether a name is a path's.
 func isPathName(name string) bool {
 	return name == "-" || PathName(unitText(name)) == name
 }

@@ -17,32 +17,33 @@ import (
 //go:embed keys.txt
 var keyList string
 
-// verdict is what systemd says of a value; why is empty for one that it takes.
+// verdict is systemd's judgement of a value. why is empty if systemd accepts it.
 type verdict struct {
 	why     string
 	refused bool
 }
 
-// emptied stands for a value that ends a list, as an empty one does.
+// emptied means that a value clears a list, as an empty one does.
 const emptied = -1
 
 func refused(why string) verdict { return verdict{why, true} }
 func ignored(why string) verdict { return verdict{why, false} }
 
-// key is what is known of a setting.
+// key is a known setting.
 type key struct {
 	kind byte
-	// list is the name of a list that its values are added to, and an empty value ends; "=" for one by its own name. Others replace the value.
+	// list is the name of the list that its values are added to, and that an empty value clears; "=" means the
+	// setting's name. The values of other settings replace each other.
 	list string
-	// check returns how many values systemd takes of one, or emptied, and what it says; nil for one of a kind.
+	// check returns how many values systemd accepts of one, or emptied, and the verdict. It may be nil.
 	check func(unit, value string) (int, verdict)
-	// words are the values that there are; empty for any.
+	// words are the possible values. Empty means any.
 	words string
 }
 
 const unknownKey = 0
 
-// rule is what systemd checks of the values of some settings.
+// rule is systemd's check of the values of some settings.
 type rule struct {
 	sections, keys string
 	key
@@ -59,7 +60,7 @@ const (
 	inWords    = inFragment + "the tables of words of each setting"
 )
 
-// rules are the settings whose values systemd refuses, or whose values count for what it refuses.
+// rules are the settings whose values systemd refuses, or whose values matter for a refusal.
 var rules = [...]rule{
 	{"Service", "ExecCondition ExecReload ExecReloadPost ExecStart ExecStartPost ExecStartPre ExecStop ExecStopPost", key{list: "=", check: commands}, inExec},
 	{"Socket", "ExecStartPost ExecStartPre ExecStopPost ExecStopPre", key{list: "=", check: commands}, inExec},
@@ -93,7 +94,7 @@ var rules = [...]rule{
 	{"Service Socket Mount Swap", "EnvironmentFile", key{list: "=", check: optionalPath}, inFragment + "config_parse_unit_env_file"},
 }
 
-// knownKeys are the settings by section and name.
+// knownKeys are the known settings by section and name.
 var knownKeys = sync.OnceValue(func() map[[2]string]key {
 	all := make(map[[2]string]key)
 	for line := range strings.Lines(keyList) {
@@ -125,7 +126,7 @@ var knownKeys = sync.OnceValue(func() map[[2]string]key {
 
 func keyOf(section, name string) key { return knownKeys()[[2]string{section, name}] }
 
-// nearestKey is what was probably meant by the name of a setting, with words before it; empty for nothing.
+// nearestKey is the name of a setting that was probably meant, with words before it. It may be empty.
 func nearestKey(section, name string) string {
 	var there []string
 	elsewhere := ""
@@ -142,7 +143,7 @@ func nearestKey(section, name string) string {
 	return document.Suggestion(name, there)
 }
 
-// name is what a setting's values are found by.
+// name is the key under which a setting's values are kept.
 func (k *key) name(g Given) string {
 	switch {
 	case g.Section == "Unit", g.Section == "Install":
@@ -153,7 +154,7 @@ func (k *key) name(g Given) string {
 	return g.Key
 }
 
-// takes returns why a value is none of the words that there are.
+// takes returns why a value is not one of the possible words, or "".
 func (k *key) takes(value string) string {
 	if k.words == "" || has(strings.Fields(k.words), value) {
 		return ""
@@ -161,7 +162,7 @@ func (k *key) takes(value string) string {
 	return "is none of " + strings.ReplaceAll(k.words, " ", ", ")
 }
 
-// takesOrIgnores is the answer of a check of one value, which systemd ignores if it does not take it.
+// takesOrIgnores is the result of a check of one value that systemd ignores if it is invalid.
 func takesOrIgnores(ok bool, why string) (int, verdict) {
 	if ok {
 		return 1, verdict{}
@@ -169,7 +170,7 @@ func takesOrIgnores(ok bool, why string) (int, verdict) {
 	return 0, ignored(why)
 }
 
-// IsOn reports whether a value is one of the words for yes (src/basic/parse-util.c, parse_boolean).
+// IsOn reports whether a value means yes (src/basic/parse-util.c, parse_boolean).
 func IsOn(value string) bool {
 	on, _ := boolean(value)
 	return on
@@ -193,7 +194,7 @@ func neededBoolean(_, value string) (int, verdict) {
 	return 1, verdict{}
 }
 
-// commands reads a command line, or several with semicolons between.
+// commands parses a command line, or several separated by semicolons.
 func commands(unit, value string) (count int, v verdict) {
 	for rest, more := value, true; more; {
 		first, after, ok := nextWord(rest)
@@ -231,7 +232,7 @@ func commands(unit, value string) (count int, v verdict) {
 	return count, verdict{}
 }
 
-// program reads the first word of a command: prefixes and a path.
+// program parses the first word of a command: prefixes and a path.
 func program(unit, text string) (why, prefixes string) {
 	for text != "" {
 		c := text[:1]
@@ -256,7 +257,8 @@ func program(unit, text string) (why, prefixes string) {
 	return "", prefixes
 }
 
-// isValidPath reports whether a path is absolute, and neither it nor a part of it too long (src/basic/path-util.c, path_is_valid).
+// isValidPath reports whether a path is absolute, and neither the path nor an element is too long
+// (src/basic/path-util.c, path_is_valid).
 func isValidPath(name string) bool {
 	if !strings.HasPrefix(name, "/") || len(name) >= 4096 {
 		return false
@@ -269,7 +271,7 @@ func isValidPath(name string) bool {
 	return true
 }
 
-// isPath reports whether systemd takes a path.
+// isPath reports whether systemd accepts a path.
 func isPath(name string) bool { return isValidPath(name) && !has(strings.Split(name, "/"), "..") }
 
 const noPath = "is no absolute path without .."
@@ -278,7 +280,7 @@ func plainPath(unit, value string) (int, verdict) {
 	return takesOrIgnores(isPath(expand(unit, value)), noPath)
 }
 
-// unitPath is a path that may be empty when its specifiers are expanded.
+// unitPath is a path that may be empty after its specifiers are expanded.
 func unitPath(unit, value string) (int, verdict) {
 	if expand(unit, value) == "" {
 		return emptied, verdict{}
@@ -362,7 +364,7 @@ func areUsers(unit, value string) (count int, v verdict) {
 	return count, verdict{}
 }
 
-// isUserName reports whether systemd takes a name, or a number, of a user or group.
+// isUserName reports whether systemd accepts a name, or a number, of a user or group.
 func isUserName(name string) bool {
 	if n, err := strconv.ParseUint(name, 10, 32); err == nil && (name == "0" || name[0] != '0') {
 		return n != 1<<16-1 && n != 1<<32-1
@@ -447,7 +449,7 @@ func isBusName(unit, value string) (int, verdict) {
 	return takesOrIgnores(ok, "is no name on D-Bus")
 }
 
-// assignments reads variables with their values.
+// assignments parses variables with their values.
 func assignments(unit, value string) (count int, v verdict) {
 	for rest := value; rest != ""; {
 		var w word
@@ -463,7 +465,7 @@ func assignments(unit, value string) (count int, v verdict) {
 	return count, v
 }
 
-// isVariable reports whether a name is one of a variable (src/basic/env-util.c, env_name_is_valid).
+// isVariable reports whether a name is a valid variable name (src/basic/env-util.c, env_name_is_valid).
 func isVariable(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9') && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }

@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// units are those of a time, longer ones before those that they begin with (src/basic/time-util.c, extract_multiplier).
+// units are the units of time. If one begins with another, the longer one comes first (src/basic/time-util.c,
+// extract_multiplier).
 var units = strings.Fields("seconds second sec s minutes minute min months month msec ms m M hours hour hr h days day d weeks week w years year y usec us µs μs")
 
-// isTime and timespan are of a time such as 1h 30min; of a timer's, specifiers are expanded.
+// isTime and timespan check a time such as 1h 30min; for a timer, specifiers are expanded.
 func isTime(_, value string) (int, verdict) {
 	return takesOrIgnores(isSpan(value), "is no time such as 90s or 1h 30min")
 }
 
 func timespan(unit, value string) (int, verdict) { return isTime(unit, expand(unit, value)) }
 
-// isSpan reads a time (src/basic/time-util.c, parse_time).
+// isSpan parses a time span (src/basic/time-util.c, parse_time).
 func isSpan(text string) bool {
 	text = strings.Trim(text, blanks)
 	if text == "infinity" {
@@ -56,7 +57,7 @@ func calendar(unit, value string) (int, verdict) {
 
 const specialTimes = "minutely hourly daily weekly monthly quarterly yearly annually anually biannually bi-annually semiannually semi-annually"
 
-// isCalendar reads a time that repeats (src/shared/calendarspec.c, calendar_spec_from_string).
+// isCalendar parses a calendar event (src/shared/calendarspec.c, calendar_spec_from_string).
 func isCalendar(text string) bool {
 	if zone := strings.LastIndexByte(text, ' '); zone > 0 && isZone(text[zone+1:]) {
 		text = strings.TrimRight(text[:zone], " ")
@@ -80,7 +81,7 @@ func isCalendar(text string) bool {
 	return rest == "" || isClock(rest)
 }
 
-// isZone reports whether a word is a time zone: UTC, or an area and a place (tzfile(5)).
+// isZone reports whether a word is a time zone: UTC, or an area and a location (tzfile(5)).
 func isZone(word string) bool {
 	return strings.EqualFold(word, "UTC") || strings.Contains(word, "/") && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_+-") == "" &&
 		word[0] >= 'A' && word[0] <= 'Z'
@@ -88,7 +89,7 @@ func isZone(word string) bool {
 
 var weekdays = strings.Fields("monday tuesday wednesday thursday friday saturday sunday")
 
-// cutWeekdays takes days such as Mon,Wed..Fri from the beginning.
+// cutWeekdays cuts days such as Mon,Wed..Fri off the beginning.
 func cutWeekdays(text string) (rest string, ok bool) {
 	from := -1
 	for first := true; ; first = false {
@@ -119,7 +120,7 @@ func cutWeekdays(text string) (rest string, ok bool) {
 	}
 }
 
-// weekday is the number of a day that a text begins with, whole or in three letters, and the length of its name.
+// weekday is the number of the day at a text's beginning, in full or in three letters, and the length of its name.
 func weekday(text string) (day, length int) {
 	lower := strings.ToLower(text)
 	for i, name := range weekdays {
@@ -132,10 +133,10 @@ func weekday(text string) (day, length int) {
 	return -1, 0
 }
 
-// span is what a part of a time may be.
+// span is the range of a part of a time.
 type span struct{ least, most int }
 
-// cutDate takes a date such as 2026-*-01 or *-*-01 from the beginning; of a time, it takes nothing.
+// cutDate cuts a date such as 2026-*-01 or *-*-01 off the beginning. It leaves a time of day.
 func cutDate(text string) (rest string, ok bool) {
 	end := strings.IndexByte(text, ' ')
 	if end < 0 {
@@ -158,7 +159,7 @@ func cutDate(text string) (rest string, ok bool) {
 	return strings.TrimLeft(text[end:], " "), true
 }
 
-// isClock reads a time such as 10:00, *:0/15 or 10:00:30.5.
+// isClock parses a time of day such as 10:00, *:0/15 or 10:00:30.5.
 func isClock(text string) bool {
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -172,7 +173,7 @@ func isClock(text string) bool {
 	return true
 }
 
-// isPart reads "*", or numbers, ranges and repetitions with commas between.
+// isPart parses "*", or numbers, ranges and repetitions separated by commas.
 func isPart(text string, of span) bool {
 	if text == "*" {
 		return true
@@ -197,7 +198,7 @@ func isPart(text string, of span) bool {
 	return true
 }
 
-// part is a number within its span. A year has two digits or four, a second a fraction.
+// part is a number within its range. A year has two digits or four, a second can have a fraction.
 func part(text string, of span) (int, bool) {
 	if of.most == 59 {
 		text = wholeOf(text)
@@ -211,7 +212,7 @@ func part(text string, of span) (int, bool) {
 	return n, err == nil && trimDigits(text) == "" && n >= of.least && n <= of.most
 }
 
-// wholeOf is a number without its fraction.
+// wholeOf is a number's text without its fraction.
 func wholeOf(text string) string {
 	whole, fraction, ok := strings.Cut(text, ".")
 	if ok && fraction != "" && trimDigits(fraction) == "" {

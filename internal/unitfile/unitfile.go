@@ -1,7 +1,7 @@
-// Package unitfile writes systemd's units and drop-ins, and judges those of a contract's author as systemd reads them. What stands in a line
-// that it writes is a [Text]: a constant is one as it is, and everything else has to be quoted before it is one, so that no value of a
-// contract or machine has a meaning for systemd. It looks at no machine. nodeconfig, internal/agentless and the packages of internal/plan
-// call it.
+// Package unitfile writes systemd's units and drop-ins, and judges those of a contract's author as systemd reads them.
+// The parts of a line that it writes are [Text]: a constant converts to it directly, and every other value must be
+// quoted first, so that no value of a contract or machine has a meaning for systemd. It does not touch a machine.
+// nodeconfig, internal/agentless and the packages of internal/plan call it.
 package unitfile
 
 import (
@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Text is text of a unit in systemd's own language: a percent sign begins a specifier, and a dollar sign a variable of a command.
+// Text is text in the syntax of systemd's units: a percent sign begins a specifier, and a dollar sign a variable of a
+// command.
 type Text string
 
 // Line is a line of a unit: a section's head, a setting, or a comment.
@@ -19,21 +20,22 @@ type Line struct {
 	section bool
 }
 
-// Section begins a section.
+// Section is the head of a section.
 func Section(name Text) Line { return Line{"[" + name + "]", true} }
 
 // Set is a setting.
 func Set(key, value Text) Line { return Line{key + "=" + value, false} }
 
-// Command is a setting that is a command, a word to a line.
+// Command is a setting with a command, one word in each line.
 func Command(key Text, words ...Text) Line { return Set(key, join(words, " \\\n    ")) }
 
-// Assign is a setting that gives an environment variable a value (systemd.exec(5), Environment=: a dollar sign has no meaning there).
+// Assign is a setting that assigns a value to an environment variable (systemd.exec(5), Environment=: a dollar sign has
+// no meaning there).
 func Assign(key, name Text, value string) Line {
 	return Set(key, `"`+name+"="+Text(assigned.Replace(value))+`"`)
 }
 
-// Comment is a comment, of one line.
+// Comment is a comment of one line.
 func Comment(text Text) Line { return Line{"# " + text, false} }
 
 // File writes a unit or a drop-in, with an empty line between sections.
@@ -48,7 +50,7 @@ func File(lines ...Line) []byte {
 	return b.Bytes()
 }
 
-// Words are texts with blanks between.
+// Words joins texts with blanks.
 func Words(texts ...Text) Text { return join(texts, " ") }
 
 func join(texts []Text, between string) Text {
@@ -65,14 +67,14 @@ var (
 	assigned = strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`)
 )
 
-// Quote makes a value one word, or a part of one: specifiers, variables and quotes lose their meaning (systemd.unit(5),
-// "Specifiers"; systemd.service(5), "Command lines").
+// Quote turns a value into one word, or a part of one: specifiers, variables and quotes lose their meaning
+// (systemd.unit(5), "Specifiers"; systemd.service(5), "Command lines").
 func Quote(value string) Text { return Text(quoted.Replace(value)) }
 
 // Number is a number.
 func Number(n int) Text { return Text(strconv.Itoa(n)) }
 
-// Word makes a value one whole word of a command.
+// Word turns a value into one whole word of a command.
 func Word(value string) Text {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-=,:+@", r)
@@ -83,7 +85,7 @@ func Word(value string) Text {
 	return `"` + Text(spaced.Replace(value)) + `"`
 }
 
-// Variable is an environment variable of a command, whose value systemd splits into words, and Braced one that stands for its value
-// within a word (systemd.service(5), "Command lines").
+// Variable is an environment variable in a command, whose value systemd splits into words. Braced is one whose value
+// stays one part of a word (systemd.service(5), "Command lines").
 func Variable(name string) Text { return "$" + Text(name) }
 func Braced(name string) Text   { return "${" + Text(name) + "}" }
