@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/test/tampering"
 )
 
-// The drift of a node shows what somebody has tampered with, and nothing that the image or the cluster's add-ons brought.
+// The drift of a node shows tampering, but not the files of the image or of the cluster's add-ons.
 func TestDriftSeesTampering(t *testing.T) {
 	image, cases := tampering.Read(t)
 	n := newNode(t)

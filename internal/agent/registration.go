@@ -9,8 +9,9 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// register gives the cluster's Node the labels that the current generation wants, and records in the run's account what is pending. The error
-// counts where nothing else was done: a change that is made stays, and the next look for drift tries again.
+// register sets the current generation's labels on the cluster's Node, and records in the run's account what is
+// pending. Its error counts only if the run did nothing else: a finished change stays, and the next drift check tries
+// again.
 func register(ctx context.Context, r *run, store *generation.Store, made transition.Made) (transition.Made, error) {
 	changed, pending, err := r.node().Register(ctx, store)
 	r.account.Status.Pending = pending
@@ -26,8 +27,8 @@ func register(ctx context.Context, r *run, store *generation.Store, made transit
 	return made, err
 }
 
-// registerAgain does at a boot what an earlier change of labels has left, once nothing waits for the agent: a boot may bring a contract with
-// other labels to a machine whose Node exists.
+// registerAgain does at a boot what an earlier change of labels has left, once nothing waits for the agent: a boot may
+// apply a contract with other labels to a machine whose Node exists.
 func registerAgain(ctx context.Context, r *run) {
 	err := r.guarded(func() error {
 		store, err := generation.Open(r.host, r.log)
@@ -41,7 +42,8 @@ func registerAgain(ctx context.Context, r *run) {
 	}
 }
 
-// RefreshPending asks what the cluster's Node does not have yet, and updates a status. If the cluster cannot be asked, the status stays.
+// RefreshPending reads which settings the cluster's Node lacks, and updates a status. If the cluster does not answer,
+// the status stays.
 func (a *Agent) RefreshPending(ctx context.Context, s *status.Status) {
 	r := begin(a, "", false)
 	err := r.guarded(func() error {

@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/source"
 )
 
-// labelled is a contract whose Node has labels and taints, in YAML.
+// labelled is a contract with labels and taints of its Node, in YAML.
 func labelled(t *testing.T, labels, taints string) []byte {
 	t.Helper()
 	return append(example(t, "native/minimal.yaml"), fmt.Sprintf("kubelet: {labels: {%s}, taints: [%s]}\n", labels, taints)...)
@@ -40,7 +40,7 @@ func registered(t *testing.T) *node {
 	return n
 }
 
-// relabel changes the node to other labels and taints, by a change that takes nothing.
+// relabel changes the node's labels and taints, by a change of the smallest class.
 func (n *node) relabel(labels, taints string) Changed {
 	n.Helper()
 	return n.Change(n.Context(), ChangeOptions{
@@ -54,7 +54,8 @@ const (
 	untaint  = "kubectl taint node node-1 old:NoSchedule-"
 )
 
-// Changed labels reach the Node that exists, and restart nothing; an administrator is told how to change its taints, until that is done.
+// Changed labels are set on the existing Node, and restart nothing. The status has the administrator's command for its
+// taints until they are set.
 func TestChangedLabelsReachTheNode(t *testing.T) {
 	n := registered(t)
 	equal(t, "drift", n.drifted(), "")
@@ -85,7 +86,7 @@ func TestChangedLabelsReachTheNode(t *testing.T) {
 	if n.RefreshPending(t.Context(), last); len(last.Pending) > 0 {
 		t.Errorf("status says that %q are pending", last.Pending)
 	}
-	// The way back brings them back.
+	// The rollback restores them.
 	if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.Reload}); got.Status.ExitCode != 0 {
 		t.Fatal(got.Status.Error)
 	}
@@ -94,8 +95,8 @@ func TestChangedLabelsReachTheNode(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached when labels change is asked again by the next repair; one that does not allow it leaves an
-// administrator's command.
+// If the server is unreachable when labels change, the next repair tries again. If it denies the change, the status has
+// the administrator's command.
 func TestLabelsThatCannotBeSet(t *testing.T) {
 	n := registered(t)
 	n.host.before = func(op, _ string) error {
@@ -138,7 +139,7 @@ func TestLabelsBeforeRegistration(t *testing.T) {
 	}
 }
 
-// A boot brings other labels to a Node that exists.
+// A boot sets other labels on an existing Node.
 func TestLabelsOfABoot(t *testing.T) {
 	n := registered(t)
 	n.deliver(nativeContract, labelled(t, "a: boot, b: two", ""))
@@ -151,7 +152,7 @@ func TestLabelsOfABoot(t *testing.T) {
 	equal(t, "drift", n.drifted(), "NodeTaint:old:NoSchedule left")
 }
 
-// A file that somebody has changed is read again, although the contract changes its labels alone.
+// If a file was changed by hand, units read it again, although the contract changes only labels.
 func TestLabelsInAChangedFile(t *testing.T) {
 	n := registered(t)
 	n.deliver("/etc/default/kubelet", []byte("KUBELET_EXTRA_ARGS=--v=9\n"))
@@ -164,8 +165,8 @@ func TestLabelsInAChangedFile(t *testing.T) {
 	}
 }
 
-// An image's own generation has wanted nothing, and a Node that is not there yet registers with what is wanted: no boot of a new
-// machine asks, and none waits.
+// An image's generation has no labels, and a new Node registers with the wanted ones: no boot of a new machine sends a
+// request, and none waits.
 func TestFirstBootAsksForNoNode(t *testing.T) {
 	n := newNode(t)
 	n.host.answers = true

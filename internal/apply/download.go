@@ -23,10 +23,10 @@ type Origin struct {
 	Bytes   int64  `json:"bytes"`
 }
 
-// Stored is what a component's store says of itself, in its file resource.OriginFile.
+// Stored is the record in a component's store, the file resource.OriginFile.
 type Stored struct {
 	Origin
-	// Sizes are those of its files, in bytes, and Digests their SHA-256 digests, in hexadecimal, by name.
+	// Sizes are the sizes of its files, in bytes, and Digests their SHA-256 digests, in hexadecimal, by name.
 	Sizes   map[string]int64  `json:"sizes"`
 	Digests map[string]string `json:"digests,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// awaited are the steps that run, by name.
+// awaited are the running steps, by name.
 type awaited struct {
 	mu   sync.Mutex
 	list map[string]awaitedStep
@@ -24,7 +24,7 @@ type awaitedStep struct {
 	how string
 }
 
-// begin records that a step runs, until end.
+// begin records that a step runs. end removes it.
 func (a *awaited) begin(name string, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -34,7 +34,7 @@ func (a *awaited) begin(name string, at time.Time) {
 	a.list[name] = awaitedStep{began: at}
 }
 
-// progress records how far a step is.
+// progress records a step's progress.
 func (a *awaited) progress(name, how string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -50,7 +50,7 @@ func (a *awaited) end(name string) {
 	delete(a.list, name)
 }
 
-// long returns what has run for state.WaitingEvery and longer, in the order of names.
+// long returns the steps that have run for state.WaitingEvery or longer, sorted by name.
 func (a *awaited) long(now time.Time) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,8 +66,8 @@ func (a *awaited) long(now time.Time) []string {
 	return all
 }
 
-// reporting reports what do waits for, every state.WaitingEvery: in the log, and in a file for programs that wait for the run. If the order
-// of all changes must be the same each time, it reports nothing.
+// reporting reports the running steps every state.WaitingEvery while do runs: in the log, and in a file for programs
+// that wait for the run. If the order of all changes must be the same each time, it reports nothing.
 func (r *run) reporting(do func() error) error {
 	if r.Sequential {
 		return do()

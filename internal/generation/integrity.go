@@ -5,8 +5,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Additions are what changes what the current generation's node runs, is not part of it, and has come since: somebody has made it. What
-// the cluster's add-ons bring is not among them.
+// Additions are files that affect what the current generation's node runs, are not part of it, and are newer than it:
+// an administrator or an attacker has added them. The files of the cluster's add-ons are not among them.
 func (s *Store) Additions() ([]integrity.Finding, error) {
 	current, _ := s.Current()
 	r, err := s.record(current.Number)
@@ -23,8 +23,9 @@ func (s *Store) surroundings(plan resource.Plan) ([]integrity.Finding, error) {
 	return integrity.Surroundings(s.host, &node)
 }
 
-// baseline is what was there when a generation first had the units and files that it is about. Generations hand it on to the next: what
-// the current one's node has as well, and did not have in the beginning, somebody has added.
+// baseline are the files that existed when a generation first had the units and files that they affect. Each generation
+// takes them over from the one before: a file that affects the current generation, too, and is not in its baseline, was
+// added later.
 func (s *Store) baseline(plan resource.Plan) (map[string]string, error) {
 	found, err := s.surroundings(plan)
 	if err != nil {

@@ -36,7 +36,7 @@ func (p *prober) annotate(ctx context.Context, node *resource.FreeName, read fun
 	return p.try(ctx, t)
 }
 
-// patching sends a patch of a Node. A Node that is not there yet is tried again.
+// patching sends a patch of a Node. If the Node does not exist yet, it tries again.
 func (p *prober) patching(t *target, what string, body []byte) func(context.Context, *http.ClientConn, netip.AddrPort) *failure {
 	return func(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure {
 		ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)

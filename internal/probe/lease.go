@@ -55,7 +55,7 @@ func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, 
 	return p.try(ctx, t)
 }
 
-// asKubelet is a target that is asked with the kubelet's certificate for what is at a path that ends in the Node's name.
+// asKubelet is a target that gets a request with the kubelet's certificate, for a path that ends in the Node's name.
 func asKubelet(wanted *resource.LeaseRenewed, read func(path string) ([]byte, error), path string) (*target, *lease, error) {
 	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority}, path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// ReadNode returns the labels and taints of this machine's Node, which is asked for with the kubelet's own certificate.
+// ReadNode returns the labels and taints of this machine's Node. It uses the kubelet's certificate.
 func (c Cluster) ReadNode(ctx context.Context, wanted *resource.LeaseRenewed) (*registration.Node, error) {
 	return defaultProber.readNode(ctx, wanted, credentialsIn(c.Files))
 }
@@ -61,7 +61,7 @@ func (p *prober) readNode(ctx context.Context, wanted *resource.LeaseRenewed, re
 	return node, nil
 }
 
-// LabelNode changes labels of this machine's Node, with the kubelet's own certificate. A label whose value is nil is removed.
+// LabelNode changes labels of this machine's Node with the kubelet's certificate. A label with a nil value is removed.
 func (c Cluster) LabelNode(ctx context.Context, wanted *resource.LeaseRenewed, labels map[string]*string) error {
 	return defaultProber.labelNode(ctx, wanted, credentialsIn(c.Files), labels)
 }

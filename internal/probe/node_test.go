@@ -54,7 +54,8 @@ func TestReadAndLabelNode(t *testing.T) {
 	}
 }
 
-// What the server does not allow is not tried again, and says so. A Node that is missing is no Node without labels.
+// A denied request is not repeated, and the error has the denial. A missing Node does not count as a Node without
+// labels.
 func TestNodeIsRefused(t *testing.T) {
 	certificate, key := kubeletPEM(t, "system:node:node-1", time.Now().Add(time.Hour))
 	read := files{currentPEM: certificate + key}.read
