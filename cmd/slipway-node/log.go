@@ -40,7 +40,7 @@ type terminalLog struct {
 	attrs []slog.Attr
 }
 
-// Enabled implements slog.Handler. A record of what the program waits for is shown at each level of the terminal's.
+// Enabled implements slog.Handler. A record about what the program waits for is shown at every level of the terminal.
 func (l *terminalLog) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= min(l.level, slog.LevelInfo)
 }
@@ -77,7 +77,7 @@ func (l *terminalLog) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// waits reports whether a record says what the program waits for.
+// waits reports whether a record is about what the program waits for.
 func waits(r slog.Record) bool {
 	found := false
 	r.Attrs(func(a slog.Attr) bool {

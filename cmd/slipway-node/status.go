@@ -69,7 +69,7 @@ with its current generation; the exit code is 1 if they differ.`,
 	return cmd
 }
 
-// showNotRun shows that no provisioning has ended. The exit code says that there is no result.
+// showNotRun prints that no provisioning has ended. The exit code means that there is no result.
 func (a *app) showNotRun(form string) error {
 	result := struct {
 		Outcome string `json:"outcome"`

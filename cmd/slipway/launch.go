@@ -34,7 +34,7 @@ type launching struct {
 	output              command.Choice
 	allowed             []string
 	problems            launch.Problems
-	ofClass             []nodeconfig.Problem // what is wrong with the class alone; what else is wrong can be said all the same
+	ofClass             []nodeconfig.Problem // the problems of the class alone, beside which all others are reported
 	cloud               azure.Input
 	request             launch.Request
 	image               *components.Manifest

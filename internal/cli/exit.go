@@ -17,7 +17,7 @@ type Error struct {
 	Err error
 	// Hint describes the next step in one line.
 	Hint string
-	// Problems are those of the document that is refused, for the form JSON. Its text is printed before.
+	// Problems are the refused document's problems, for JSON output. Their text is printed before.
 	Problems []nodeconfig.Problem
 }
 

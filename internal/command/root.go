@@ -33,12 +33,12 @@ func Run(ctx context.Context, program func(cli.Streams) *cobra.Command, args []s
 	}
 	code := cli.Report(s.Err, root.Name(), err)
 	if e, ok := errors.AsType[*cli.Error](err); ok && e.Err != nil && !out.Written() && wantsJSON(args) {
-		_ = WriteJSON(s, failure{cli.Clean(e.Error()), e.Hint, code, e.Problems}) // standard error has it as well
+		_ = WriteJSON(s, failure{cli.Clean(e.Error()), e.Hint, code, e.Problems}) // standard error has it, too
 	}
 	return code
 }
 
-// failure is the JSON form of an error. A program that reads JSON gets it in place of the result.
+// failure is the JSON form of an error. A program that reads JSON gets it instead of the result.
 type failure struct {
 	Error    string               `json:"error"`
 	Hint     string               `json:"hint,omitempty"`
@@ -46,7 +46,8 @@ type failure struct {
 	Problems []nodeconfig.Problem `json:"problems,omitempty"`
 }
 
-// wantsJSON reports whether a command line has -o json. It looks at the words, because the error may be that cobra cannot parse them.
+// wantsJSON reports whether a command line has -o json. It checks the words, because cobra may have failed to parse
+// them.
 func wantsJSON(args []string) bool {
 	for i, arg := range args {
 		name, value, found := strings.Cut(arg, "=")
@@ -139,7 +140,7 @@ func AddGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	cmd.AddCommand(commands...)
 }
 
-// usage is an error of the command line, with where to read on.
+// usage is an error of the command line, with a hint to the help.
 func usage(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
 		return e

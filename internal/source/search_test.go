@@ -389,7 +389,7 @@ func FuzzMetaData(f *testing.F) {
 	})
 }
 
-// unwatched is a machine on which no file changes. What waits for inotify would stop the test's clock.
+// unwatched is a machine on which no file changes. Waiting for inotify would stop the test's clock.
 type unwatched struct{ *machine }
 
 func (unwatched) FollowFiles(ctx context.Context, changed func(), _ ...string) error {
@@ -398,7 +398,7 @@ func (unwatched) FollowFiles(ctx context.Context, changed func(), _ ...string) e
 	return nil
 }
 
-// A search that goes on says so every ten seconds, and with what the places had.
+// A search that continues reports that every ten seconds, with the result of each place.
 func TestSearchReportsThatItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)

@@ -28,7 +28,8 @@ const (
 // WaitingEvery is how often a run writes to Waiting what it waits for, and how often other programs read that.
 const WaitingEvery = 10 * time.Second
 
-// WaitingKey is the attribute of a log record that says what a program waits for. A terminal shows such a record at each level.
+// WaitingKey is the attribute of a log record about what a program waits for. A terminal shows such a record at every
+// level.
 const WaitingKey = "waiting"
 
 // File is a file of the agent's state.

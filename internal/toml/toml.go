@@ -60,7 +60,7 @@ func (t *Table) Get(path ...string) any {
 	return value
 }
 
-// Delete removes the value where the keys lead, if any.
+// Delete removes the value at a path of keys, if any.
 func (t *Table) Delete(path ...string) {
 	last := len(path) - 1
 	above, ok := t.Get(path[:last]...).(*Table)
@@ -71,7 +71,7 @@ func (t *Table) Delete(path ...string) {
 	above.keys = slices.DeleteFunc(above.keys, func(key string) bool { return key == path[last] })
 }
 
-// Copy is a table with the same values, whose tables are its own.
+// Copy returns a deep copy: its nested tables are copies, too.
 func (t *Table) Copy() *Table {
 	c := &Table{Quoted: t.Quoted}
 	for key, value := range t.All() {
@@ -83,7 +83,7 @@ func (t *Table) Copy() *Table {
 	return c
 }
 
-// All are the keys of a table with their values, in order.
+// All are a table's keys with their values, in order.
 func (t *Table) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, key := range t.keys {
