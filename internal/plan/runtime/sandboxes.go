@@ -87,9 +87,3 @@ func planSandboxRuntimes(in *concern.Input, doc *toml.Table) (snapshotters []any
 	}
 	return snapshotters
 }
-
-// parsed is a text of these tables as a table; a test reads all of them.
-func parsed(text string) *toml.Table {
-	t, _ := toml.Parse(text)
-	return t
-}

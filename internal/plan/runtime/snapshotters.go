@@ -79,3 +79,9 @@ func planSnapshotters(in *concern.Input, doc *toml.Table, used []any) {
 		}
 	}
 }
+
+// parsed parses the settings of a row. A test parses all of them.
+func parsed(text string) *toml.Table {
+	t, _ := toml.Parse(text)
+	return t
+}
