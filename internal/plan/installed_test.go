@@ -72,6 +72,24 @@ func TestInstalledVersion(t *testing.T) {
 	}
 }
 
+// Without facts a node is planned for the minor version that its author expects, and with those of an image that has no kubelet it is not.
+func TestExpectedVersionIsPlannedWithoutFacts(t *testing.T) {
+	config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+		n.Cluster.KubernetesVersion, n.Cluster.KubernetesMinor = nodeconfig.InstalledVersion, "1.33"
+		n.Kubelet.Config = map[string]any{"defaultPodSysctls": map[string]any{}}
+	})
+	_, problems := New(config, facts.Facts{})
+	has := func(path, reason string) bool {
+		return slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path && strings.Contains(p.Reason, reason) })
+	}
+	if has(setting.KubernetesVersion, "") || !has("$.kubelet.config.defaultPodSysctls", "Kubernetes 1.37 added this field") {
+		t.Error(problems)
+	}
+	if _, problems = New(config, facts.Facts{OS: facts.OS{ID: "ubuntu"}}); !has(setting.KubernetesVersion, "it is not known which version") {
+		t.Error(problems)
+	}
+}
+
 // A kubelet of another minor version than the author expects is warned of, and planned for all the same.
 func TestKubeletOfAnotherMinor(t *testing.T) {
 	for _, c := range []struct {

@@ -14,7 +14,9 @@ import (
 func (in *Input) Seen() bool { return in.Facts.OS.ID != "" }
 
 // HasNoFacts reports whether nothing is known of the machine or its image, as on a workstation.
-func (in *Input) HasNoFacts() bool { return !in.Seen() && len(in.Facts.Components) == 0 }
+func (in *Input) HasNoFacts() bool { return hasNoFacts(in.Facts) }
+
+func hasNoFacts(f facts.Facts) bool { return f.OS.ID == "" && len(f.Components) == 0 }
 
 // AwaitsFacts reports whether nothing is known, and the agent is to find out on the machine.
 func (in *Input) AwaitsFacts() bool { return !in.Agentless && in.HasNoFacts() }

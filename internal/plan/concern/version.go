@@ -75,7 +75,7 @@ func plannedMinor(c *nodeconfig.NodeConfig, f facts.Facts) int {
 }
 
 // KubernetesVersion is the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet
-// where the contract takes what is installed. It is empty where none is known. Of several kubelets it is the one at the
+// where the contract takes what is installed. Without facts it is of the minor version that the contract expects. It is empty where none is known. Of several kubelets it is the one at the
 // family's own path.
 func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
 	if c.Cluster.KubernetesVersion != nodeconfig.InstalledVersion {
@@ -93,8 +93,11 @@ func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
 			all[version] = true
 		}
 	}
-	if len(all) == 1 {
+	switch {
+	case len(all) == 1:
 		return slices.Collect(maps.Keys(all))[0]
+	case hasNoFacts(f) && c.Cluster.KubernetesMinor != "":
+		return c.Cluster.KubernetesMinor + ".0"
 	}
 	return ""
 }
