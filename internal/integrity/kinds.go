@@ -19,6 +19,7 @@ const (
 	KindModule      Kind = "module"
 	KindStaticPod   Kind = "static-pod"
 	KindKubelet     Kind = "kubelet-config"
+	KindKubeconfig  Kind = "kubeconfig"
 	KindVolume      Kind = "volume-plugin"
 	KindRegistry    Kind = "registry"
 	KindRuntime     Kind = "runtime-config"

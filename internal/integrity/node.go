@@ -21,6 +21,8 @@ type Node struct {
 	Paths []string `json:"-"`
 	// Places are directories and files that its programs read, beside those of every machine.
 	Places []Place `json:"places,omitempty"`
+	// Server is the URL of the API server, if the kubelet writes its kubeconfig itself.
+	Server string `json:"server,omitempty"`
 	// Parameters are those of the kernel that files of the node set, by name. Modules are those that it loads, sorted.
 	Parameters map[string]Parameter `json:"parameters,omitempty"`
 	Modules    []string             `json:"modules,omitempty"`
@@ -76,6 +78,11 @@ func Of(p resource.Plan) Node {
 	}
 	if slices.Contains(n.Units, concern.KubeletUnit) {
 		n.ofKubelet(&p.Node)
+		for _, res := range p.Health {
+			if check, ok := res.Spec.(*resource.Check); ok && check.LeaseRenewed != nil {
+				n.Server = check.LeaseRenewed.Server
+			}
+		}
 	}
 	if slices.Contains(n.Units, concern.ContainerdUnit) {
 		n.ofRuntime(&p.Node)
@@ -124,6 +131,7 @@ func (n *Node) ofKubelet(values *resource.Node) {
 	}
 	add(KindStaticPod, cmp.Or(values.Arguments["pod-manifest-path"].Value, values.Kubelet["staticPodPath"]))
 	add(KindKubelet, values.Arguments["config-dir"].Value)
+	add(KindKubeconfig, values.Arguments["kubeconfig"].Value)
 	// Default: k8s.io/kubernetes v1.36.3 pkg/kubelet/apis/config/v1beta1/defaults.go, DefaultVolumePluginDir.
 	add(KindVolume, cmp.Or(values.Arguments["volume-plugin-dir"].Value, values.Kubelet["volumePluginDir"], "/usr/libexec/kubernetes/kubelet-plugins/volume/exec"))
 }

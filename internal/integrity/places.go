@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // look is how the entries of a place are judged.
@@ -44,6 +45,9 @@ var looks = []look{
 	{kind: KindStaticPod, takes: func(name string) bool { return name[0] != '.' }, judge: says("is a static pod, which the kubelet runs")},
 	// k8s.io/kubernetes v1.36.3 cmd/kubelet/app/server.go, mergeKubeletConfigurations.
 	{kind: KindKubelet, takes: suffix(".conf"), judge: says("changes the kubelet's configuration")},
+	// k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go, writeKubeconfigFromBootstrapping: it has the server that the
+	// kubelet has joined.
+	{kind: KindKubeconfig, file: true, judge: (*scan).kubeconfig},
 	// k8s.io/kubernetes v1.36.3 pkg/volume/flexvolume/probe.go. DaemonSets of networks and storage bring such programs.
 	{kind: KindVolume, deep: true, judge: noting("is a volume plug-in, which the kubelet runs")},
 	// containerd v2.2.1 docs/hosts.md: hosts.toml and certificates in a directory for each registry.
@@ -142,6 +146,25 @@ func (s *scan) network(at string) (string, Class) {
 		}
 	}
 	return "is a network configuration", Noted
+}
+
+// kubeconfig judges the kubelet's own kubeconfig by its servers.
+func (s *scan) kubeconfig(at string) (string, Class) {
+	tree, err := document.Parse(s.content(at))
+	if err != nil || s.node.Server == "" {
+		return "", Counted // a half-written one is written again
+	}
+	clusters, _ := tree.Get("clusters")
+	if clusters == nil {
+		return "", Counted
+	}
+	for i := range clusters.Items {
+		cluster, _ := clusters.Items[i].Get("cluster")
+		if server := cluster.GetText("server"); server != "" && strings.TrimRight(server, "/") != strings.TrimRight(s.node.Server, "/") {
+			return "has another API server than the node", Counted
+		}
+	}
+	return "", Counted
 }
 
 // environment judges a file of variables that a unit of the node reads. One that sets nothing is a package's.
