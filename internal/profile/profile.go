@@ -9,7 +9,6 @@ package profile
 import (
 	"path"
 	"slices"
-	"strings"
 )
 
 // The units that every family has.
@@ -499,104 +498,4 @@ type Agent struct {
 	Preload string
 	// Scripts is the first of the scripts that images have which make a node without an agent.
 	Scripts string
-}
-
-// families are all there are. The default is the last: whoever looks for something in all places looks in those of
-// one family alone first.
-var families = []*Profile{&aks, &eks, &eksctl, &standard}
-
-// All returns the families, the default last.
-func All() []*Profile { return slices.Clone(families) }
-
-// Default is the family of a contract that names none.
-func Default() *Profile { return families[len(families)-1] }
-
-// TimeServices are the names that distributions have for chrony's unit (chronyd(8)).
-func TimeServices() []string { return []string{"chrony.service", "chronyd.service"} }
-
-// ImageUnits are the names of units that images of a family may have, of all families, and of units that any image may have.
-func ImageUnits() []string {
-	names := TimeServices()
-	for _, p := range families {
-		for _, u := range p.Host.Units {
-			names = append(names, u.Unit)
-		}
-		names = append(names, p.Host.Bootstrappers...)
-		if unit := p.Host.Probes.Unit; unit != "" {
-			names = append(names, unit)
-		}
-	}
-	return names
-}
-
-// Names are the families' names, the default first.
-func Names() []string {
-	var names []string
-	for _, p := range families {
-		names = append([]string{p.Name}, names...)
-	}
-	return names
-}
-
-// Named is the family of a name, and nil where there is none.
-func Named(name string) *Profile {
-	return find(func(p *Profile) bool { return p.Name == name })
-}
-
-// Of is the family of a node whose contract names it. An unknown name is a problem that validation reports; what else
-// there is to say is said of the default.
-func Of(name string) *Profile {
-	if p := Named(name); p != nil {
-		return p
-	}
-	return Default()
-}
-
-// OfDialect is the family that contracts of a dialect are sent to; nil if the dialect is unknown, thus empty.
-func OfDialect(dialect string) *Profile {
-	if dialect == "" {
-		return nil
-	}
-	if p := find(func(p *Profile) bool { return slices.Contains(p.Contract.Dialects, dialect) }); p != nil {
-		return p
-	}
-	return Default()
-}
-
-// OfContract is the family that has its contract at a path, and nil where none has.
-func OfContract(place string) *Profile {
-	return find(func(p *Profile) bool { return place != "" && (place == p.Contract.YAML || place == p.Contract.JSON) })
-}
-
-// OfProgram is the family that calls the agent by a name; the default where none does.
-func OfProgram(name string) *Profile {
-	own := Default().Agent.Called // which other families may call it, too
-	if p := find(func(p *Profile) bool { return p.Agent.Called == name && name != own }); p != nil {
-		return p
-	}
-	return Default()
-}
-
-// Publisher is the family in whose places the result of a contract is published: where whoever has sent it waits. It
-// is the one that the contract's dialect is for. Without a contract that can be read (dialect is empty) it is the
-// one that calls the agent by the name program, or has the place in which the contract was to be.
-func Publisher(dialect, program, contract string) *Profile {
-	if p := OfDialect(dialect); p != nil {
-		return p
-	}
-	if p := OfProgram(program); dialect == "" && p != Default() {
-		return p
-	}
-	own := Default().Agent.Root
-	if p := find(func(p *Profile) bool { return p.Agent.Root != own && strings.HasPrefix(contract, p.Agent.Root+"/") }); dialect == "" && p != nil {
-		return p
-	}
-	return Default()
-}
-
-func find(is func(*Profile) bool) *Profile {
-	if i := slices.IndexFunc(families, is); i >= 0 {
-		return families[i]
-	}
-	return nil
 }

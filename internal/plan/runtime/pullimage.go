@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/awsname"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -28,4 +29,12 @@ func planSandboxImage(in *concern.Input, out *concern.Output, provider, source s
 			Timeout: pullTimeout, ExitCodes: concern.RegistryCodes,
 		},
 	})
+}
+
+// providerEnvironment returns the variables that a provider gets.
+func providerEnvironment(in *concern.Input) map[string]string {
+	if in.UsesFIPS() {
+		return map[string]string{awsname.FIPSVariable: "true"}
+	}
+	return nil
 }

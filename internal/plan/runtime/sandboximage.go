@@ -40,14 +40,6 @@ var BroughtSandbox = concern.Concern{
 
 var sandboxReads = []string{setting.AWSFIPS, "$.join.aws", "$.runtime.sandboxImage"}
 
-// providerEnvironment is what a provider finds in its environment.
-func providerEnvironment(in *concern.Input) map[string]string {
-	if in.UsesFIPS() {
-		return map[string]string{awsname.FIPSVariable: "true"}
-	}
-	return nil
-}
-
 // sandboxProvider is the program that knows how to log in for the sandbox image; empty if no login is needed, or none is known.
 func sandboxProvider(in *concern.Input) string {
 	if registry, own := in.Registry(); !own || registry.Account == "" {
