@@ -185,9 +185,9 @@ var overrideCanaries = map[string]string{
 `,
 	"an override's fields": `spec:
   cluster: {name: "` + canary + `", apiServerEndpoint: "` + canary + `", certificateAuthority: "` + canary + `", cidr: "` + canary + `"}
-  kubelet: {config: "` + canary + `", flags: ["` + canary + `", "--` + canary + `=1", "--v='` + canary + `"], maxPodsExpression: ["` + canary + `"]}
+  kubelet: {config: "` + canary + `", flags: ["` + canary + `"], maxPodsExpression: ["` + canary + `"]}
   containerd: {config: "` + canary + ` = ["}
-  instance: {environment: {default: "` + canary + `"}, localStorage: {strategy: "` + canary + `"}, network: {nameservers: ["` + canary + `"]}}
+  instance: {environment: {default: "` + canary + `"}, network: {nameservers: ["` + canary + `"]}}
   featureGates: {FastImagePull: "` + canary + `"}
 `,
 	"an override's end": "spec: {instance: {environment: {default: {TOKEN: \"" + canary,
