@@ -25,10 +25,10 @@ var scriptsOnly = []struct {
 	{"a unit that cannot be masked, enabled or started is 4", []int{2}},
 	{"the metadata service need not answer: what it says is a fact if it is there in time", []int{213, 224, 230, 234}},
 	{"no name is looked up for a test; the API server's that does not resolve is 52 or 53, with each DNS server", []int{215}},
-	{"a node is one without the exporter of its GPUs' metrics, and nobody waits for it", []int{228, 229}},
+	{"a node works without the exporter of its GPUs' metrics, and nothing waits for it", []int{228, 229}},
 	{"AKS's images have no monitor of streaming any more, and Slipway starts none", []int{154}},
 	{"no packet filter is turned off: a node's own network needs its rules", []int{170}},
-	{"certificates are read and written by the agent itself; one that is none is an error of the contract", []int{160}},
+	{"the agent reads and writes certificates itself; an invalid one is an error of the contract", []int{160}},
 	{"a rule that is gone is no error when it is removed", []int{176, 177}},
 }
 

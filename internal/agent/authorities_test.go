@@ -58,7 +58,7 @@ func TestCloudAuthorities(t *testing.T) {
 		{"the cloud is away", &clouds{refusal: errors.New("down")}, nil, true},
 		{"the cloud names one", &clouds{authorities: facts.Authorities{Certificates: []string{certificate}}}, []string{certificate}, false},
 		{"the cloud is away again", &clouds{refusal: errors.New("down")}, []string{certificate}, true},
-		{"nobody asks", nil, []string{certificate}, false},
+		{"no cloud", nil, []string{certificate}, false},
 		{"the cloud answers in part", &clouds{refusal: errors.New("cut"), authorities: facts.Authorities{Certificates: []string{certificate}}}, []string{certificate}, true},
 		{"the cloud names none", &clouds{}, nil, false},
 		{"the cloud is away at last", &clouds{refusal: errors.New("down")}, nil, true},

@@ -111,14 +111,14 @@ func TestRefusedAuthority(t *testing.T) {
 		cause  resource.Cause
 		action string
 	}{
-		"another CA":    {&apply.CheckError{Cause: resource.CausePin, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CausePin, "print-join-command"},
-		"unsigned":      {&apply.CheckError{Cause: resource.CauseUnsigned, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseUnsigned, "bootstrapsigner"},
-		"a redirect":    {&apply.CheckError{Cause: resource.CauseRedirect, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseRedirect, "API server itself"},
-		"not shown":     {&apply.CheckError{Cause: resource.CauseDiscovery, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseDiscovery, "cluster-info"},
-		"another's":     {&apply.CheckError{Cause: resource.CauseTLS, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseTLS, "CA"},
-		"silence":       {&apply.CheckError{Cause: resource.CauseConnection, Endpoint: "https://a", Err: context.DeadlineExceeded}, exitcode.APIServerUnreachable, resource.CauseConnection, "subnet"},
-		"no name":       {&apply.CheckError{Cause: resource.CauseDNS, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerNameUnresolved, resource.CauseDNS, "DNS"},
-		"nobody to ask": {apply.ErrNotProbed, exitcode.AKSNodeController, "", "slipway validate"},
+		"another CA":       {&apply.CheckError{Cause: resource.CausePin, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CausePin, "print-join-command"},
+		"unsigned":         {&apply.CheckError{Cause: resource.CauseUnsigned, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseUnsigned, "bootstrapsigner"},
+		"a redirect":       {&apply.CheckError{Cause: resource.CauseRedirect, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseRedirect, "API server itself"},
+		"not shown":        {&apply.CheckError{Cause: resource.CauseDiscovery, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseDiscovery, "cluster-info"},
+		"another's":        {&apply.CheckError{Cause: resource.CauseTLS, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerUnreachable, resource.CauseTLS, "CA"},
+		"silence":          {&apply.CheckError{Cause: resource.CauseConnection, Endpoint: "https://a", Err: context.DeadlineExceeded}, exitcode.APIServerUnreachable, resource.CauseConnection, "subnet"},
+		"no name":          {&apply.CheckError{Cause: resource.CauseDNS, Endpoint: "https://a", Err: errors.New("x")}, exitcode.APIServerNameUnresolved, resource.CauseDNS, "DNS"},
+		"no server to ask": {apply.ErrNotProbed, exitcode.AKSNodeController, "", "slipway validate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)

@@ -279,7 +279,7 @@ func TestRefused(t *testing.T) {
 		{"nothing is allowed", better(t), func(o *ChangeOptions) { o.Allow = difference.None }, 1, "--allow restart"},
 		{"an older contract", edited(t, "revision: 3", "revision: 2", "nodefs.available: 10%", "nodefs.available: 12%"), nil, exitcode.ContractOlder, "--force"},
 		{"a contract without a number", edited(t, "  revision: 3\n", ""), nil, exitcode.ContractOlder, "--force"},
-		{"a contract that is none", []byte("{}"), nil, exitcode.ContractInvalid, ""},
+		{"an invalid contract", []byte("{}"), nil, exitcode.ContractInvalid, ""},
 		{"a contract that is not there", nil, func(o *ChangeOptions) { o.Config = "/nowhere" }, exitcode.ContractNotFound, ""},
 	} {
 		n := running(t)

@@ -91,7 +91,7 @@ func TestOwnExitCodes(t *testing.T) {
 		{"a panic", exitcode.AgentFailed, func(n *node) ProvisionOptions {
 			n.host.before = func(op, _ string) error {
 				if op == "Lock" {
-					panic("what nobody thought of")
+					panic("an unforeseen error")
 				}
 				return nil
 			}

@@ -128,7 +128,7 @@ func TestNodeWithAMaskedUnit(t *testing.T) {
 				return n.Rollback(n.Context(), RollbackOptions{Allow: difference.Restart})
 			},
 		},
-		"a trial that nobody confirms": {
+		"an unconfirmed trial": {
 			func(n *node) { n.change(better(n.T), onTrial) },
 			func(n *node) Changed { return n.Rollback(n.Context(), RollbackOptions{Unconfirmed: 2}) },
 		},

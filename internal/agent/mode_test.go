@@ -76,7 +76,7 @@ func TestMode(t *testing.T) {
 		runs     int
 		code     int
 	}{
-		{"nobody asks", "", plain, true, nil, "", "", 0, 0},
+		{"no mode", "", plain, true, nil, "", "", 0, 0},
 		{"native", Native, plain, true, nil, "", "", 0, 0},
 		{"native, and something is missing", Native, lacking, true, nil, "", "", 0, exitcode.AKSNodeController},
 		{"legacy", Legacy, plain, true, nil, "legacy", "asked for", 1, 0},
@@ -85,7 +85,7 @@ func TestMode(t *testing.T) {
 		{"auto", Auto, lacking, true, nil, "legacy", "Slipway does not apply $.service_account_image_pull_profile", 1, 0},
 		{"auto without scripts", Auto, lacking, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
 		{"auto, and the image lacks the kubelet", Auto, newer, true, nil, "legacy", "the image lacks what makes a node without its scripts, for $.kubernetes_version", 1, 0},
-		{"auto, and nobody has the kubelet", Auto, newer, false, nil, "native", "Slipway applies every setting of the contract", 0, exitcode.KubeletInstallFailed},
+		{"auto, and no source has the kubelet", Auto, newer, false, nil, "native", "Slipway applies every setting of the contract", 0, exitcode.KubeletInstallFailed},
 		{"auto, and it is allowed", Auto, lacking, true, []string{"service_account_image_pull_profile"}, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto, and nothing is missing", Auto, plain, true, nil, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto with a bad contract", Auto, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
@@ -146,7 +146,7 @@ func TestLegacyResult(t *testing.T) {
 		output       string
 	}{
 		{"well", publishes(0), 0, 0, "by the scripts"},
-		{"fails with a code of its own", publishes(50), 50, 50, "by the scripts"},
+		{"fails with a specific code", publishes(50), 50, 50, "by the scripts"},
 		{"fails and says nothing", func(*node) error { return exec.Command("/bin/sh", "-c", "exit 9").Run() }, 9, 9, "said something"},
 		{"is killed", func(*node) error { return exec.Command("/bin/sh", "-c", "kill -9 $$").Run() }, exitcode.AKSNodeController, exitcode.AKSNodeController, "said something"},
 		{"says nothing", func(*node) error { return nil }, 0, 0, "said something"},

@@ -211,7 +211,7 @@ func TestFullDisk(t *testing.T) {
 			n.deliver("/var/lib/kubelet/config.yaml", []byte("drift"))
 			return n.provision()
 		}, true},
-		"a contract that is none": {func(n *node) *status.Status {
+		"an invalid contract": {func(n *node) *status.Status {
 			n.deliver(nativeContract, []byte("{"))
 			return n.provision()
 		}, true},

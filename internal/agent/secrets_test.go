@@ -114,9 +114,9 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 			"kubelet_config":         map[string]any{"container_data_dir": tokenCanary, "kubelet_node_labels": map[string]any{"x": tokenCanary + "/"}},
 			"custom_linux_os_config": map[string]any{"sysctl_config": map[string]any{"net_ipv4_ip_local_port_range": tokenCanary}, "ulimit_config": map[string]any{"no_file": tokenCanary}},
 		}))},
-		"a token that is none": {nativeContract, native + "join: {bootstrapToken: \"" + tokenCanary + "\\n\"}\n"},
-		"a key that is none":   {aksContract, string(aksWith(t, "client-certificate.json", map[string]any{"kubelet_config": map[string]any{"kubelet_client_key": keyCanary(t)}}))},
-		"a number":             {nativeContract, native + "join: {bootstrapToken: [" + tokenCanary + "]}\n"},
+		"an invalid token": {nativeContract, native + "join: {bootstrapToken: \"" + tokenCanary + "\\n\"}\n"},
+		"an invalid key":   {aksContract, string(aksWith(t, "client-certificate.json", map[string]any{"kubelet_config": map[string]any{"kubelet_client_key": keyCanary(t)}}))},
+		"a number":         {nativeContract, native + "join: {bootstrapToken: [" + tokenCanary + "]}\n"},
 	}
 }
 

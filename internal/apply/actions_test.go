@@ -249,7 +249,7 @@ func TestCommandDone(t *testing.T) {
 	equal(t, "changes", changes(applied(t, m, planOf(c))), []string{"ran Command:c"})
 	equal(t, "changes of the second time", changes(applied(t, m, planOf(c))), nil)
 	m.done["c"] = false
-	equal(t, "changes after somebody has undone it", changes(applied(t, m, planOf(c))), []string{"ran Command:c"})
+	equal(t, "changes after it was undone", changes(applied(t, m, planOf(c))), []string{"ran Command:c"})
 	if runs != 2 {
 		t.Errorf("it ran %d times", runs)
 	}

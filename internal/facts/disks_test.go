@@ -22,7 +22,7 @@ func TestDisks(t *testing.T) {
 			[]Disk{{Name: "nvme0n1", SizeBytes: 4096}}},
 		{"made of other things", []map[string]string{disk("loop0", "8", false, false), disk("ram0", "8", false, false), disk("zram0", "8", false, false),
 			disk("dm-0", "8", false, false), disk("md127", "8", false, false), disk("nbd0", "8", false, false), disk("fd0", "8", false, true)}, nil},
-		{"a size that is none", []map[string]string{disk("sda", "", false, false), disk("sdb", "-8", false, false), disk("sdc", "x", false, false)}, nil},
+		{"an invalid size", []map[string]string{disk("sda", "", false, false), disk("sdb", "-8", false, false), disk("sdc", "x", false, false)}, nil},
 		{"a size that is too large", []map[string]string{disk("sda", "9223372036854775807", false, false), disk("sdb", "99999999999999999999", false, false)}, nil},
 		{"the largest size", []map[string]string{disk("sda", "18014398509481983", false, false)}, []Disk{{Name: "sda", SizeBytes: 9223372036854775296}}},
 		{"a name that cannot be shown", []map[string]string{disk("sd\x1b", "8", false, false)}, nil},

@@ -56,10 +56,10 @@ func TestDefaultRoutes(t *testing.T) {
 		{"of loopback", v4("lo", "00000000", "0003", "0"), v6(noIPv6, "ffffffff", "00200201", "lo"), nil},
 		{"leads nowhere", v4("*", "00000000", "0201", "0"), v6(noIPv6, "ffffffff", "00200200", "eth0"), nil},
 		{"down", v4("eth0", "010200C0", "0002", "0"), "", nil},
-		{"a number that is none", v4("eth0", "x", "0003", "-1"), v6("x", "x", "00000003", "eth0"), []Route{
+		{"an invalid number", v4("eth0", "x", "0003", "-1"), v6("x", "x", "00000003", "eth0"), []Route{
 			{"ipv4", "", "eth0", 0}, {"ipv6", "", "eth0", 0}}},
 		{"flags that are none", v4("eth0", "010200C0", "up", "0"), "", nil},
-		{"a name that is none", v4("eth\x1b", "010200C0", "0003", "0"), "", nil},
+		{"an invalid name", v4("eth\x1b", "010200C0", "0003", "0"), "", nil},
 		{"lines that end early", "eth0\t00000000\t010200C0\n\n\t\n" + v4("eth0", "010200C0", "0003", "0")[:20], anyIPv6, nil},
 	} {
 		if got := slices.Collect(DefaultRoutes(tables(c.v4, c.v6))); !reflect.DeepEqual(got, c.want) {

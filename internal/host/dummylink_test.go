@@ -27,7 +27,7 @@ func TestDummy(t *testing.T) {
 		defer close(done)
 		runtime.LockOSThread()
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			t.Logf("no network of its own: %v", err)
+			t.Logf("no separate network: %v", err)
 			return
 		}
 		testDummy(t)

@@ -42,7 +42,7 @@ func TestNetworkComesUp(t *testing.T) {
 				case !since(6 * time.Second):
 					return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 				case !since(7 * time.Second):
-					return []byte("# nobody yet\nsearch example\nnameserver\n"), nil
+					return []byte("# no server yet\nsearch example\nnameserver\n"), nil
 				}
 				return []byte("search example\nnameserver 10.0.0.1\n"), nil
 			},

@@ -425,7 +425,7 @@ func TestHostWithoutName(t *testing.T) {
 	}{
 		"a name that comes":                {at: time.Second, until: "localhost", want: time.Second},
 		"a name that comes last":           {at: ready, until: "localhost", want: ready},
-		"a name after one that is none":    {at: time.Second, until: "(none)", want: time.Second},
+		"a name after an invalid one":      {at: time.Second, until: "(none)", want: time.Second},
 		"a name that cannot be looked up":  {at: time.Second, err: errors.New("no name"), want: time.Second},
 		"a name that does not come":        {until: "localhost", want: ready},
 		"a name that never can be read":    {err: errors.New("no name"), want: ready},

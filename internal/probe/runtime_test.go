@@ -43,7 +43,7 @@ func (f *fakeRuntime) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	if err != nil || r.ProtoMajor != 2 || r.Method != "POST" || r.Header.Get("Content-Type") != "application/grpc" ||
 		r.Header.Get("Te") != "trailers" || !slices.Equal(request, make([]byte, 5)) {
-		f.calls = append(f.calls, "a call that is none of gRPC")
+		f.calls = append(f.calls, "a call without gRPC")
 	}
 	f.calls = append(f.calls, r.URL.Path)
 	answers := f.answers[r.URL.Path]
@@ -101,7 +101,7 @@ func TestRuntimeReady(t *testing.T) {
 			must(t, probeSocket(t.Context(), listenUnix(t, f)))
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			if last := f.calls[len(f.calls)-1]; last != versionMethod || slices.Contains(f.calls, "a call that is none of gRPC") {
+			if last := f.calls[len(f.calls)-1]; last != versionMethod || slices.Contains(f.calls, "a call without gRPC") {
 				t.Errorf("calls are %q", f.calls)
 			}
 		})

@@ -414,7 +414,7 @@ func TestSearchReportsThatItWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
 		defer cancel()
 		if _, err := s.Find(ctx); err == nil {
-			t.Error("it found a contract where there is none")
+			t.Error("it found a missing contract")
 		}
 		if want := []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}; !slices.Equal(at, want) {
 			t.Errorf("it said so at %v, want %v", at, want)
