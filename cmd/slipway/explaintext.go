@@ -60,6 +60,19 @@ func (w *explanationWriter) list(label string, rows [][]cli.Cell) {
 	w.entry(label, lines...)
 }
 
+// fieldLines are fields with their descriptions. What does not fit on a line is indented on the next ones.
+func fieldLines(fields []explain.Listed) (lines []string) {
+	for _, f := range fields {
+		for i, line := range cli.Wrap(f.Path+": "+f.Description, textWidth-labelWidth-2) {
+			if i > 0 {
+				line = "  " + line
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // rowsOf are the rows of a table with one column.
 func rowsOf(texts []string) (rows [][]cli.Cell) {
 	for _, text := range texts {
@@ -87,6 +100,12 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 		w.entry("From", cli.Line(x.From))
 	}
 	w.entry("Default", valueOrNone(x.Default, "none"))
+	if x.KubeletDefault != "" {
+		w.entry("Kubelet", cli.Wrap("takes "+x.KubeletDefault+" if nothing sets it", textWidth-labelWidth)...)
+	}
+	if len(x.Fields) > 0 {
+		w.entry("Fields", fieldLines(x.Fields)...)
+	}
 	var fields [][]cli.Cell
 	for _, b := range coarser(x.Becomes) {
 		row := []cli.Cell{{Text: b.Path}}

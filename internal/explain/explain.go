@@ -44,10 +44,14 @@ type Explanation struct {
 	Set    bool   `json:"set"`
 	Secret bool   `json:"secret,omitempty"`
 	// Value and Default are null if there is no value or default.
-	Value     json.RawMessage `json:"value"`
-	Default   json.RawMessage `json:"default"`
-	Becomes   []Becomes       `json:"becomes"`
-	Resources []Dependent     `json:"resources"`
+	Value   json.RawMessage `json:"value"`
+	Default json.RawMessage `json:"default"`
+	// KubeletDefault is what the newest supported kubelet takes for a setting that no document sets; empty if that is nothing, or not known.
+	KubeletDefault string `json:"kubeletDefault,omitempty"`
+	// Fields are the fields inside a setting of the kubelet.
+	Fields    []Listed    `json:"fields,omitempty"`
+	Becomes   []Becomes   `json:"becomes"`
+	Resources []Dependent `json:"resources"`
 	// Applied reports whether this version applies the field: a concern of the planner reads what it becomes, or
 	// another part of the node does. Problems explain exceptions of this contract.
 	Applied bool `json:"applied"`
@@ -143,7 +147,10 @@ func read(data []byte, dialect, profile string) *compile.Contract {
 }
 
 // Listed is a field in a list of fields.
-type Listed struct{ Path, Description string }
+type Listed struct {
+	Path        string `json:"path"`
+	Description string `json:"description,omitempty"`
+}
 
 // Fields returns all fields of a dialect, including nested ones.
 func Fields(dialect string) []Listed {
@@ -236,6 +243,9 @@ func (e *experiment) explain(at *position) *Explanation {
 		ReadBy:      []string{},
 		Planned:     e.base.resources != nil,
 		Problems:    []nodeconfig.Problem{},
+	}
+	if names, ok := e.catalog.kubeletField(at); ok || e.dialect == dialect.Native && x.Field == "$.kubelet.config" {
+		x.ofKubelet(names)
 	}
 	found := e.influence(at.steps, at.shape)
 	native := loadCatalog(dialect.Native)

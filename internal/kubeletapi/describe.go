@@ -96,6 +96,41 @@ func (t *table) follow(names []string) (_ Setting, kind string) {
 	return Setting{Takes: inWords(kind) + versions}, kind
 }
 
+// PlaceOf returns the table's name of the field at the end of names, such as "KubeletConfiguration maxPods", and the struct inside the
+// field, if there is one. A value of a map has the name of the map. Without names, the struct is KubeletConfiguration.
+func PlaceOf(names []string) (field, inside string) {
+	t, kind := known(), ".KubeletConfiguration"
+	for _, name := range names {
+		owner, isStruct := strings.CutPrefix(kind, ".")
+		switch {
+		case isStruct:
+			_, newest := t.describe(t.fields, owner, name, "field")
+			if newest.kind == "" {
+				return "", ""
+			}
+			field, kind = owner+" "+name, newest.kind
+		case len(kind) > 2:
+			kind = kind[2:]
+		}
+	}
+	if _, inside, ok := strings.Cut(kind, "."); ok {
+		return field, inside
+	}
+	return field, ""
+}
+
+// FieldsOf returns the names of the fields of a struct in the table, sorted.
+func FieldsOf(owner string) (names []string) {
+	for line := range strings.SplitSeq(known().fields, "\n") {
+		if rest, ok := strings.CutPrefix(line, owner+" "); ok {
+			if name, _, _ := strings.Cut(rest, " "); len(names) == 0 || names[len(names)-1] != name {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // DescribeFlag describes a kubelet flag, by its name without leading dashes.
 func DescribeFlag(name string) Setting {
 	t := known()
