@@ -210,8 +210,8 @@ func dropAt(config map[string]any, here, at string) {
 
 // checkClusterDNS reports a node whose pods get no address of the cluster's DNS service.
 func checkClusterDNS(in *concern.Input, out *concern.Output, config map[string]any) {
-	k := in.Config.Kubelet
-	if len(in.Config.Cluster.ServiceCIDRs) > 0 || // their validation reports those without such an address
+	k, cluster := in.Config.Kubelet, in.Config.Cluster
+	if len(cluster.ServiceCIDRs) > 0 && len(cluster.DNSServiceIPs) == 0 || // the validation reports ranges without a tenth address
 		kubeletsetting.Value(k, "cluster-dns", "clusterDNS", "") != "" || kubeletsetting.Field(nodeconfig.Kubelet{Config: config}, "clusterDNS") != nil {
 		return
 	}
