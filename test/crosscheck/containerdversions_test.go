@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,7 @@ func TestContainerd(t *testing.T) {
 	}
 	t.Run("table", func(t *testing.T) { hasDefaultKeys(t, programs) })
 	t.Run("golden configurations", func(t *testing.T) { takesGoldenConfigs(t, programs) })
+	t.Run("disabled plug-ins", func(t *testing.T) { needsPlugins(t, programs) })
 	t.Run("authors", func(t *testing.T) { takesAuthors(t, programs) })
 }
 
@@ -189,6 +191,8 @@ var mistakes = []struct {
 	{"a default runtime without a table", "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"none\"\n", true},
 	{"an empty default runtime", "[plugins.\"io.containerd.cri.v1.runtime\".containerd]\ndefault_runtime_name = \"\"\n", true},
 	{"a snapshotter that there is not", "[plugins.\"io.containerd.cri.v1.images\"]\nsnapshotter = \"none\"\n", true},
+	{"a disabled snapshotter", "disabled_plugins = [\"io.containerd.snapshotter.v1.overlayfs\"]\n", true},
+	{"devmapper without a pool", "[plugins.\"io.containerd.cri.v1.images\"]\nsnapshotter = \"devmapper\"\n", true},
 	{"all devices alone", "[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc]\nprivileged_without_host_devices_all_devices_allowed = true\n", true},
 	{"mirrors beside certs.d", "[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"a.example\"]\nendpoint = [\"http://b.example\"]\n", true},
 	{"a disabled plug-in by a short name", "disabled_plugins = [\"zfs\"]\n", true},
@@ -248,6 +252,39 @@ func takesAuthors(t *testing.T, programs map[string]string) {
 		}
 	}
 	t.Logf("%d settings of authors were started with, %d with a mistake; %d keys are where containerd's migration has them", started, refused, migrated)
+}
+
+// unasked are plug-ins that ctr reads the state of plug-ins through. Without them the state is not known.
+var unasked = regexp.MustCompile(`introspection|warning\.v1`)
+
+// needsPlugins disables each plug-in of each program. The planner refuses it exactly if the CRI plug-in does not run then.
+func needsPlugins(t *testing.T, programs map[string]string) {
+	table, err := os.ReadFile("../../internal/containerdapi/table.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, needed, disabled := t.TempDir(), 0, 0
+	for _, found := range regexp.MustCompile(`(?m)^\[(io\.[^\]]+)\]`).FindAllSubmatch(table, -1) {
+		name := string(found[1])
+		for version, dir := range programs {
+			if unasked.MatchString(name) || !containerdapi.Of(version).HasPlugin(name) {
+				continue
+			}
+			doc, problems := contracted(t, fmt.Sprintf("disabled_plugins = [%q]\n", name), version)
+			output, runs := startAndAsk(t, dir, tools, doc)
+			disabled++
+			if !runs {
+				needed++
+			}
+			if refused := len(nodeconfig.Fatal(problems)) > 0; refused == runs {
+				t.Errorf("containerd %s without %s: the CRI plug-in runs: %v, and it is refused: %v\n%s", version, name, runs, refused, output)
+			}
+		}
+	}
+	if needed < 20*len(programs) {
+		t.Errorf("only %d are needed", needed)
+	}
+	t.Logf("%d plug-ins were disabled, %d of them are needed", disabled, needed)
 }
 
 // startAndAsk starts containerd and reads the state of its CRI plug-ins.

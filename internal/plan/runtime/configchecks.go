@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -25,13 +26,17 @@ func refuses(reason string) []containerdapi.Finding {
 	return []containerdapi.Finding{{Kind: nodeconfig.Invalid, Reason: reason, Fatal: true}}
 }
 
-// checkPlugins wants the plug-ins that the kubelet talks to (containerd: docs/man/containerd-config.toml.5.md,
+// checkPlugins wants the plug-ins that the kubelet talks to, and those that they need (containerd: docs/man/containerd-config.toml.5.md,
 // disabled_plugins).
-func checkPlugins(_ *concern.Input, doc *toml.Table) []containerdapi.Finding {
+func checkPlugins(in *concern.Input, doc *toml.Table) []containerdapi.Finding {
 	disabled, _ := doc.Get("disabled_plugins").([]any)
 	for _, plugin := range disabled {
-		if slices.Contains([]any{concern.CRI1, concern.CRI2Images, concern.CRI2Runtime}, plugin) {
+		name, _ := plugin.(string)
+		switch {
+		case slices.Contains([]string{concern.CRI1, concern.CRI2Images, concern.CRI2Runtime}, name):
 			return refuses("disables containerd's CRI plug-in in disabled_plugins, and the kubelet needs that")
+		case in.Releases.Needs(name):
+			return refuses("disables " + name + " in disabled_plugins: containerd's CRI plug-in does not start without it; leave it out")
 		}
 	}
 	return nil
@@ -217,6 +222,17 @@ func checkSnapshotters(in *concern.Input, doc *toml.Table) (found []containerdap
 	if lacks(append(slices.Clone(in.Schema.Snapshotters), "snapshotter")...) {
 		found = append(found, elsewhere(doc, containerdapi.Finding{Kind: nodeconfig.Invalid, Fatal: true, Reason: "has a snapshotter that " + in.Releases.String() +
 			" does not have: its CRI plug-in does not start; add it to proxy_plugins, or leave it out"}))
+	}
+	const plugin = "io.containerd.snapshotter.v1."
+	name, _ := doc.Get(append(slices.Clone(in.Schema.Snapshotters), "snapshotter")...).(string)
+	name = cmp.Or(name, "overlayfs") // containerd's default
+	if disabled, _ := doc.Get("disabled_plugins").([]any); slices.Contains(disabled, any(plugin+name)) {
+		found = append(found, refuses("disables the snapshotter of all containers in disabled_plugins: containerd's CRI plug-in does not start")...)
+	}
+	// plugins/snapshots/devmapper/plugin/plugin.go skips the plug-in without it.
+	if pool, _ := doc.Get("plugins", plugin+"devmapper", "pool_name").(string); name == "devmapper" && pool == "" {
+		found = append(found, elsewhere(doc, containerdapi.Finding{Kind: nodeconfig.Invalid, Fatal: true, Reason: "has the snapshotter devmapper without a pool_name: containerd's CRI plug-in " +
+			`does not start; set pool_name in plugins."` + plugin + `devmapper"`}))
 	}
 	for name := range runtimeTables(in, doc) {
 		if lacks("plugins", in.Schema.Runtime, "containerd", "runtimes", name, "snapshotter") {
