@@ -88,7 +88,7 @@ var rules = [...]rule{
 	{"Service", "Type", key{words: "simple exec forking oneshot dbus notify notify-reload idle"}, inWords},
 	{"Service", "ExitType", key{words: "main cgroup"}, inWords},
 	{"Service", "Restart", key{words: "no on-success on-failure on-abnormal on-watchdog on-abort always"}, inWords},
-	{"Service Socket Mount Swap", "KillMode", key{words: "control-group process mixed none"}, inWords},
+	{"Service Socket Mount Swap", "KillMode", key{list: "=", words: "control-group process mixed none"}, inWords},
 	{"Unit", "SuccessAction FailureAction", key{words: "none reboot reboot-force reboot-immediate poweroff poweroff-force poweroff-immediate exit exit-force soft-reboot soft-reboot-force kexec kexec-force halt halt-force halt-immediate"}, inWords},
 	{"Service Socket Mount Swap", "Environment", key{list: "=", check: assignments}, inFragment + "config_parse_environ"},
 	{"Service Socket Mount Swap", "EnvironmentFile", key{list: "=", check: optionalPath}, inFragment + "config_parse_unit_env_file"},

@@ -211,7 +211,7 @@ var variants = map[string][]variant{
 		{"Service", "ExecStartPost", commandValues}, {"Service", "ExecReload", commandValues}, {"Service", "ExecCondition", commandValues}, {"Service", "ExecStopPost", commandValues},
 		{"Service", "Type", []string{"simple", "exec", "forking", "oneshot", "oneshot", "dbus", "notify", "idle", "bogus", "", "OneShot"}}, {"Service", "RemainAfterExit", boolValues},
 		{"Service", "Restart", []string{"no", "always", "on-success", "on-failure", "on-abort", "bogus", ""}}, {"Service", "ExitType", []string{"main", "cgroup", "bogus", ""}},
-		{"Service", "BusName", []string{"org.example.A#", "a", "", "a..b", "a.1b", "a.b-c#", "%i.b", ".a.b"}}, {"Service", "PAMName", []string{"login", ""}}, {"Service", "KillMode", []string{"control-group", "process", "mixed", "none", "bogus", ""}},
+		{"Service", "BusName", []string{"org.example.A#", "a", "", "a..b", "a.1b", "a.b-c#", "%i.b#", ".a.b"}}, {"Service", "PAMName", []string{"login", ""}}, {"Service", "KillMode", []string{"control-group", "process", "mixed", "none", "bogus", ""}},
 		{"Unit", "SuccessAction", []string{"none", "reboot", "poweroff-force", "exit", "bogus", ""}}, {"Service", "User", userValues}, {"Service", "Group", userValues}, {"Service", "SupplementaryGroups", []string{"", "a", "a b", "a b:c", `"a b"`, `a "b`, "1 2", "65535"}},
 		{"Service", "WorkingDirectory", pathValues}, {"Service", "RootDirectory", pathValues}, {"Service", "PIDFile", pathValues}, {"Service", "DynamicUser", boolValues},
 		{"Service", "Environment", []string{"", "A=b", "A", `A="b`, "1A=b", "A=b C=d"}}, {"Service", "EnvironmentFile", pathValues}, {"Service", "RestartSec", timeValues}, {"Service", "Foo", []string{"a"}}, {"Install", "WantedBy", []string{"a.target"}},
