@@ -78,7 +78,7 @@ func trouble(err error) error {
 		if e.Code == exitcode.Usage {
 			return e
 		}
-		return &cli.Error{Code: exitTrouble, Err: e.Err, Hint: e.Hint}
+		return &cli.Error{Code: exitTrouble, Err: e.Err, Hint: e.Hint, Problems: e.Problems}
 	}
 	return &cli.Error{Code: exitTrouble, Err: err}
 }

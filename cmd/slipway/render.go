@@ -292,7 +292,7 @@ func (r *rendering) check(s cli.Streams, c *contract, known facts.Facts) ([]cse.
 	case c.valid(), !c.parsed():
 		return nil, err
 	}
-	return nil, &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "it cannot make a node; --force renders it anyway"}
+	return nil, &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "it cannot make a node; --force renders it anyway", Problems: c.Problems}
 }
 
 func (r *rendering) target() target {
