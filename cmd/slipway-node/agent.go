@@ -43,6 +43,9 @@ func (a *app) agent() (*agent.Agent, error) {
 	if os.Geteuid() != 0 {
 		return nil, a.failed(errors.New("only root can work on the machine; --root DIR works on a directory"))
 	}
+	if !machine.Booted() {
+		return nil, a.failed(errors.New("systemd does not run on this machine, and it starts a node's units: use a machine that systemd has booted; --root DIR works on a directory"))
+	}
 	node.Cloud = cloud{}
 	a.logFile = machine.LogFile(a.family.Publication.Log)
 	a.log = a.newLog(a.logFile)

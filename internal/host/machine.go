@@ -47,6 +47,12 @@ func OpenMachine() (*Machine, error) {
 	return &Machine{Tree: tree, Manager: systemd.New(systemd.Connect, journal("journalctl")), Cluster: probe.Cluster{Files: tree}, logins: &logins{}, statfs: unix.Statfs}, nil
 }
 
+// Booted reports whether systemd has booted the machine, as sd_booted(3) does.
+func (m *Machine) Booted() bool {
+	entry, err := m.Stat("/run/systemd/system")
+	return err == nil && entry.Kind == apply.Directory
+}
+
 // Close releases the machine's resources.
 func (m *Machine) Close() error {
 	m.Manager.Close()
