@@ -9,25 +9,25 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 )
 
-// tagsInterval is how often the machine's tags are asked for, on a node that has the API server's address from one (AKS:
-// reconcile-private-hosts.sh). On all others they never are.
+// tagsInterval is how often the watcher reads the machine's tags on a node whose API server address comes from a tag
+// (AKS: reconcile-private-hosts.sh). On all other nodes it never reads them.
 const tagsInterval = 15 * time.Second
 
-// serverAddress is what is known of the API server's address.
+// serverAddress is the state of following the API server's address.
 type serverAddress struct {
 	// of is the generation that the next two are of: which address it has, and whether it keeps one at all.
 	of   generation.Entry
 	have string
 	kept bool
-	// The tags are asked for when an attempt is due.
+	// attempts holds when the tags are read next.
 	attempts
-	// silent says that the last question had no answer.
+	// silent is true if the last read of the tags failed.
 	silent bool
 }
 
-// followAddress asks for the machine's tags when that is due, and has the node planned for another address where they have
-// one. The node's address is that of its current generation, whoever has made that: after a way back it is followed again. An
-// address that is gone from the tags stays.
+// followAddress reads the machine's tags when that is due. If they hold another address, it has the node planned with that one.
+// The node's address is the one in its current generation, whichever command made that: the watcher follows it after a rollback,
+// too. If the address disappears from the tags, the node keeps the last one.
 func (r *run) followAddress(ctx context.Context) error {
 	if r.Tags == nil || !r.keepsAddress() || time.Now().Before(r.address.due) {
 		return nil
@@ -73,7 +73,7 @@ func (r *run) keepsAddress() bool {
 	}
 	have, kept, err := r.Node.ServerAddress()
 	if err != nil {
-		return false // who looks for drift reports it
+		return false // the search for drift reports it
 	}
 	if kept && !a.kept {
 		a.due = time.Now()

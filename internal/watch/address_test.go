@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// onPrivateNode is a node that has the API server's address from a tag, which says the same.
+// onPrivateNode runs a test on a node whose API server address comes from a tag. The tag and the node agree.
 func onPrivateNode(t *testing.T, test func(n *node)) {
 	t.Helper()
 	a, _, _ := contracts(t)
@@ -31,7 +31,7 @@ func onPrivateNode(t *testing.T, test func(n *node)) {
 
 func (n *node) retag(address string) { n.set(func() { n.tags.APIServerAddress = address }) }
 
-// asked is how often the tags were asked for in a time.
+// asked returns how many times the watcher reads the tags within d.
 func (n *node) asked(d time.Duration) int {
 	n.set(func() { n.asks = 0 })
 	n.wait(d)
@@ -70,8 +70,8 @@ func (s *single) Accept() (net.Conn, error) {
 func (s *single) Close() error   { return nil }
 func (s *single) Addr() net.Addr { return &net.TCPAddr{} }
 
-// The metadata service as it is: the tag changes twice, the service is away for a while, and forgets the tag. Nobody asks for
-// anything but the tags.
+// The tag changes twice, the metadata service is away for a while, and then it returns no tag. The watcher asks the service
+// only for the tags.
 func TestAddressFromTheService(t *testing.T) {
 	a, _, _ := contracts(t)
 	onNode(t, a, func(n *node) {
@@ -129,7 +129,7 @@ func TestAddressIsFollowed(t *testing.T) {
 	})
 }
 
-// An address that is gone from the tags stays, and so does one when nobody answers. That is told once.
+// The node keeps its address if the tag disappears, and if the metadata service does not answer. The watcher reports that once.
 func TestAddressStays(t *testing.T) {
 	onPrivateNode(t, func(n *node) {
 		n.retag("")
@@ -153,7 +153,7 @@ func TestAddressStays(t *testing.T) {
 	})
 }
 
-// A node that has no address from a tag asks for none, and begins with the contract that wants one.
+// The watcher does not read the tags on a node whose contract takes no address from them. It starts when a contract does.
 func TestTagsOfOthersAreNotAskedFor(t *testing.T) {
 	a, b, _ := contracts(t)
 	onNode(t, a, func(n *node) {
@@ -166,7 +166,7 @@ func TestTagsOfOthersAreNotAskedFor(t *testing.T) {
 		n.deliver(b)
 		n.wait(17 * time.Second)
 		n.want("change well", "retag 10.0.0.5 well")
-		// Who has gone back to the first has none again.
+		// After a rollback to the first generation the node has no address from a tag.
 		n.set(func() { n.record(a, generation.Good, generation.Rollback) })
 		n.wait(time.Minute)
 		if asks := n.asked(time.Hour); asks != 0 {
@@ -176,7 +176,7 @@ func TestTagsOfOthersAreNotAskedFor(t *testing.T) {
 	})
 }
 
-// A watcher of a machine without tags has nobody to ask.
+// A watcher of a machine without tags does not read any.
 func TestNoTags(t *testing.T) {
 	a, _, _ := contracts(t)
 	onNode(t, a, func(n *node) {
@@ -187,7 +187,7 @@ func TestNoTags(t *testing.T) {
 	})
 }
 
-// A generation that somebody has gone back to has its address of then: it is followed again.
+// After a rollback the node has the restored generation's address, and the watcher follows the tag again.
 func TestAddressAfterAWayBack(t *testing.T) {
 	onPrivateNode(t, func(n *node) {
 		n.retag("10.0.0.5")

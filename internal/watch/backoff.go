@@ -22,8 +22,8 @@ type attempts struct {
 	failures int
 }
 
-// concluded records the outcome of an attempt, and reports whether it succeeded. After one that failed, the next one is made
-// later and later, least at the earliest; busy and failed are what the log says, with args.
+// concluded records the outcome of an attempt, and reports whether it succeeded. The delay before the next attempt grows with each
+// failure and is at least least. busy and failed are the log messages for the two outcomes, with args.
 func (r *run) concluded(a *attempts, changed agent.Changed, least time.Duration, busy, failed string, args ...any) bool {
 	if changed.Busy {
 		r.Log.Info(busy, args...)
@@ -54,8 +54,8 @@ func backoff(failures int) time.Duration {
 	return delay
 }
 
-// spread is an interval of 90 to 110 per cent of the one given. Which one is told by the machine, the source
-// and the time, and not by chance: a thousand machines ask at a thousand times, and a run can be repeated.
+// spread returns 90 to 110 per cent of an interval. The machine, the source and the time decide the value, not chance: a thousand
+// machines ask at different times, and a run can be repeated.
 func spread(interval time.Duration, seed, name string, now time.Time) time.Duration {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(seed + "\x00" + name + "\x00" + strconv.FormatInt(now.Unix(), 10))) // never fails

@@ -21,20 +21,20 @@ type Rejection string
 
 // The rejections.
 const (
-	// Invalid says that no node can be made from it.
+	// Invalid means that the config is not valid.
 	Invalid Rejection = "invalid"
-	// Older says that the node has a config with a higher generation number.
+	// Older means that the node has a config with a higher generation number.
 	Older Rejection = "older"
-	// Class says that it takes more than is allowed.
+	// Class means that the config needs a class of change that is not allowed.
 	Class Rejection = "class"
-	// Failed says that it was tried, and the node was not well with it.
+	// Failed means that the config was applied and the node's health checks failed.
 	Failed Rejection = "failed"
 )
 
 // rejections are all of them, in the order in which they are shown.
 var rejections = []Rejection{Class, Failed, Invalid, Older}
 
-// followed is a source, and what is known of it.
+// followed is a source with the state of following it.
 type followed struct {
 	Source
 	// due is when it is read next.
@@ -43,7 +43,7 @@ type followed struct {
 	quietBy time.Time
 	// noted is what was decided about the bytes that it had.
 	noted note
-	// unknown says that nothing was ever decided about it.
+	// unknown is true until the watcher decides about the source for the first time.
 	unknown bool
 	// failures is how often in a row it could not be read, or its config not be tried.
 	failures int
@@ -75,7 +75,7 @@ func (r *run) checkSources(ctx context.Context) error {
 	return nil
 }
 
-// check reads a source, and applies what it says if it says something new.
+// check reads a source, and applies its config if that is new.
 func (r *run) check(ctx context.Context, s *followed) error {
 	var contract source.Contract
 	err := r.during(ctx, "reading "+s.Name, false, func(ctx context.Context) (err error) {
@@ -113,7 +113,7 @@ func (r *run) check(ctx context.Context, s *followed) error {
 		return nil
 	}
 	if len(entries) == 0 {
-		// A first provisioning publishes a result that somebody waits for, which a change does not.
+		// A first provisioning publishes a result that the platform waits for. A change does not publish one.
 		r.Log.Debug("the machine is not provisioned yet", "source", s.Name)
 		return nil
 	}
@@ -128,9 +128,9 @@ func (r *run) check(ctx context.Context, s *followed) error {
 	return r.try(ctx, s, contract, sum, log)
 }
 
-// decided reports what became of a config that the watcher sees for the first time, on a node that may have
-// had it: the current one stays, one that has failed is not tried again, and one that "apply" or
-// "rollback" has taken the place of does not come back by itself.
+// decided reports the outcome of a config that the watcher sees for the first time, on a node that may have applied it before. The
+// current config stays, a failed one is not tried again, and a config that "apply" or "rollback" has replaced does not return by
+// itself.
 func decided(contract source.Contract, entries []generation.Entry) (note, bool) {
 	read := compile.ReadOne(contract.Path, contract.Data)
 	if len(read.Fatal()) > 0 {
@@ -145,7 +145,7 @@ func decided(contract source.Contract, entries []generation.Entry) (note, bool) 
 	case e.Outcome == generation.Good:
 		return note{}, true
 	}
-	// Nobody knows whether it was applied to its end: the last one is finished, others are gone.
+	// It is not known whether the apply of this generation was complete. If it is the newest one, the agent finishes it; an older one is over.
 	return note{}, e.Number != entries[len(entries)-1].Number
 }
 
@@ -198,7 +198,7 @@ func (r *run) try(ctx context.Context, s *followed, contract source.Contract, su
 	return nil
 }
 
-// verdict is what is remembered about a config, unless what was in its way is no fault of its own.
+// verdict returns the note to store about a config. final is false if the obstacle was not the config's fault.
 func (r *run) verdict(changed agent.Changed, begin time.Time) (known note, final bool) {
 	st := changed.Status
 	switch {
@@ -215,7 +215,7 @@ func (r *run) verdict(changed agent.Changed, begin time.Time) (known note, final
 	if err != nil {
 		return note{}, false
 	}
-	// One that has failed before is no sign: this time it may not have come to it.
+	// An earlier failure of the same config is no evidence: this attempt may have stopped before it applied anything.
 	e, found := newestOf(entries, st.Config.Digest)
 	if !found || e.Outcome != generation.Failed || e.FinishedAt.Before(begin) {
 		return note{}, false

@@ -1,10 +1,10 @@
-// Package watch keeps a running node as its sources say: it follows them, applies what changes, looks for
-// drift, and reports what came of both. It follows the machine's tag with the API server's address, too, where
-// the node has that from there.
+// Package watch keeps a running node as its sources describe it: it follows the sources, applies what changes, looks for
+// drift, and reports the outcome of both. If the node has the API server's address from the machine's tag, the package
+// follows the tag, too.
 //
-// It decides when something is done and when not again; what is done is internal/agent's, which it calls
-// through [Node]. A source's bytes are tried once: a config that was refused or has failed is remembered,
-// over restarts too, until the source holds other bytes. What is in the way of a config without being its
-// fault, such as a lock or a disk, is tried again, later and later. It never provisions: a machine without
-// a generation is left to "slipway-node provision". cmd/slipway-node wires it.
+// The package decides when to act and when not to act again; internal/agent acts, and the package calls it through [Node].
+// It tries the bytes of a source once: it remembers a config that was refused or has failed, also over restarts, until the
+// source holds other bytes. It retries with growing delays if the obstacle is not the config's fault, for example a lock
+// or a full disk. It never provisions: it leaves a machine without a generation to "slipway-node provision".
+// cmd/slipway-node wires it.
 package watch

@@ -12,7 +12,7 @@ import (
 // maxDriftNames is how many resources that have drifted are named in the log.
 const maxDriftNames = 20
 
-// lookForDrift finds out what somebody else has changed, and repairs it where that is the policy.
+// lookForDrift finds changes that Slipway did not make, and repairs them if that is the policy.
 func (r *run) lookForDrift(ctx context.Context) error {
 	if r.Drift == Off || time.Now().Before(r.repairs.due) {
 		return nil

@@ -29,7 +29,7 @@ import (
 // canary is the secret of the contracts.
 const canary = "abcdef.0123456789abcdef"
 
-// node is a node with a watcher, in a bubble of time of its own.
+// node is a node with a watcher, in a separate bubble of time.
 type node struct {
 	*testing.T
 	mu      sync.Mutex
@@ -39,7 +39,7 @@ type node struct {
 	outcomes []outcome
 	// takes is how long a change takes.
 	takes time.Duration
-	// calls are what was asked of the node, and beats what its supervisor was told.
+	// calls are the calls of Node, and beats the messages to the supervisor.
 	calls []string
 	// attempts are those of the repairs.
 	attempts []int
@@ -48,8 +48,8 @@ type node struct {
 	files    map[string]string
 	log      bytes.Buffer
 
-	// tags are the machine's, and asks counts who asked for them; address is what a generation has that is of a contract with
-	// one, by its number.
+	// tags are the machine's tags, and asks counts the reads of them. address is, by its number, a generation's address if its contract
+	// takes one from a tag.
 	tags    facts.Tags
 	tagsErr error
 	asks    int

@@ -10,14 +10,14 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Metrics are what a watcher has to tell in numbers. Reading them while they change is safe.
+// Metrics are a watcher's metrics. They may be read while they change.
 type Metrics struct {
 	mu sync.Mutex
 
 	current, lastGood int
 	driftCount        int
 	driftKnown        bool
-	// last is what came of the last apply; nil where there was none.
+	// last is the status of the last apply; nil before the first.
 	last *status.Status
 	// outcomes counts applies by outcome, errors what could not be read by source.
 	outcomes map[string]int
@@ -94,8 +94,8 @@ func (m *Metrics) families() []family {
 			success = one(1)
 		}
 	}
-	// Of the kubelet's kubelet_node_startup_* this is the one that is known here: when the kubelet
-	// registers the Node, and when that is ready, only the kubelet and the cluster see.
+	// Of the kubelet's kubelet_node_startup_* metrics, the agent knows only this one. Only the kubelet and the cluster see when
+	// the kubelet registers the Node and when the Node is ready.
 	if m.startup > 0 {
 		startup = one(m.startup.Seconds())
 	}
@@ -120,8 +120,8 @@ func one(value float64) []sample { return []sample{{value: value}} }
 // seconds are those since 1970, to the millisecond: more would not survive a float.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// steps are how long each step took. A step that there was twice has the sum: a change is followed by
-// checks, which are an apply of their own.
+// steps returns the duration of each step. If a step occurs twice, its value is the sum: checks follow a change, and they are
+// an apply, too.
 func steps(of *status.Status) []sample {
 	took := make(map[string]int64)
 	for _, s := range of.Steps {

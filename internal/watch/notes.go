@@ -19,18 +19,18 @@ const (
 	memoryKind    = "WatchMemory"
 )
 
-// note is what was decided about the bytes that a source had. The generations alone cannot tell: an
-// invalid config has none, and one that a person has since taken the place of has one that was good.
+// note is the decision about the bytes of a source. The generations do not suffice: an invalid config has no generation,
+// and a config that an administrator has since replaced has a good one.
 type note struct {
 	// Sum names the bytes.
 	Sum string `json:"sum"`
-	// Rejected is why they are not tried again; empty for a config that was applied.
+	// Rejected is why the watcher does not try the bytes again. Empty means that the config was applied.
 	Rejected Rejection `json:"rejected,omitempty"`
 	// Allowed is the class of change that was allowed, where that was too little.
 	Allowed difference.Class `json:"allowed,omitzero"`
 }
 
-// stands reports whether a note still holds for a watcher that may be told more than the one that made it.
+// stands reports whether a note still holds for a watcher that may have other permissions than the one that made it.
 func (n note) stands(allow difference.Class, force bool) bool {
 	switch n.Rejected {
 	case Class:

@@ -8,9 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 )
 
-// recover finishes or rolls back what a change or a provisioning has left unfinished, whatever is done about
-// drift: it is no work of somebody else's. What died is put right at once, what has failed later and later: the
-// reason may have passed.
+// recover finishes or rolls back an unfinished change or provisioning, whatever the drift policy is: an unfinished run is no
+// drift. It acts at once if the run died, and with growing delays if the run failed: the reason may have passed.
 func (r *run) recover(ctx context.Context) error {
 	entries, err := r.Node.Generations()
 	if err != nil {

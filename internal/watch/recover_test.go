@@ -58,7 +58,7 @@ func TestUnfinishedGenerationIsPutRight(t *testing.T) {
 	}
 }
 
-// A change that died with the process is the watcher's to finish when it comes back: the source still says it.
+// The process dies during a change. When the watcher comes back, it finishes the change: the source still has that config.
 func TestUnfinishedChangeOfASourceIsTriedAgain(t *testing.T) {
 	a, b, _ := contracts(t)
 	onNode(t, a, func(n *node) {
@@ -73,7 +73,7 @@ func TestUnfinishedChangeOfASourceIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Another run may be at work on the generation: that is no failure, and is looked at again.
+// Another run may hold the generation. That is no failure, and the watcher looks again later.
 func TestGenerationOfAnotherRun(t *testing.T) {
 	a, _, _ := contracts(t)
 	onNode(t, a, func(n *node) {
@@ -91,7 +91,7 @@ func TestGenerationOfAnotherRun(t *testing.T) {
 	})
 }
 
-// What is said of a source's config is so of what the node has, also after it was put right.
+// The status of a source's config describes the node's state, also after a recovery.
 func TestConfigThatIsGoodAfterAll(t *testing.T) {
 	a, _, _ := contracts(t)
 	onNode(t, a, func(n *node) {

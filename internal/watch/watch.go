@@ -39,28 +39,28 @@ type Files interface {
 type Source struct {
 	// Name distinguishes it from the others, in metrics and in what is remembered.
 	Name string
-	// Fetch returns the contract that is there now; its error is source.ErrNotFound where there is none.
+	// Fetch returns the current contract. If the source has none, the error is source.ErrNotFound.
 	Fetch func(ctx context.Context) (source.Contract, error)
-	// Follow calls changed when there may be another contract, until ctx is done; nil for a source that
-	// can only be asked.
+	// Follow calls changed if there may be another contract, and returns when ctx is done. If nil, the source supports only
+	// Fetch.
 	Follow func(ctx context.Context, changed func()) error
 	// Interval is how often it is asked, whether it is followed or not.
 	Interval time.Duration
 }
 
-// Supervisor is who started the watcher, and wants to know how it is.
+// Supervisor is the program that started the watcher and monitors it.
 type Supervisor interface {
-	// Ready says that the sources are followed.
+	// Ready reports that the watcher follows its sources.
 	Ready()
-	// Status says on one line what goes on.
+	// Status reports the watcher's state on one line.
 	Status(text string)
-	// Alive says that the watcher does what it is there for.
+	// Alive reports that the watcher makes progress.
 	Alive()
-	// Stopping says that it is about to end.
+	// Stopping reports that the watcher is about to end.
 	Stopping()
 }
 
-// Drift says what is done about drift.
+// Drift is the policy for drift.
 type Drift string
 
 // The policies.
@@ -71,13 +71,13 @@ const (
 	Off     Drift = "off"
 )
 
-// Watcher keeps a node as its sources say. Its fields are not changed while it runs.
+// Watcher keeps a node as its sources describe it. Its fields do not change while it runs.
 type Watcher struct {
 	Node    Node
 	Files   Files
 	Sources []Source
-	// Tags asks once for what the machine's tags say; nil for a machine that has none. A node that has the API server's
-	// address from one follows it.
+	// Tags reads the machine's tags once. If nil, the machine has no tags. A node whose API server address comes from a tag
+	// follows that tag.
 	Tags    func(ctx context.Context) (facts.Tags, error)
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -87,14 +87,14 @@ type Watcher struct {
 	// Drift is looked for every DriftInterval, unless it is Off.
 	Drift         Drift
 	DriftInterval time.Duration
-	// Supervisor is told how the watcher is, at least every Beat.
+	// Supervisor receives the watcher's state at least every Beat.
 	Supervisor Supervisor
 	Beat       time.Duration
 	// Grace is how long a change that is being made may take to its end once the watcher is to end.
 	Grace time.Duration
 	// Seed is of this machine alone: by it, machines that were made at once do not ask at once.
 	Seed string
-	// Textfile is where the metrics are written too; empty for nowhere.
+	// Textfile is the path of a file with the metrics. Empty means no file.
 	Textfile string
 }
 
@@ -103,15 +103,15 @@ const (
 	// long it may take to become so: an editor writes a file more than once.
 	debounce = time.Second
 	patience = 10 * time.Second
-	// changeHang and readHang are after how long what is being done is no sign of life any more. A change may
-	// wait for the lock of a provisioning, which takes as long as its contract says.
+	// After changeHang and readHang, an operation that still runs counts as hung. A change may wait for a provisioning's lock, and
+	// the contract decides how long the provisioning takes.
 	changeHang = 7 * time.Hour
 	readHang   = 5 * time.Minute
 )
 
-// errAbandoned says that a change was left to the next start. It is as if the power had gone: the
-// generation stands as being applied, the lock goes with the process, and the engine's record of intent
-// reports what is left to do.
+// errAbandoned means that a change is left to the next start. The effect is that of a power failure: the generation stays
+// recorded as being applied, the process releases its lock when it ends, and the engine's record of intent lists the
+// remaining work.
 var errAbandoned = errors.New("a change did not end in time and is abandoned; the next start finishes it")
 
 // run is one run of a watcher.
@@ -123,13 +123,13 @@ type run struct {
 	events chan int
 	// repairs are those of drift, which is looked for when one is due.
 	repairs attempts
-	// recovering says that the current generation was not finished at the last look, and recovery is of what puts that right.
+	// recovering means that the last look found the current generation unfinished. recovery schedules the attempts to put that right.
 	recovering bool
 	recovery   attempts
 	address    serverAddress
 	written    string
 	told       string
-	// failed says that something could not be done.
+	// failed means that an operation of this round failed.
 	failed bool
 }
 
@@ -251,8 +251,8 @@ func (r *run) wait(ctx context.Context) {
 	r.Supervisor.Alive()
 }
 
-// during does something that takes its time, and says meanwhile that the watcher is alive. What changes the
-// machine is not cut short when ctx is done: it is given its grace, and then abandoned.
+// during runs a long operation, and reports meanwhile that the watcher is alive. When ctx is done, a change of the machine is not cut
+// short: it gets a period of grace, and is then abandoned.
 func (r *run) during(ctx context.Context, what string, changes bool, do func(ctx context.Context) error) error {
 	inner, hang := ctx, readHang
 	if changes {
@@ -297,7 +297,7 @@ func (r *run) change(ctx context.Context, what string, do func(ctx context.Conte
 	return changed, err
 }
 
-// publish reports how things are, to whoever supervises and to the textfile.
+// publish reports the watcher's state to the supervisor and to the textfile.
 func (r *run) publish() {
 	entries, err := r.Node.Generations()
 	if err != nil {

@@ -23,7 +23,7 @@ func TestChangesAreApplied(t *testing.T) {
 		n.want("change well")
 		n.wait(time.Hour)
 		n.want()
-		// One that nobody reports is found by asking.
+		// The watcher finds a change without a notification by polling.
 		n.set(func() { n.content = c })
 		n.wait(2 * time.Minute)
 		n.want("change well")
@@ -154,7 +154,7 @@ func TestFailuresThatAreNotTheConfigsAreRetried(t *testing.T) {
 		last := time.Now()
 		for len(tries) < 9 {
 			n.wait(time.Second)
-			n.changed() // somebody else writes in the same directory
+			n.changed() // another program writes in the same directory
 			n.set(func() {
 				if len(n.calls) > 0 {
 					tries, last, n.calls = append(tries, time.Since(last).Round(time.Second)), time.Now(), nil
@@ -174,7 +174,7 @@ func TestFailuresThatAreNotTheConfigsAreRetried(t *testing.T) {
 	})
 }
 
-// That a config has failed before says nothing about why it could not be tried now.
+// An earlier failure of a config says nothing about why the watcher could not try it now.
 func TestFailureBeforeIsNoVerdict(t *testing.T) {
 	a, b, _ := contracts(t)
 	onNode(t, a, func(n *node) {
@@ -241,7 +241,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// What is somebody else's decision is reported and left, but for who says so; what else has drifted is repaired.
+// Drift that is an administrator's decision is reported and left, except with the policy MendAll. Other drift is repaired.
 func TestDriftThatIsLeft(t *testing.T) {
 	a, _, _ := contracts(t)
 	left := apply.Change{ID: "Unit:kubelet.service", Action: apply.Left, Note: "is masked"}
@@ -280,7 +280,7 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 		n.wait(40 * time.Second)
 		n.want("drift 1", "repair", "drift 0")
 	})
-	// What is repaired, and not well then, is asked again, also where there is no drift any more.
+	// If the node is not healthy after a repair, the watcher checks it again, also if there is no drift any more.
 	onNode(t, a, func(n *node) {
 		n.watcher.Drift, n.watcher.DriftInterval = Mend, 10*time.Second
 		n.drift, n.outcomes = []apply.Change{{ID: "File:/etc/a"}}, []outcome{unreachable}
@@ -295,7 +295,7 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 			t.Errorf("attempts %v", n.attempts)
 		}
 	})
-	// A run that is at work is not waited for, and is no failure.
+	// The watcher does not wait for another run, and does not count it as a failure.
 	onNode(t, a, func(n *node) {
 		n.watcher.Drift, n.watcher.DriftInterval = Mend, time.Hour
 		n.drift, n.outcomes = []apply.Change{{ID: "File:/etc/a"}}, []outcome{atWork}
@@ -337,7 +337,7 @@ func TestEnd(t *testing.T) {
 
 func (n *node) memory() string { return n.files[MemoryPath] }
 
-// The supervisor is told that the watcher is alive, whatever it does.
+// The supervisor hears that the watcher is alive during every operation.
 func TestWatchdog(t *testing.T) {
 	a, b, _ := contracts(t)
 	onNode(t, a, func(n *node) {
