@@ -18,22 +18,22 @@ import (
 // Change is a step of a running node. Where the node is not well with it, the last good generation is restored.
 type Change struct {
 	Step
-	// Strict says that somebody wants all of the plan now, and that the API server sees the node well with it; a way back
-	// makes do with what it may do.
+	// Strict requires all of the plan now, and that the API server sees a healthy node with it. A rollback is not strict: it makes
+	// do with what is possible.
 	Strict bool
-	// Final says that there is no way back: this is one, or there was none.
+	// Final means that the change is not rolled back: it is a rollback, or there is no earlier generation.
 	Final bool
 	// Timeout bounds the change with its checks.
 	Timeout time.Duration
-	// Try rolls the change back after that time, unless somebody has confirmed it; 0 for never.
+	// Try, if not zero, is the time after which the change is rolled back unless an administrator confirms it.
 	Try time.Duration
 	// Waiting is called once the change is made, before the API server is asked whether the node is well, with its
 	// address and how long that may take; it may be nil.
 	Waiting func(server string, upTo time.Duration)
 }
 
-// Compare returns the change, and how the current generation differs from its plan. Where there is none, everything does;
-// where it has that very plan, nothing, and its record need not be read.
+// Compare returns the change, and the difference between the current generation and its plan. Without a current generation,
+// everything differs. If the current generation has the same plan, nothing differs, and Compare does not read its record.
 func (c Change) Compare(store *generation.Store, log *slog.Logger) (Change, *difference.Difference, error) {
 	settled, err := c.settled(store)
 	if err != nil {
@@ -53,8 +53,8 @@ func (c Change) Compare(store *generation.Store, log *slog.Logger) (Change, *dif
 	return c, d, err
 }
 
-// Permitted returns the change unless it takes more than is allowed, or somebody has masked a unit of it. Once something
-// was made nothing is refused any more: what follows is what the machine forces, and not the contract.
+// Permitted returns the change unless it exceeds the allowed class, or an administrator has masked one of its units. After an
+// attempt has changed the machine, Permitted refuses nothing: the machine, not the contract, forces what follows.
 func (c Change) Permitted(host Host, store *generation.Store, d *difference.Difference, allow difference.Class, made Made) (Change, error) {
 	if beyond := d.Beyond(allow); len(beyond) > 0 && !made.Attempted {
 		return c, outcome.Refused("this change needs --allow %s: %s (%s)", d.Class, beyond[0].Why, beyond[0].What)
@@ -78,8 +78,8 @@ type attempt struct {
 	made   Made
 }
 
-// Make makes the change, and takes it back when the node is not well with it. made is what was made of it before, for
-// another address, say; it is continued.
+// Make makes the change, and rolls it back if the health checks fail. made is the result of an earlier attempt, for example for
+// another API server address; Make continues it.
 func (n *Node) Make(ctx context.Context, store *generation.Store, change Change, made Made) (Made, error) {
 	t := attempt{n, store, change, made}
 	t.made.Reports = nil
@@ -122,7 +122,7 @@ func (t *attempt) make(ctx context.Context) error {
 // applied takes over what the engine has done.
 func (t *attempt) applied(report *apply.Report) { t.made.Reports = append(t.made.Reports, report) }
 
-// well performs the health checks that follow a change, and says before how long they may take.
+// well runs the health checks that follow a change. Before that, it calls Waiting with the check's server and timeout.
 func (t *attempt) well(ctx context.Context, health []resource.Resource) (err error) {
 	for _, r := range health {
 		if check, ok := r.Spec.(*resource.Check); ok && check.LeaseRenewed != nil && t.change.Waiting != nil {
@@ -141,8 +141,8 @@ func (t *attempt) well(ctx context.Context, health []resource.Resource) (err err
 // revertTimeout bounds a restoration, for which the time of the change itself does not count.
 const revertTimeout = 3 * time.Minute
 
-// revert restores a good generation after a change that failed. The error is the change's own, and what
-// went wrong on the way back. Whoever has asked the run to end does not wait for the node's health checks.
+// revert restores a good generation after a change that failed. The error holds the change's error, and what failed during the
+// rollback. If the caller has ended the run, revert does not wait for the node's health checks.
 func (t *attempt) revert(ctx context.Context, good generation.Entry, cause error) error {
 	if current, found := t.store.Current(); !found || current.Plan == good.Plan {
 		return cause // it is the machine that is not well

@@ -10,11 +10,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/outcome"
 )
 
-// Supersede returns what a boot is to apply instead of its contract, where that is not the newest
-// word: a contract in the machine's user data stays as it was when the machine was made, while "apply"
-// and "rollback" have changed the machine since. A generation that nobody has confirmed does not outlive
-// the boot, and neither does one that failed, or whose apply has died. A contract that the node was not well
-// with while it ran is not tried again by a boot, which would not go back.
+// Supersede returns what a boot applies instead of its contract, if the machine has something newer: a contract in the machine's
+// user data never changes after the machine is made, while "apply" and "rollback" have changed the machine since. A generation
+// on trial does not outlive the boot unless it is confirmed. Neither does a generation that failed, or whose apply died. If a
+// contract failed its health checks while the node ran, a boot does not try it again, because a boot would not roll it back.
 func Supersede(store *generation.Store, log *slog.Logger, next Step) Step {
 	current, found := store.Current()
 	if !found || current.Origin == generation.Provision {
@@ -42,9 +41,9 @@ func Supersede(store *generation.Store, log *slog.Logger, next Step) Step {
 	return Step{Plan: desired, Entry: entry, Ask: next.Ask}
 }
 
-// standing is the generation that the node stays with, and what applying it again is to say of itself: the current
-// one, or the last good one where that failed, was not finished, or waits to be confirmed. A provisioning has nowhere
-// to go back to.
+// standing returns the generation that the node keeps, and the index entry for applying it again. It is the current generation,
+// or the last good one if the current one failed, is unfinished or waits for confirmation. A provisioning has no earlier
+// generation to go back to.
 func standing(store *generation.Store) (keep, entry generation.Entry, found bool) {
 	current, found := store.Current()
 	if !found || current.Origin == generation.Provision || current.ConfirmBy.IsZero() && !current.Unfinished() {
@@ -54,8 +53,8 @@ func standing(store *generation.Store) (keep, entry generation.Entry, found bool
 	return keep, restoring(keep), found
 }
 
-// Outdated refuses a contract that is older than the one that the node stays with: somebody may be replaying it. The
-// one that was provisioned last is not: it is what a boot finds where everything newer is lost.
+// Outdated refuses a contract that is older than the one that the node keeps: it may be a replay. It accepts the contract that
+// was provisioned last: a boot finds that one if everything newer is lost.
 func Outdated(store *generation.Store, desired Step) error {
 	keep, _, found := standing(store)
 	if !found || keep.Provisioned == desired.Plan.Config {
@@ -154,10 +153,10 @@ func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
 // TriesEach is how often the way back to a good generation is tried before an older one is.
 const TriesEach = 3
 
-// Repair is the step that repairs the machine, at the attempt after so many that have failed. Where the current
-// generation was good, that is what it says. A change that has failed, or whose apply has died, is rolled back to the last
-// good generation, and to an older one where that fails again and again; a provisioning, which has nowhere to go back to,
-// is applied again.
+// Repair returns the step that repairs the machine. attempt counts the attempts that have failed before. If the current
+// generation was good, the step applies it again. If a change failed, or its apply died, the step rolls back to the last good
+// generation, and after repeated failures to an older one. A provisioning has no earlier generation, so the step applies it
+// again.
 func Repair(store *generation.Store, current generation.Entry, attempt int) (Step, error) {
 	if current.Unfinished() && current.Origin != generation.Provision {
 		var ways []Step

@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Drift reports what is not as the current generation has it: what an apply of it would change, and what it would leave,
-// because it is somebody's decision or because it takes more. The plan is the generation's, without what is left.
+// Drift reports how the machine differs from the current generation: what an apply would change, and what it would leave, because
+// it is an administrator's decision or needs a higher class of change. The plan is the generation's, without what is left.
 func (n *Node) Drift(ctx context.Context) ([]apply.Change, resource.Plan, error) {
 	store, err := generation.Open(n.Host, n.Log)
 	if err != nil {

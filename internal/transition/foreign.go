@@ -15,8 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// masked are the units of a plan that somebody has masked since it was applied, with what masks each: that is an administrator's
-// decision, which is not undone in silence. A unit that was masked before Slipway had it is not among them.
+// masked returns the units of a plan that were masked after it was applied, with the mask of each. A mask is an administrator's
+// decision, which Slipway does not undo in silence. A unit that was masked before Slipway managed it is not included.
 func masked(host Host, before resource.Plan) (map[string]string, error) {
 	node := integrity.Of(before)
 	return integrity.Masked(host, &node)
@@ -65,7 +65,7 @@ func (s *Step) WantUnmasked(host Host, store *generation.Store) error {
 	return nil
 }
 
-// unmask says how a unit is unmasked: "systemctl unmask" removes masks in two directories (systemctl(1)).
+// unmask returns how to unmask a unit: "systemctl unmask" removes masks in two directories (systemctl(1)).
 func unmask(unit, mask string) string {
 	if dir := path.Dir(mask); dir != resource.UnitDir && dir != "/run/systemd/system" {
 		return fmt.Sprintf("remove %s, then run \"systemctl daemon-reload\": that allows it to run again", mask)
@@ -73,8 +73,8 @@ func unmask(unit, mask string) string {
 	return fmt.Sprintf("\"systemctl unmask %s\" allows it to run again", unit)
 }
 
-// added are the drop-ins and masks that somebody has made of Slipway's units, to be removed. One of all units of a type, and one below /usr, is
-// more than Slipway's concern, and stays.
+// added returns the removal of drop-ins and masks that others have made for Slipway's units. A drop-in for all units of a type, and
+// one below /usr, concern more than Slipway, and stay.
 func added(store *generation.Store) ([]resource.Resource, error) {
 	found, err := store.Additions()
 	var list []resource.Resource
@@ -116,8 +116,8 @@ func without(plan resource.Plan, masked map[string]string) resource.Plan {
 	return plan
 }
 
-// foreign is the drift that is somebody's decision, or that no apply of the generation puts right: what it takes is
-// said, and it is left.
+// foreign returns drift that is an administrator's decision, or that no apply of the generation repairs. Its note names what
+// repairs it.
 func foreign(host Host, store *generation.Store, masked map[string]string) ([]apply.Change, error) {
 	var changes []apply.Change
 	for _, unit := range slices.Sorted(maps.Keys(masked)) {
@@ -134,7 +134,7 @@ func foreign(host Host, store *generation.Store, masked map[string]string) ([]ap
 	return append(changes, readdressed(host, store)...), err
 }
 
-// undoing says how an addition is undone. "systemctl revert" is not the way: it removes Slipway's own drop-ins of the unit, too.
+// undoing returns how to undo an addition. "systemctl revert" also removes Slipway's own drop-ins of the unit, so it is not the way.
 func undoing(f *integrity.Finding) string {
 	units := strings.Join(f.Units, ", ")
 	switch f.Kind {

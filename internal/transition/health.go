@@ -17,10 +17,9 @@ func (t *attempt) healthy(ctx context.Context, checks []resource.Resource) (aske
 	return err == nil && len(checks) > 0 && len(report.Skipped) == 0, err
 }
 
-// healthyAgain is healthy after a way back, a repair or a boot. An API server that cannot be reached, whose certificate or
-// the node's client certificate is not accepted, or that cannot be asked because the node has not joined yet, says nothing
-// against a plan that was good before: it may be down, the certificate may have expired, and no other plan would be
-// better for it.
+// healthyAgain is healthy after a rollback, a repair or a boot. The plan was good before. So it is no evidence against the plan if
+// the API server is unreachable, if its certificate or the node's client certificate is refused, or if the node has not
+// joined yet: the server may be down, the certificate may have expired, and no other plan would be better.
 func (t *attempt) healthyAgain(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
 	asked, err = t.healthy(ctx, checks)
 	if err == nil || slices.ContainsFunc(outcome.Split(err), func(err error) bool { return !unasked(err, checks) }) {
@@ -35,7 +34,7 @@ var unaskedCauses = []resource.Cause{
 	resource.CauseDNS, resource.CauseCloudDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseCredential, resource.CauseMissing,
 }
 
-// unasked reports whether an error is of an API server that could not be asked for the Node's lease.
+// unasked reports whether an error means that the API server could not be asked for the Node's lease.
 func unasked(err error, checks []resource.Resource) bool {
 	var of *apply.Error
 	var failed *apply.CheckError

@@ -22,7 +22,7 @@ const registrationPatience = 10 * time.Second
 func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registration.Change, *resource.LeaseRenewed, error) {
 	var history []registration.Wanted
 	var current resource.Plan
-	entries := slices.DeleteFunc(store.Entries(), func(e generation.Entry) bool { return e.Registers == "" }) // an image's own are no nodes
+	entries := slices.DeleteFunc(store.Entries(), func(e generation.Entry) bool { return e.Registers == "" }) // generations of an image have no Node
 	if !slices.ContainsFunc(entries, func(e generation.Entry) bool { return e.Registers != entries[0].Registers }) {
 		return nil, nil, nil
 	}
@@ -39,7 +39,7 @@ func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registra
 	defer cancel()
 	node, err := n.Host.ReadNode(ctx, way)
 	if failed, ok := errors.AsType[*apply.CheckError](err); ok && failed.Cause == resource.CauseMissing {
-		return nil, nil, nil // no Node, or no certificate yet: it registers with what is wanted now
+		return nil, nil, nil // no Node, or no certificate yet: the node will register with the current labels and taints
 	}
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +47,7 @@ func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registra
 	return registration.Pending(history, node), way, nil
 }
 
-// leaseOf is how a plan's health check asks for the Node; nil for a node whose kubelet has no certificate of which the files are known.
+// leaseOf returns the plan's health check that reads the Node's lease. It is nil if the path of the kubelet's certificate is not known.
 func leaseOf(plan resource.Plan) *resource.LeaseRenewed {
 	for _, res := range plan.Health {
 		if check, ok := res.Spec.(*resource.Check); ok && check.LeaseRenewed != nil {
@@ -94,7 +94,7 @@ func (n *Node) Register(ctx context.Context, store *generation.Store) (changed [
 	return changed, pending, err
 }
 
-// PendingText says what is pending, and who changes it.
+// PendingText describes a pending change, and names who makes it.
 func PendingText(c registration.Change) string {
 	by := "the agent changes it"
 	if c.Command != "" {
@@ -121,7 +121,7 @@ func change(c registration.Change) apply.Change {
 	return made
 }
 
-// nodeDrift is what is pending, as drift. A server that cannot be asked is no drift.
+// nodeDrift returns the pending changes of the Node as drift. A server that does not answer is no drift.
 func (n *Node) nodeDrift(ctx context.Context, store *generation.Store) []apply.Change {
 	pending, _, err := n.Pending(ctx, store)
 	if err != nil && !errors.Is(err, apply.ErrNotProbed) {

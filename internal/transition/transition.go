@@ -1,10 +1,10 @@
-// Package transition takes a machine from one generation to the next: it compares the two, applies the plan of the next,
-// asks whether the node is well with it, and goes back to the last good one where it is not. It says what a boot, a
-// rollback and a repair are to apply, where that is not the contract; has a timer go back from a change that nobody
-// confirms; and says how a machine differs from its generation.
+// Package transition takes a machine from one generation to the next: it compares the two, applies the plan of the next, checks
+// the node's health, and restores the last good generation if the checks fail. It decides what a boot, a rollback and a repair
+// apply, if that is not the contract. It sets a timer that rolls back a change unless an administrator confirms it. It reports
+// how a machine differs from its generation.
 //
-// It makes no plan, and publishes nothing: what it returns says what came of it. It takes no lock: whoever calls what
-// changes the machine holds it. internal/agent calls it.
+// It makes no plan and publishes nothing: it returns its results. It takes no lock: the caller of a function that changes
+// the machine holds it. internal/agent calls it.
 package transition
 
 import (
@@ -41,7 +41,7 @@ type Host interface {
 // Node is a machine that has generations.
 type Node struct {
 	Host Host
-	// Hold says whether a run goes forward from now on, which does not use the room that is reserved for a way back.
+	// Hold, with forward true, keeps the run from using the disk space that is reserved for a rollback.
 	Hold func(forward bool)
 	Log  *slog.Logger
 	// Now is the clock.
@@ -55,17 +55,17 @@ type Node struct {
 // Step is a step from one generation to the next.
 type Step struct {
 	Plan resource.Plan
-	// Entry is what the index is to say of the generation; its number and outcome come by themselves.
+	// Entry is the generation's index entry, without its number and outcome.
 	Entry generation.Entry
-	// All says that somebody else's decisions are undone, too: masks and drop-ins of units.
+	// All also undoes decisions of administrators: masks and drop-ins of units.
 	All bool
 	// Ask is when the node is asked whether it is well with the plan, by those of the plan's health checks that can be asked.
 	Ask When
-	// Late, if any, waits for what is still asked for, and returns the plan with it: the same resources, some files with another
-	// content. It is called right before the kubelet starts.
+	// Late, if not nil, waits for input that is not there yet, and returns the plan with it: the same resources, some files with
+	// other content. It is called right before the kubelet starts.
 	Late func(ctx context.Context) resource.Plan
 
-	// masked are the current generation's units that somebody has masked, with what masks each, once asked says so.
+	// masked are the current generation's masked units with the mask of each. It is valid if asked is true.
 	masked map[string]string
 	asked  bool
 }
@@ -76,7 +76,7 @@ type When int
 
 // The times; each includes those before it.
 const (
-	// Never is for a plan whose own checks say whether it is well.
+	// Never is for a plan whose own checks report the node's health.
 	Never When = iota
 	// IfNew is where the machine did not have the plan already: the kubelet of a node that was good may take longer to be
 	// seen again after a reboot than the checks wait.
@@ -102,15 +102,15 @@ func (s *Step) asks(settled, changed bool) bool {
 type Made struct {
 	// Reports are what the engine has done, in their order.
 	Reports []*apply.Report
-	// Generation is the number of the one that the machine has now; 0 where that is not to be said.
+	// Generation is the number of the machine's current generation; 0 if that is not reported.
 	Generation int
-	// Restored is the number of the generation that was restored because the change failed; 0 for none.
+	// Restored is the number of the generation that was restored because the change failed; 0 if none was.
 	Restored int
-	// Attempted says that something was changed, or would have been.
+	// Attempted means that the machine was changed, or may have been.
 	Attempted bool
-	// Checked says that all of the plan's health checks were asked whether the node is well with it, and that it is.
+	// Checked means that all of the plan's health checks ran and passed.
 	Checked bool
-	// ConfirmBy is when the change is rolled back unless somebody has confirmed it; zero where it stays.
+	// ConfirmBy is when the change is rolled back unless it is confirmed; zero if the change stays.
 	ConfirmBy time.Time
 }
 
@@ -131,7 +131,7 @@ func (n *Node) Boot(ctx context.Context, store *generation.Store, step Step) (Ma
 	return t.made, err
 }
 
-// Run applies a plan that makes no generation: a script's, of which nobody knows what it does.
+// Run applies a plan that makes no generation: a script's, whose effect is unknown.
 func (n *Node) Run(ctx context.Context, desired resource.Plan) (*apply.Report, error) {
 	engine := n.engine()
 	return engine.Apply(ctx, desired)
@@ -153,7 +153,7 @@ func (n *Node) engine() *apply.Engine {
 	return &apply.Engine{Host: n.Host, Now: n.Now, Log: n.Log, Sequential: n.Sequential}
 }
 
-// guarded calls f, and turns a panic into an error: what has come of it by then is known all the same.
+// guarded calls f, and turns a panic into an error. The results of f until then stay available.
 func (n *Node) guarded(f func() error) error { return apply.Guard(n.Log, "agent", f) }
 
 // advance applies a plan as a generation, and records what came of it. A machine that has it already is
@@ -216,7 +216,7 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 	return report, finish(n, store, err)
 }
 
-// decided records a plan in the place of the one that is being applied, and returns its files that have another content.
+// decided replaces the plan that is being applied in the record, and returns the files whose content differs.
 func decided(store *generation.Store, applied, plan resource.Plan) (files []*resource.File, err error) {
 	planned := plan.ByID()
 	for _, res := range applied.Resources {

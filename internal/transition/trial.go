@@ -13,19 +13,19 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A change on trial is rolled back by a timer of systemd's, because whoever asked for the change may have lost the
-// machine by it. There are two timers, one after the other. The first is there before anything is changed, for a run
-// that dies; it gives the run all the time that it may take. The second begins when the change is made, and gives
-// whoever has to confirm it the time that was asked for. The generation's record says until when it waits, and a
-// timer is void unless it is the one of that time: so no timer of an earlier attempt ends a later one.
+// A timer of systemd's rolls back a change on trial, because the change may have cut off the administrator who asked for it.
+// There are two timers, one after the other. The first exists before the agent changes anything, in case the run dies;
+// it allows the run its maximum time. The second starts when the change is made, and gives the administrator the requested time
+// to confirm it. The generation's record holds the time until which it waits. A timer with another time has no effect, so no
+// timer of an earlier attempt ends a later one.
 
-// revertUnit is the timer that rolls a generation back that nobody has confirmed until then.
+// revertUnit returns the name of the timer that rolls an unconfirmed generation back at that time.
 func revertUnit(number int, until time.Time) string {
 	return fmt.Sprintf("slipway-revert-%d-%d", number, until.Unix())
 }
 
-// GuardTrial has systemd roll the next generation back should this run die before somebody could confirm it. The change
-// that is returned says when. One that is no trial, or nothing new, needs no guard.
+// GuardTrial has systemd roll the next generation back if this run dies before the change can be confirmed. The returned change
+// holds the time. A change without a trial, or without a difference, needs no guard.
 func (n *Node) GuardTrial(ctx context.Context, store *generation.Store, change Change) (Change, error) {
 	settled, err := change.settled(store)
 	if err != nil || change.Try == 0 || settled {
@@ -42,7 +42,7 @@ func (n *Node) GuardTrial(ctx context.Context, store *generation.Store, change C
 	return change, err
 }
 
-// await gives somebody the time that was asked for, from now on, to confirm the current generation.
+// await gives the administrator the requested time, from now on, to confirm the current generation.
 func (t *attempt) await(ctx context.Context) error {
 	current, _ := t.store.Current()
 	until, err := scheduleRevert(ctx, t.Node, current.Number, t.change.Try)
@@ -57,8 +57,8 @@ func (t *attempt) await(ctx context.Context) error {
 	return nil
 }
 
-// stillTried is what a change comes to that was made already, on trial, and that nobody has confirmed, once the machine is
-// as that has it: the trial begins again where that is asked for, and goes on otherwise.
+// stillTried returns the outcome for a change that was made already and is on trial, unconfirmed, once the machine matches it.
+// If the caller asks for a trial, the trial starts again; otherwise it goes on.
 func (t *attempt) stillTried(ctx context.Context, current generation.Entry) error {
 	if t.change.Try > 0 {
 		return t.await(ctx)
@@ -87,8 +87,8 @@ func scheduleRevert(ctx context.Context, n *Node, number int, after time.Duratio
 	return until, nil
 }
 
-// cancelRevert stops the timer of a generation's record. One that cannot be stopped finds that the record does not
-// wait for it any more, and does nothing.
+// cancelRevert stops the timer of a generation's record. A timer that cannot be stopped finds that the record does not wait
+// any more, and does nothing.
 func cancelRevert(ctx context.Context, n *Node, e generation.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -115,7 +115,7 @@ func (n *Node) Confirm(ctx context.Context, store *generation.Store) (generation
 	return current, nil
 }
 
-// EndTrial has nobody wait for the current generation to be confirmed any more, and stops its timer.
+// EndTrial ends the current generation's wait for confirmation, and stops its timer.
 func (n *Node) EndTrial(ctx context.Context, store *generation.Store) error {
 	current, _ := store.Current()
 	if current.ConfirmBy.IsZero() {
