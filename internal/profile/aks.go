@@ -112,7 +112,7 @@ var aks = Profile{
 		// AKS: node preparation. The second is in /var/run, which is a link to /run.
 		Isolated:    []string{"/opt/azure/outbound-check-skipped", "/run/outbound-check-skipped"},
 		DHCPDomains: true, // AKS: UseDomains
-		// The slots of accelerated networking are on PCI buses of their own (AKS images: the network's udev rule).
+		// With accelerated networking, each device is on a separate PCI bus (AKS images: the network's udev rule).
 		Rings: Rings{Slot: "enP*", Default: 1024, Receive: 2048, CPUs: 4},
 		// AKS images: ipv6_nftables. The link-local address is the same on every host of Azure.
 		Probes: Probes{

@@ -13,7 +13,7 @@ type ImageProvider struct {
 	Holders string
 }
 
-// ImagePattern is a pattern of images, and the first minor version of Kubernetes that asks for their credentials; 0 for any.
+// ImagePattern is a pattern of images, and the first minor version of Kubernetes that needs credentials for them; 0 means any version.
 type ImagePattern struct {
 	Pattern string
 	Since   int

@@ -1,9 +1,9 @@
 package profile
 
-// eksctl is a node of one of eksctl's node groups, of a cluster of Amazon's EKS: the file set of eksctl's own design of the
-// bootstrap of nodes (eksctl, docs/current-001-node_bootstrap.md, of 2019) below /etc/eksctl, for Amazon Linux 2, and for
-// Ubuntu, whose kubelet is a snap. docs/compatibility.md lists what is done in another way. How the agent is found and
-// started, and where results are published, is as in the family standard.
+// eksctl is a node in an eksctl node group of an EKS cluster. Its files are those of eksctl's design of the node bootstrap (eksctl,
+// docs/current-001-node_bootstrap.md, of 2019) below /etc/eksctl, for Amazon Linux 2, and for Ubuntu, whose kubelet is a
+// snap. docs/compatibility.md lists the differences. The family standard decides how the agent is found and started, and where
+// results are published.
 var eksctl = Profile{
 	Name:  "eksctl",
 	Cloud: "aws",
@@ -61,7 +61,7 @@ var eksctl = Profile{
 		MaxPods: "/etc/eksctl/max_pods.map",
 		Flags: []Flag{
 			{Name: "register-node", Value: "true"},
-			// The cloud provider of a kubelet of its own is gone since Kubernetes 1.27 (kubernetes/kubernetes#115838).
+			// Kubernetes 1.27 removed the kubelet's built-in cloud provider (kubernetes/kubernetes#115838).
 			{Name: "cloud-provider", Value: "aws", Until: 26},
 			{Name: "cloud-provider", Value: "external", Since: 27},
 			// They were Docker's, and went with it (kubernetes/kubernetes#106907).

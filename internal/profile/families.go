@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// families are all there are. The default is the last: whoever looks for something in all places looks in those of
-// one family alone first.
+// families are all families. The default is the last: code that searches all paths tries those that only one family has first.
 var families = []*Profile{&aks, &eks, &eksctl, &standard}
 
 // All returns the families, the default last.
@@ -42,13 +41,13 @@ func Names() []string {
 	return names
 }
 
-// Named is the family of a name, and nil where there is none.
+// Named returns the family with that name, or nil.
 func Named(name string) *Profile {
 	return find(func(p *Profile) bool { return p.Name == name })
 }
 
-// Of is the family of a node whose contract names it. An unknown name is a problem that validation reports; what else
-// there is to say is said of the default.
+// Of returns the family of a node whose contract names it. Validation reports an unknown name as a problem; other problems are
+// then reported for the default family.
 func Of(name string) *Profile {
 	if p := Named(name); p != nil {
 		return p
@@ -56,7 +55,7 @@ func Of(name string) *Profile {
 	return Default()
 }
 
-// OfDialect is the family that contracts of a dialect are sent to; nil if the dialect is unknown, thus empty.
+// OfDialect returns the family that a dialect's contracts are for; nil if the dialect is unknown, and so empty.
 func OfDialect(dialect string) *Profile {
 	if dialect == "" {
 		return nil
@@ -81,9 +80,9 @@ func OfProgram(name string) *Profile {
 	return Default()
 }
 
-// Publisher is the family in whose places the result of a contract is published: where whoever has sent it waits. It
-// is the one that the contract's dialect is for. Without a contract that can be read (dialect is empty) it is the
-// one that calls the agent by the name program, or has the place in which the contract was to be.
+// Publisher returns the family whose paths hold the result of a contract: the sender of the contract waits for it there. It
+// is the family of the contract's dialect. If the contract cannot be read (dialect is empty), it is the family that calls the
+// agent by the name program, or that expects the contract at that path.
 func Publisher(dialect, program, contract string) *Profile {
 	if p := OfDialect(dialect); p != nil {
 		return p

@@ -1,6 +1,6 @@
-// Package profile is the table of the families of nodes: what differs between a node that has kubeadm's places and
-// one of AKS's, as data. A family is one value in one file: where things are on its nodes, what they are called, what
-// is decided differently, where results are published, and how its agent is found and started.
+// Package profile is the table of node families: it holds, as data, how a node with kubeadm's paths and one with AKS's
+// paths differ. A family is one value in one file: paths, names, decisions, where results are published, and how the agent is
+// found and started.
 //
 // The planner, validation, the agent, user data and the tables of paths read it. It decides nothing about a single
 // node, reads no contract and touches no machine. A new family is a new file, and its name in families.
@@ -15,14 +15,14 @@ import (
 const (
 	// KubeletUnit is the unit that makes a machine a node.
 	KubeletUnit = "kubelet.service"
-	// ContainerdUnit is the one that pods run under.
+	// ContainerdUnit is the unit of the container runtime.
 	ContainerdUnit = "containerd.service"
-	// AgentUnit is the unit of Slipway's own images that provisions. It is ready when it is known that the disk, and
-	// what a kubelet has left on it, is this machine's.
+	// AgentUnit is the unit of Slipway's own images that provisions. It becomes ready when the agent knows that the disk, and
+	// a kubelet's files on it, belong to this machine.
 	AgentUnit = "slipway-provision.service"
 )
 
-// Profile is a family of nodes. It is a table: nobody changes it.
+// Profile is a family of nodes. It is constant data: code must not change it.
 type Profile struct {
 	// Name is what a contract calls the family (components.layout).
 	Name string
@@ -41,8 +41,8 @@ type Profile struct {
 	Publication Publication
 	Contract    Contract
 	Agent       Agent
-	// Empty says why a cell is empty, by its name, for instance "Kubelet.NodeIP". A group of cells may have one
-	// reason: "Publication.Events". Every empty cell has one.
+	// Empty is the reason why a cell is empty, by the cell's name, for example "Kubelet.NodeIP". A group of cells may have one
+	// reason: "Publication.Events". Every empty cell has a reason.
 	Empty map[string]string
 }
 
@@ -97,43 +97,43 @@ func (p *Paths) Directories() []string {
 type Kubelet struct {
 	// Environment are the variables of its environment file, in the order in which they are written.
 	Environment []Variable
-	// Kubeconfig, Config, Runtime, RuntimeKind and CgroupDriver are drop-ins of its unit, each with a part of its
-	// command line: its credential, its configuration file, its container runtime, that this is no Docker (until
-	// Kubernetes 1.26), and its cgroup driver where no configuration file has it.
+	// Kubeconfig, Config, Runtime, RuntimeKind and CgroupDriver are drop-ins of the kubelet's unit, each with a part of its
+	// command line: its credential, its configuration file, its container runtime, the flag that the runtime is not Docker
+	// (until Kubernetes 1.26), and its cgroup driver if no configuration file has it.
 	Kubeconfig, Config, Runtime, RuntimeKind, CgroupDriver Arguments
 	// Watchdog is the drop-in that has systemd restart it when it hangs.
 	Watchdog DropIn
 	// Prepare is the unit that precedes it, once in a boot.
 	Prepare string
-	// ConfigDefaults says that it always has a configuration file, with Slipway's defaults; otherwise only where the
-	// contract asks for one, with what it says, and the rest are flags.
+	// ConfigDefaults means that the kubelet always has a configuration file, with Slipway's defaults. Otherwise it has one
+	// only if the contract sets fields of it, with these alone, and the rest are flags.
 	ConfigDefaults bool
-	// ClusterDefaults says that it takes what a cluster of kubeadm sets for the kubelets of all its nodes, if the contract says
-	// that the cluster is one.
+	// ClusterDefaults means that the node uses the settings that a kubeadm cluster has for the kubelets of all its nodes, if the
+	// contract has a kubeadm cluster.
 	ClusterDefaults bool
-	// Settings are the family's own defaults in its configuration file, over Slipway's, for a minor version of Kubernetes; nil for
-	// none. A setting that they have is not given with a flag, too.
+	// Settings, if not nil, returns the family's own defaults in the configuration file, over Slipway's, for a minor version of
+	// Kubernetes. A setting in them is not also given as a flag.
 	Settings func(minor int) map[string]any
 	// Capacity is the rule for what the machine can hold (kubelet.capacity.rule), if the contract names none. OtherPods is the number
 	// of pods of a machine whose type the rule's table does not have.
 	Capacity  string
 	OtherPods int
-	// KeepsBootstrap says that the credential that it joins with stays on the node, and is not removed when it has joined.
-	// A kubelet whose certificate has expired, because the machine was off for long, joins with it again. So it is
-	// where the family's nodes may boot without an agent that could bring it back.
+	// KeepsBootstrap means that the bootstrap credential stays on the node after the node has joined. A kubelet whose
+	// certificate has expired, because the machine was off for long, joins with it again. Families set this if their nodes may
+	// boot without an agent that could fetch the credential again.
 	KeepsBootstrap bool
-	// NodeIP says that it is given the node's address where its version needs it.
+	// NodeIP means that the kubelet gets the node's address in a flag if its version needs it.
 	NodeIP bool
-	// ServiceFamily says that the node's address is of the same IP family as the cluster's service range.
+	// ServiceFamily means that the node's address is of the same IP family as the cluster's service range.
 	ServiceFamily bool
-	// SelfSigned are the certificate and key that the family's own scripts make before it starts, and nobody makes
-	// here. A kubelet that is named none makes its own, so they are not named.
+	// SelfSigned are the certificate and key that the family's own scripts make before the kubelet starts. Slipway makes
+	// none: a kubelet without these flags makes its certificate itself, so Slipway gives no such flags.
 	SelfSigned Pair
 	// ServingLabels are given to a node whose kubelet asks the cluster for its serving certificate.
 	ServingLabels map[string]string
 	// ImageProvider gets it the credentials for images of the family's cloud, where the contract names no other provider.
 	ImageProvider ImageProvider
-	// Entries are the names within its kubeconfig, which nobody sees but who reads the file.
+	// Entries are the names within the kubelet's kubeconfig. Only a reader of the file sees them.
 	Entries Entries
 }
 
@@ -175,7 +175,7 @@ const (
 	RegistryDomain
 )
 
-// Variable is the name of the variable that holds something; empty for none.
+// Variable returns the name of the variable that holds the content. Empty means that no variable does.
 func (k *Kubelet) Variable(holds Content) string {
 	if i := slices.IndexFunc(k.Environment, func(v Variable) bool { return v.Holds == holds }); i >= 0 {
 		return k.Environment[i].Name
@@ -185,10 +185,10 @@ func (k *Kubelet) Variable(holds Content) string {
 
 // DropIn is a drop-in of a unit.
 type DropIn struct {
-	// File is its name in the unit's directory, and Mode who may read it.
+	// File is its name in the unit's directory, and Mode is its permissions.
 	File string
 	Mode uint32
-	// Source is where it is from, in the family's own terms, for whoever reads the plan.
+	// Source is the origin in the family's own terms, for the reader of a plan.
 	Source string
 }
 
@@ -201,7 +201,7 @@ type Arguments struct {
 // Pair is a certificate and its key.
 type Pair struct{ Certificate, Key string }
 
-// Entries are the names within a kubeconfig. BootstrapContext is in the one that the kubelet joins with.
+// Entries are the names within a kubeconfig. BootstrapContext is in the kubeconfig that the kubelet joins with.
 type Entries struct{ Cluster, Context, BootstrapContext string }
 
 // NodeEnvironment is the file with what only the machine knows of itself, for systemd to read. It is gone after a boot, so
@@ -234,7 +234,7 @@ type Command struct {
 // Flag is a flag of the kubelet's, without its dashes.
 type Flag struct {
 	Name, Value string
-	// Since and Until are the first and last minor version of Kubernetes that it is given to; 0 for any.
+	// Since and Until are the first and last minor version of Kubernetes that get it; 0 means no limit.
 	Since, Until int
 }
 
@@ -278,7 +278,7 @@ type LocalDNS struct {
 	Source string
 }
 
-// GPU is what says that services for graphics processors run on a node.
+// GPU holds the labels, files and tags of nodes that run services for graphics processors.
 type GPU struct {
 	// Labels are the node's, Marker is an empty file.
 	Labels map[string]string
@@ -286,9 +286,10 @@ type GPU struct {
 	// Present are the labels of a node that has a device of NVIDIA's, from the minor version PresentSince of Kubernetes on.
 	Present      map[string]string
 	PresentSince int
-	// Tagged says that tags of the machine ask for these services, and against a driver, and that what nobody asks for is stopped.
+	// Tagged means that tags of the machine can request these services and refuse a driver, and that services without a
+	// request are stopped.
 	Tagged bool
-	// Prebaked says that the family's images may hold a driver for another node's devices.
+	// Prebaked means that the family's images may hold a driver for another node's devices.
 	Prebaked bool
 }
 
@@ -302,23 +303,24 @@ type Runtime struct {
 	CDI bool
 	// Registry has the images that every node of the family needs. The registry of a cluster without a way out stands for it.
 	Registry string
-	// Moved is a registry that one of the family's clouds has at another place than its name says.
+	// Moved is a registry that has another server name in one of the family's clouds.
 	Moved MovedRegistry
-	// NVIDIA is what takes the place of the first of Names on a node with NVIDIA's devices. NVIDIAInstalled says that it does so
-	// wherever the image has NVIDIA's runtime.
+	// NVIDIA replaces the first of Names on a node with NVIDIA's devices. With NVIDIAInstalled, it does so on every node whose
+	// image has NVIDIA's runtime.
 	NVIDIA          string
 	NVIDIAInstalled bool
 	// SandboxImage is the image of pods' sandboxes that the family's images hold, in containerd's own store. No registry has it.
 	SandboxImage string
 	// RegistryDirs are directories with settings of registries, after containerd's usual one.
 	RegistryDirs []string
-	// DiscardLayers says that containerd does not keep the layers of an image that it has unpacked.
+	// DiscardLayers means that containerd does not keep the layers of an image after it has unpacked them.
 	DiscardLayers bool
 	// OpenFiles limits the open files of containers.
 	OpenFiles Limit
-	// Mirror says that images of containers that start before their image has arrived are read through a mirror on the machine.
+	// Mirror means that containers may start before their image has arrived, and read it through a mirror on the machine.
 	Mirror bool
-	// Slice is the one that the kubelet and containerd are in, unless the contract reserves another one for them; empty for that of the system's services.
+	// Slice is the slice of the kubelet and containerd, unless the contract reserves another one for them. Empty means the slice of
+	// the system's services.
 	Slice string
 	// Reserved are the control groups of what is reserved on a node for other programs than pods.
 	Reserved Reserved
@@ -329,7 +331,7 @@ type Runtime struct {
 // Limit is a soft and a hard limit of a process (setrlimit(2)).
 type Limit struct{ Soft, Hard int }
 
-// MovedRegistry is a registry that is not where its name says.
+// MovedRegistry is a registry whose server differs from the registry's name.
 type MovedRegistry struct {
 	// Environment is the cloud, Registry the name that images have, and Server where they are.
 	Environment, Registry, Server string
@@ -344,8 +346,8 @@ type Reserved struct {
 	DropIn
 }
 
-// ResolvedList says where the kubelet gives pods with the host's DNS the list of systemd-resolved, if that service runs and the
-// contract names no other file.
+// ResolvedList decides when the kubelet gives the list of systemd-resolved to pods with the host's DNS, if that service runs and
+// the contract names no other file.
 type ResolvedList int
 
 const (
@@ -362,28 +364,28 @@ type Host struct {
 	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list where it names a stub on the host's loopback, which pods
 	// cannot reach.
 	ResolverLink bool
-	// ResolvedList says where pods get that list.
+	// ResolvedList decides when pods get that list.
 	ResolvedList ResolvedList
-	// CNIPackages says that the images hold packages of network plug-ins, from which a node takes those that its network
-	// needs; otherwise the plug-ins are the image's business, or that of the network's own pods.
+	// CNIPackages means that the images hold packages of network plug-ins, and a node installs those that its network needs.
+	// Otherwise the image or the network's own pods bring the plug-ins.
 	CNIPackages bool
 	// DeniedModules are modules of the kernel that a node does not need, and is not to load where its kernel is vulnerable
 	// through them.
 	DeniedModules []string
-	// UpdatesAtJoin says that a machine updates itself when it joins a cluster, and not while an image is made of it.
+	// UpdatesAtJoin means that a machine updates itself when it joins a cluster, not while an image is baked.
 	UpdatesAtJoin bool
-	// CloudAuthorities says that a node trusts the certificate authorities that its cloud names.
+	// CloudAuthorities means that a node trusts the certificate authorities that its cloud names.
 	CloudAuthorities bool
 	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.
 	Units []ImageUnit
 	// Bootstrappers are services of the family's images that make a node of the machine, which Slipway does in their place.
 	Bootstrappers []string
-	// Isolated are empty files that tell others on a node of a cluster without a way out that nobody has looked for one.
+	// Isolated are empty files that state that no check for internet access ran, on a node of a cluster that has none.
 	Isolated []string
-	// ForeignInterfaces says that the host's network services leave alone what a network plug-in adds.
+	// ForeignInterfaces means that the host's network services ignore interfaces that a network plug-in adds.
 	ForeignInterfaces bool
-	// DHCPDomains says that short names are looked for in the domain that DHCP names, also where the distribution's
-	// systemd-networkd does not by itself.
+	// DHCPDomains means that short names are resolved in the domain that DHCP names, also if the distribution's
+	// systemd-networkd does not do that by default.
 	DHCPDomains bool
 	// Rings are the receive rings of network interfaces that are made larger.
 	Rings Rings
@@ -407,13 +409,13 @@ type Components struct {
 // ImageUnit is a timer or a service of the family's images.
 type ImageUnit struct {
 	Unit string
-	// Plugin is the network plug-in of the nodes that run it; empty for all nodes.
+	// Plugin is the network plug-in of the nodes that run it. Empty means all nodes.
 	Plugin string
-	// ExitCode is the code of a provisioning that cannot start it; 0 for one that is not waited for.
+	// ExitCode is the provisioning's exit code if the unit does not start; 0 if the provisioning does not wait for the unit.
 	ExitCode int
 }
 
-// Rings says which network interfaces get larger receive rings.
+// Rings selects the network interfaces that get larger receive rings.
 type Rings struct {
 	// Slot is a pattern of udev for the name of an interface by its slot.
 	Slot string
@@ -422,7 +424,7 @@ type Rings struct {
 	Default, Receive, CPUs int
 }
 
-// Probes says from where health probes over IPv6 come that the kernel would not forward, and as what they are forwarded.
+// Probes is the source address of health probes over IPv6 that the kernel would not forward, and the address that replaces it.
 type Probes struct {
 	// Unit is the unit of an image that sees to it; Table is a name for the packet filter's table where Slipway does.
 	Unit, Table string
@@ -430,7 +432,7 @@ type Probes struct {
 	Interface, From, As string
 }
 
-// Sources are where something is from, in the family's own terms, for whoever reads the plan.
+// Sources are the origins of planned files in the family's own terms, for the reader of a plan.
 type Sources struct {
 	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units, GPU string
 }
@@ -446,8 +448,8 @@ type Publication struct {
 	Log string
 	// Events is where events go that others collect.
 	Events Events
-	// ExitCode turns a code of Slipway's into the one that the family's consumers know. Nil leaves it as it is; call
-	// Code.
+	// ExitCode maps one of Slipway's exit codes to the code that the family's consumers know. If nil, the code stays. Call
+	// Code instead.
 	ExitCode func(code int) int
 }
 

@@ -65,7 +65,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A place is one that can be written into a unit, and each of a node's is another.
+// Every path can be written into a unit, and all of a node's paths differ.
 func TestPlaces(t *testing.T) {
 	for _, p := range profile.All() {
 		places := make(map[string]string)
@@ -110,7 +110,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A family is what a contract may name, and every dialect has one that it is for.
+// A contract may name every family, and every dialect has a family.
 func TestFamilies(t *testing.T) {
 	if names := profile.Names(); names[0] != nodeconfig.DefaultLayout || profile.Default().Name != names[0] {
 		t.Errorf("the default is %s, and the families are %q", profile.Default().Name, names)
@@ -160,7 +160,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// A result is published where whoever has sent the contract waits for it.
+// A result is published where the sender of the contract waits for it.
 func TestPublisher(t *testing.T) {
 	const aks, standard = nodeconfig.LayoutAKS, nodeconfig.LayoutStandard
 	for _, c := range []struct{ dialect, program, contract, want string }{

@@ -13,7 +13,7 @@ func IsAgentUnit(unit string) bool {
 	return strings.HasPrefix(unit, ownUnits) || slices.ContainsFunc(All(), func(p *Profile) bool { return unit == p.Agent.Unit })
 }
 
-// IsOwnUnit reports whether a unit is one that Slipway plans or runs by, of any family.
+// IsOwnUnit reports whether Slipway, of any family, plans a unit or runs as that unit.
 func IsOwnUnit(unit string) bool {
 	return unit == KubeletUnit || unit == ContainerdUnit || IsAgentUnit(unit) ||
 		slices.ContainsFunc(All(), func(p *Profile) bool { return unit == p.Kubelet.Prepare })
