@@ -27,9 +27,9 @@ func (in *Input) TrustsCloud() bool {
 	return in.Joins() && in.Family.Host.CloudAuthorities && in.Facts.Platform == facts.Azure
 }
 
-// withAuthority returns the config with the cluster's CA from the facts, if the agent fetches it. If the facts do not have it, or
-// have one that the contract does not accept, the CA is a line of text that says what is awaited: no program takes it for
-// a certificate, and a caller that makes a node of the plan asks [Needs] first.
+// withAuthority returns the config with the cluster's CA from the facts, if the agent fetches it. If the facts have no CA, or
+// one that the contract does not accept, the CA becomes a line of text that describes what is awaited: no program accepts that as
+// a certificate, and a caller that makes a node of the plan calls [Needs] first.
 func withAuthority(c *nodeconfig.NodeConfig, f facts.Facts) (_ *nodeconfig.NodeConfig, awaited bool) {
 	if !c.Cluster.FetchesAuthority() {
 		return c, false

@@ -63,7 +63,7 @@ var awsRegistries = []struct{ region, account string }{
 	{"us-west-2", "602401143452"},
 }
 
-// Region is the cluster's, in AWS; empty if neither the contract nor the cloud names it.
+// Region is the cluster's AWS region. Empty means that neither the contract nor the cloud names it.
 func (in *Input) Region() string {
 	if a := in.Config.Cloud.AWS; a != nil && a.Region != "" {
 		return a.Region
@@ -79,8 +79,8 @@ func (in *Input) UsesFIPS() bool {
 	return in.Config.Cloud.AWS != nil && in.Config.Cloud.AWS.FIPSEndpoints
 }
 
-// Registry is the region's registry of system images; own says that the sandbox image is from there: the family has its own,
-// and the contract names none.
+// Registry is the region's registry of system images. own reports whether the sandbox image comes from there: the family has a
+// sandbox image, and the contract names no other.
 func (in *Input) Registry() (registry awsRegistry, own bool) {
 	region := in.Region()
 	registry.Service, registry.Domain = "dkr.ecr", awsname.PartitionOf(region).Domain
@@ -101,8 +101,8 @@ func (in *Input) asksForSandbox() bool {
 	return in.Family.Command.SandboxImage != "" && in.Config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage
 }
 
-// SandboxArchive is where the machine's image has the archive of the sandbox image that it holds: where it is found, or where all images of
-// the family have it, if nothing is known of this one. Empty: it holds none, or the contract names another.
+// SandboxArchive is the path of the archive with the sandbox image on the machine's image. If nothing is known of this image, it is
+// the path on all images of the family. Empty means that the image has no archive, or that the contract names another sandbox image.
 func (in *Input) SandboxArchive() string {
 	known := in.Facts.Components
 	switch i := slices.IndexFunc(known, func(c components.Component) bool { return c.Name == "pause" && IsPlainPath(c.Path) }); {

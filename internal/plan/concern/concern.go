@@ -1,27 +1,28 @@
-// Package concern has what every concern of a node works with: the input, with what is decided for all of them, and the output, with the
-// groups by which resources are in order. It has no concern itself, and writes no file. internal/plan and the packages of subjects call it.
+// Package concern defines a concern of a node, and what all concerns share: the input, with the decisions made for all of them, and the
+// output, with the groups that order resources. It holds no concern, and writes no file. internal/plan and the packages of subjects
+// call it.
 package concern
 
 import "github.com/slipway-dev/slipway/internal/resource"
 
-// Concern is one part of a node: what is written, where, when and why. It knows no other concern, so their order
-// does not matter.
+// Concern plans one part of a node: its files, units and checks. A concern must not depend on another concern: they run in any
+// order.
 type Concern struct {
 	Name string
-	// Subject is what it is about: the name of its package.
+	// Subject is the package's subject. Of sets it.
 	Subject resource.Subject
-	// Joins says that only a node that joins a cluster has it.
+	// Joins excludes the concern from images: only a node that joins a cluster gets it.
 	Joins bool
-	// Reads are the contract's settings that it applies; a path stands for all that is below it, and "*" for each key
-	// of a map. A setting that no concern reads is not applied, and is warned of where it is set.
+	// Reads are the paths of the contract's settings that the concern applies. A path includes everything below it; "*" stands for each
+	// key of a map. A setting that no concern reads is not applied: the planner warns where the contract sets it.
 	Reads []string
-	// Declines are settings that it does not apply and reports itself: a value may ask for what the node has anyway, or
-	// for what no node can be without.
+	// Declines are the paths of settings that the concern does not apply and reports itself. It reports none if the value is what the
+	// node has anyway, or cannot do without.
 	Declines []string
 	Plan     func(in *Input, out *Output)
 }
 
-// Of gives concerns their subject, and returns them.
+// Of sets the concerns' subject, and returns them.
 func Of(subject resource.Subject, concerns ...*Concern) []*Concern {
 	for _, c := range concerns {
 		c.Subject = subject

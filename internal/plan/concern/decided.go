@@ -14,14 +14,14 @@ type CRISchema struct {
 	Runtime string // plug-in that has the settings of runtimes
 	// Sandbox leads to the pause image, from images.
 	Sandbox []string
-	// Snapshotters leads to the table that has the snapshotter of all containers. Platforms is the table of images' snapshotters by
-	// runtime; empty where the runtime's own setting says both.
+	// Snapshotters is the path of the table with the snapshotter of all containers. Platforms is the table of images' snapshotters by
+	// runtime; if empty, the runtime's own setting decides both.
 	Snapshotters []string
 	Platforms    string
-	// systemdCgroup says that the driver is systemd's even where the contract names none.
+	// systemdCgroup means that the default cgroup driver is systemd's.
 	systemdCgroup bool
-	// CDI says that the Container Device Interface is off by default (containerd: docs/cri/config.md, enable_cdi).
-	// Version 1.6 has no such setting, and passes over one that it does not know.
+	// CDI means that the Container Device Interface is off by default (containerd: docs/cri/config.md, enable_cdi).
+	// Version 1.6 has no such setting, and ignores settings that it does not know.
 	CDI bool
 }
 
@@ -30,9 +30,9 @@ type machineCapacity struct {
 	// Types are those that the machine can be of, sorted, each with its number of pods.
 	Types []string
 	Pods  map[string]int
-	// Node is what the machine's own type holds; nil where it is not known which that is.
+	// Node is the capacity of the machine's own type; nil if the type is not known.
 	Node *capacity.Node
-	// Sized says that the number of its processors is known, and so what is kept back for the system.
+	// Sized means that the number of processors is known, and so is the reservation for the system.
 	Sized bool
 	// Problems are types that are not known, by their index in the contract, or -1 for the machine's own.
 	Problems map[int]error

@@ -14,7 +14,7 @@ const (
 	NVIDIA = "nvidia"
 )
 
-// GPU is what the contract says of graphics processors; nothing where it says nothing.
+// GPU returns the contract's settings for graphics processors; the zero value if there are none.
 func (in *Input) GPU() *nodeconfig.GPU { return cmp.Or(in.Config.System.GPU, &nodeconfig.GPU{}) }
 
 // UsesNVIDIA reports whether the node uses NVIDIA's devices.
@@ -31,7 +31,7 @@ func (in *Input) RunsNVIDIA() bool {
 // nvidiaRuntime is NVIDIA's wrapper of runc (NVIDIA Container Toolkit).
 const nvidiaRuntime = "nvidia-container-runtime"
 
-// PresentLabels are the labels of a node that has a device of NVIDIA's; nil for none.
+// PresentLabels are the labels of a node that has an NVIDIA device; nil for other nodes.
 func (in *Input) PresentLabels() map[string]string {
 	if gpu := &in.Family.GPU; in.Facts.NVIDIADevice && in.Minor >= gpu.PresentSince {
 		return gpu.Present
@@ -50,12 +50,12 @@ func (in *Input) ManagesGPU() bool {
 
 func (in *Input) SharesGPU() bool { return in.UsesNVIDIA() && in.GPU().DynamicResourceAllocation }
 
-// Size is the machine's, in small letters: what its cloud says, or else the contract.
+// Size is the machine's size in lower case: the cloud's answer, or else the contract's.
 func (in *Input) Size() string {
 	return strings.ToLower(cmp.Or(in.Instance().Type, in.Config.Cloud.InstanceType))
 }
 
 func (in *Input) ObservesGPU() bool { return in.ManagesGPU() || in.SharesGPU() }
 
-// Transcodes reports whether the machine has AMD's accelerator for video: its size says so, and no contract has to ask for it.
+// Transcodes reports whether the machine has AMD's video accelerator. Its size decides that; the contract does not have to ask for it.
 func (in *Input) Transcodes() bool { return gpusize.HasTranscoder(in.Size()) }

@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A component is downloaded only where the contract names a place for it, or where the image has a package of it that nobody has
-// unpacked. What the image has in the wanted version is used before anything is downloaded, unless the contract says otherwise.
+// A component is downloaded only if the contract names a URL for it, or if the image has a package of it that is not unpacked yet.
+// A component of the wanted version on the image is used instead of a download, unless the contract decides otherwise.
 
 // mirrors are hosts that have another one's files, in the order in which both are asked. The first is gone sooner or later: AKS's
 // scripts ask the second for its health, and use it in the first one's place (AKS: getPackageDownloadBaseURL).
@@ -41,7 +41,7 @@ func (o *Output) Download(code int, reason string, d *resource.Download) *resour
 	return d
 }
 
-// Reach says of what comes from servers how they are reached. That is the same for all, so it is no concern's own.
+// Reach records on each download and image how servers are reached. That is the same for all, so no single concern does it.
 func (o *Output) Reach(in *Input) {
 	for _, r := range o.Resources {
 		switch spec := r.Spec.(type) {
@@ -61,7 +61,7 @@ func (in *Input) isolatedPlace(place string) bool {
 	return registry != "" && strings.HasPrefix(place, registry+"/")
 }
 
-// reachOf is how servers are reached, and the registry of an isolated cluster is shown who the machine is.
+// reachOf returns how servers are reached, and the identity for the registry of an isolated cluster.
 func reachOf(in *Input, isolated bool) (r resource.Reach) {
 	if proxy := in.Config.Proxy; in.Proxied() {
 		r.HTTP, r.HTTPS, r.Direct = resource.Hidden{Secret: proxy.HTTP}, resource.Hidden{Secret: proxy.HTTPS}, NoProxy(in)
@@ -94,7 +94,8 @@ func (o *Output) Program(d *resource.Download, file, at, reason string, restarts
 	})
 }
 
-// registryIdentity is whom the registry of an isolated cluster is asked as; nil for nobody (AKS: oras_login_with_managed_identity).
+// registryIdentity is the identity for the registry of an isolated cluster; nil for an anonymous request
+// (AKS: oras_login_with_managed_identity).
 func registryIdentity(in *Input) *resource.RegistryIdentity {
 	azure, registry := in.Config.Cloud.Azure, in.Config.Components.Registry
 	if azure == nil || azure.Identity.UserAssignedID == "" || azure.TenantID == "" || registry == "" {
@@ -104,7 +105,7 @@ func registryIdentity(in *Input) *resource.RegistryIdentity {
 	return &resource.RegistryIdentity{Registry: host, ClientID: azure.Identity.UserAssignedID, TenantID: azure.TenantID, ResourceManager: ResourceManager(azure)}
 }
 
-// RegistryCodes are those of a registry of Azure's that does not give what is wanted, by cause.
+// RegistryCodes are the exit codes for a failed download from an Azure registry, by cause.
 var RegistryCodes = map[resource.Cause]int{
 	resource.CauseIdentity:    exitcode.RegistryIdentityMissing,
 	resource.CauseUnreachable: exitcode.RegistryUnreachable,
@@ -117,7 +118,7 @@ var resourceManagers = map[string]string{
 	"AzureChinaCloud":        "https://management.chinacloudapi.cn/",
 }
 
-// ResourceManager is where the resource manager of a contract's cloud is. A custom cloud's document says it.
+// ResourceManager is the URL of the resource manager in the contract's cloud. For a custom cloud, its document has the URL.
 func ResourceManager(a *nodeconfig.Azure) string {
 	if a.Custom != nil {
 		var environment struct {

@@ -17,9 +17,9 @@ import (
 type machineFact struct {
 	// Variable is its name in the environment file, What is its name for people.
 	Variable, What string
-	// label is what a contract calls it as the value of a label; empty where it cannot be one.
+	// label is the contract's name for the fact in a label's value. Empty means that it cannot be a label's value.
 	label string
-	// of is its value; empty where it is not known.
+	// of returns the fact's value; empty if it is not known.
 	of func(in *Input) string
 }
 
@@ -43,7 +43,7 @@ var ownFacts = []machineFact{
 	{NameVariable, "private DNS name", "", cloudName},
 }
 
-// cloudName is EC2's name of the machine, by what the cloud or the host itself says; empty if neither does.
+// cloudName is EC2's name of the machine, from the cloud's or the host's data; empty if both lack it.
 func cloudName(in *Input) string {
 	return awsname.Machine(cmp.Or(in.Instance().Hostname, in.Facts.Hostname), cmp.Or(in.Instance().Region, in.Region()))
 }
@@ -53,7 +53,7 @@ func FactOf(variable string) *machineFact {
 	return &ownFacts[slices.IndexFunc(ownFacts, func(f machineFact) bool { return f.Variable == variable })]
 }
 
-// Labelled is the fact that a contract calls by a name as the value of a label; nil for none.
+// Labelled returns the fact with that name in a label's value, or nil.
 func Labelled(name string) *machineFact {
 	i := slices.IndexFunc(ownFacts, func(f machineFact) bool { return f.label == name && name != "" })
 	if i < 0 {
@@ -62,8 +62,8 @@ func Labelled(name string) *machineFact {
 	return &ownFacts[i]
 }
 
-// Known is the value of a fact; empty where it is not known. Facts that do not name the machine's instance are of its image:
-// where the machine itself can be asked, it is.
+// Known returns the value of a fact; empty if it is not known. Facts without an instance ID describe the machine's image. If the
+// machine can ask its cloud itself, they are not used.
 func (in *Input) Known(variable string) string {
 	if in.AsksCloud && in.Instance().ID == "" {
 		return ""
@@ -112,7 +112,7 @@ func (in *Input) Referred() []string {
 func UnknownFact(in *Input, out *Output, path, what string) {
 	switch {
 	case what == FactOf(AddressVariable).What && in.Family.Command.Local == "":
-		return // a kubelet finds an address if it gets none, and the agent has said so
+		return // a kubelet without an address chooses one, and the agent has reported that
 	case in.AwaitsFacts():
 		return
 	case in.HasNoFacts():
@@ -131,7 +131,7 @@ func (in *Input) GivesProviderID() bool {
 		kubeletsetting.Value(in.Config.Kubelet, flag, field, "") == ""
 }
 
-// ProviderID is the machine's name in the cloud; empty where it is not known.
+// ProviderID is the machine's ID in the cloud; empty if it is not known.
 func (in *Input) ProviderID() string {
 	zone, id := in.Known(ZoneVariable), in.Known(IDVariable)
 	if zone == "" || id == "" {
@@ -140,7 +140,7 @@ func (in *Input) ProviderID() string {
 	return "aws:///" + zone + "/" + id
 }
 
-// commandFlag is the value of one of the family's own flags on this node; empty where its version does not have it.
+// commandFlag returns the value of one of the family's own flags on this node; empty if its version has no such flag.
 func (in *Input) commandFlag(name string) string {
 	for _, f := range in.Family.Command.Flags {
 		if f.Name == name && f.GivenTo(in.Minor) {
@@ -166,7 +166,7 @@ func (in *Input) NeedsAddress() bool {
 	return in.Family.Kubelet.NodeIP && (in.Reached(nodeIPNeeded) || in.Family.Command.Local != "" || in.commandFlag("cloud-provider") == "external")
 }
 
-// NodeIPv4 is the machine's IPv4 address: of the interface with the default route, or else what the contract says.
+// NodeIPv4 is the machine's IPv4 address on the interface with the default route, or else the contract's.
 func NodeIPv4(in *Input) string {
 	own := in.Facts.NodeIPs
 	if in.Agentless && in.Known(AddressVariable) == "" {

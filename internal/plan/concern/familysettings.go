@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// familySettings are the family's own defaults in the kubelet's configuration file; nil for none.
+// familySettings returns the family's own defaults in the kubelet's configuration file, or nil.
 func (in *Input) familySettings() map[string]any {
 	if in.Family.Kubelet.Settings == nil {
 		return nil
@@ -21,11 +21,11 @@ func (in *Input) familySettings() map[string]any {
 	return settings
 }
 
-// shutdownFields say how long a kubelet delays a shutdown. It does not start with the last one and another one (Kubernetes:
-// pkg/kubelet/apis/config/validation/validation.go), so a contract's take the place of all of the family's.
+// shutdownFields set how long a kubelet delays a shutdown. It does not start with the last one and another one (Kubernetes:
+// pkg/kubelet/apis/config/validation/validation.go). So if a contract sets any of them, it replaces all of the family's.
 var shutdownFields = []string{"shutdownGracePeriod", "shutdownGracePeriodCriticalPods", "shutdownGracePeriodByPodPriority"}
 
-// FamilySets is the family's own default of a field of that file, with dots between names; nil for none.
+// FamilySets returns the family's own default of a field of that file, with dots between names, or nil.
 func (in *Input) FamilySets(field string) any {
 	return kubeletsetting.Field(nodeconfig.Kubelet{Config: in.FamilySettings}, field)
 }

@@ -17,7 +17,7 @@ type claim struct {
 	resource.Resource
 	id      resource.ID
 	concern string
-	// asked is the setting that named its place; empty where the planner did.
+	// asked is the contract's setting that named the path or unit. Empty means that the planner did.
 	asked string
 	// atBoot is what makes it so again at each boot, if anything does.
 	atBoot resource.ID
@@ -74,8 +74,8 @@ func (o *Output) Guard(environment string, joins bool) {
 	o.require(ids)
 }
 
-// refuse reports two that cannot both be, at the setting that asked for one of them. Where none did, it is a defect of
-// the planner's, and no node is made by it.
+// refuse reports two claims that exclude each other, at the setting that named one of them. If no setting did, the planner has a
+// defect, and the plan is refused.
 func (o *Output) refuse(c, other *claim) {
 	o.Fatal(nodeconfig.Invalid, cmp.Or(c.asked, other.asked, "$"), "%s and %s cannot both be planned (%s, %s)",
 		c.id, other.id, c.concern, other.concern)

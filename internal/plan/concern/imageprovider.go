@@ -11,9 +11,9 @@ import (
 // providerFlags are those by which a contract can name an image credential provider, too.
 var providerFlags = []string{"image-credential-provider-bin-dir", "image-credential-provider-config"}
 
-// FamilyProvider is where the image credential provider of the family's cloud is: where the contract brings it, where the image has
-// it, or where it would be if nothing is known of the image. It is empty if the image has none. needed reports whether the node has
-// that provider: its kubelet does not know the cloud's registries itself, and its contract names no other provider.
+// FamilyProvider is the path of the family's image credential provider: where the contract brings it, where the image has
+// it, or, if nothing is known of the image, where it would be. It is empty if the image has none. needed reports whether the node
+// needs that provider: its kubelet does not know the cloud's registries itself, and its contract names no other provider.
 func (in *Input) FamilyProvider() (program string, needed bool) {
 	provider, k := &in.Family.Kubelet.ImageProvider, &in.Config.Kubelet
 	if provider.Name == "" || in.Minor < provider.Since || k.ImageCredentialProvider != nil ||

@@ -18,7 +18,8 @@ func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
 	return c.Join.Method
 }
 
-// clientOf is where that client is: where it is brought to, or else where the image has it; empty for none.
+// clientOf returns the path of that client: its destination if the contract brings it, or else its path in the image. Empty means
+// that there is none.
 func clientOf(c *nodeconfig.NodeConfig, known facts.Facts, program string) string {
 	if program != "" && BringsClient(c) {
 		return program
@@ -36,8 +37,8 @@ func (in *Input) FallsBack() bool {
 	return in.Method == nodeconfig.JoinAttested && !in.Config.Join.BootstrapToken.IsZero()
 }
 
-// The client certificate, with its key, that a kubelet asks the cluster for when it joins, and before the
-// one that it has expires (Kubernetes: TLS bootstrapping; kubelet: --cert-dir).
+// The client certificate with its key that a kubelet requests from the cluster when it joins, and again before the current one
+// expires (Kubernetes: TLS bootstrapping; kubelet: --cert-dir).
 const (
 	KubeletCertDir     = "/var/lib/kubelet/pki"
 	kubeletCertificate = tlsbootstrap.Current

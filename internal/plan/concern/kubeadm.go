@@ -33,8 +33,8 @@ func knownDefaults(in *Input) (known *facts.KubeletDefaults, lacking bool) {
 	return known, DefaultsQuestion(in.Config) != nil && (known == nil || len(known.Config) == 0)
 }
 
-// DefaultsQuestion is whom the agent asks what the cluster sets for all kubelets; nil if the node has no credential that it could
-// ask with before it has joined.
+// DefaultsQuestion is the API server, with a credential, from which the agent reads the cluster's settings for all kubelets. It is nil
+// if the node has no credential for that before it joins.
 func DefaultsQuestion(c *nodeconfig.NodeConfig) *resource.AsNode {
 	way := AsNode(c)
 	if way.Bootstrap == "" && len(way.Credentials) == 0 {
@@ -52,8 +52,8 @@ func AsNode(c *nodeconfig.NodeConfig) *resource.AsNode {
 	return way
 }
 
-// KubeletCredentials are where the kubelet's client certificate is. Like the kubelet, they prefer the one
-// that it was given by the cluster to the one that it was installed with.
+// KubeletCredentials are the paths of the kubelet's client certificate. Like the kubelet, a caller prefers the certificate from the
+// cluster to the installed one.
 func KubeletCredentials(c *nodeconfig.NodeConfig) []resource.KeyPair {
 	own := resource.KeyPair{Certificate: ownCertificate(c.Kubelet)}
 	switch c.Join.Method {

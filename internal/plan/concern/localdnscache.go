@@ -2,7 +2,7 @@ package concern
 
 import "github.com/slipway-dev/slipway/internal/plan/setting"
 
-// NoLocalDNS is why a node can have no DNS cache; empty where it can.
+// NoLocalDNS returns the reason why a node can have no DNS cache; empty if it can.
 func NoLocalDNS(in *Input) string {
 	switch {
 	case in.Family.LocalDNS.Program == "":
@@ -15,8 +15,8 @@ func NoLocalDNS(in *Input) string {
 	return ""
 }
 
-// CanExportDNS reports whether the image's exporter is to show the numbers of the node's DNS cache, and ExportsDNS whether the
-// node's address is known as well, at which it does.
+// CanExportDNS reports whether the image's exporter should publish the metrics of the node's DNS cache. ExportsDNS reports whether it
+// does: that also needs the node's address, on which it listens.
 func CanExportDNS(in *Input) bool {
 	return in.Facts.DNSExporter && in.Config.Network.LocalDNS != nil && NoLocalDNS(in) == ""
 }

@@ -13,12 +13,12 @@ import (
 // Seen reports whether the facts are of a machine or an image. Otherwise the node can be on any distribution.
 func (in *Input) Seen() bool { return in.Facts.OS.ID != "" }
 
-// HasNoFacts reports whether nothing is known of the machine or its image, as on a workstation.
+// HasNoFacts reports whether there are no facts of the machine or its image, as on a workstation.
 func (in *Input) HasNoFacts() bool { return hasNoFacts(in.Facts) }
 
 func hasNoFacts(f facts.Facts) bool { return f.OS.ID == "" && len(f.Components) == 0 }
 
-// AwaitsFacts reports whether nothing is known, and the agent is to find out on the machine.
+// AwaitsFacts reports whether there are no facts, and the agent will find them out on the machine.
 func (in *Input) AwaitsFacts() bool { return !in.Agentless && in.HasNoFacts() }
 
 // SystemName is the name of the machine's operating system in a problem.
@@ -32,8 +32,8 @@ func SystemName(in *Input) string {
 	return fmt.Sprintf("the operating system %q", in.Facts.OS.ID)
 }
 
-// ProgramOf is where a program of the family's images is, or would be if nothing is known of the image; empty where it is
-// known that there is none.
+// ProgramOf is the path of a program of the family's images. If nothing is known of the image, it is the usual path. It is empty if the
+// facts show that the image does not have the program.
 func ProgramOf(known facts.Facts, program string) string {
 	for _, c := range known.Components {
 		if c.Name == path.Base(program) && IsPlainPath(c.Path) {
@@ -59,7 +59,7 @@ func IsPlainPath(path string) bool {
 	}) < 0
 }
 
-// CloudName is the name that the cloud gives the machine; empty if cloud-init sets it, and for facts of an image.
+// CloudName is the machine's name in the cloud. It is empty if cloud-init sets the name, and for facts of an image.
 func (in *Input) CloudName() string {
 	if in.Facts.Instance == nil || in.Facts.CloudInit || in.AsksCloud && in.Facts.Instance.ID == "" {
 		return ""
@@ -76,13 +76,13 @@ func (in *Input) Snapped() bool {
 	return !slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == "kubelet" && c.Path == in.Family.Paths.Kubelet })
 }
 
-// TemporaryDisk is where cloud-init mounts the machine's temporary disk (cloud-init docs, Mounts: ephemeral0), and TemporaryUnit the
-// unit of that name, which systemd makes of fstab. It is not mounted yet when a plan is made: the facts say that there is the disk,
-// and how large it is.
+// TemporaryDisk is the directory where cloud-init mounts the machine's temporary disk (cloud-init docs, Mounts: ephemeral0).
+// TemporaryUnit is the unit that systemd makes of that entry in fstab. When a plan is made, the disk is not mounted yet: the facts
+// report whether there is one, and its size.
 const TemporaryDisk, TemporaryUnit = "/mnt", "mnt.mount"
 
-// CgroupVersion is the version of the machine's control groups, 0 if it is not known; assumed says that no fact has it, and that it
-// is the one with which the distribution's release starts.
+// CgroupVersion is the version of the machine's control groups; 0 if it is not known. assumed reports whether it is only the default of
+// the distribution's release, because no fact has it.
 func (in *Input) CgroupVersion() (version int, assumed bool) {
 	if in.Facts.CgroupVersion != 0 {
 		return in.Facts.CgroupVersion, false

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// newCapacity computes what the contract's rule says.
+// newCapacity computes the machine's capacity by the contract's rule.
 func newCapacity(in *Input) *machineCapacity {
 	wanted := in.Config.Kubelet.Capacity
 	if wanted == nil || wanted.Rule != nodeconfig.RuleEKS {
@@ -138,7 +138,7 @@ func (in *Input) Steps() []capacity.Step {
 	return steps
 }
 
-// Derivation is the calculation in words, for whoever reads the plan.
+// Derivation is the calculation in words, for the reader of a plan.
 func (in *Input) Derivation() string {
 	var b strings.Builder
 	for _, step := range in.Steps() {
@@ -147,7 +147,7 @@ func (in *Input) Derivation() string {
 	return b.String()
 }
 
-// podsTable is where the table of instance types is in a family that has no place of its own for it.
+// podsTable is the path of the table of instance types, if the family has no path for it.
 const podsTable = "/etc/slipway/max_pods.map"
 
 // The settings of the kubelet that a capacity has.

@@ -14,7 +14,7 @@ func (in *Input) NeedsCloudName() bool {
 		kubeletsetting.Value(k, "cloud-provider", "", in.commandFlag("cloud-provider")) != "aws"
 }
 
-// withCloudName is the config with that name, where it is known.
+// withCloudName returns the config with that name, if it is known.
 func (in *Input) withCloudName() *nodeconfig.NodeConfig {
 	name := in.Known(NameVariable)
 	if name == "" || !in.NeedsCloudName() {

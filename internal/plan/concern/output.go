@@ -8,7 +8,7 @@ import (
 
 // Output is what the concerns have decided.
 type Output struct {
-	// Concern is the name of the one whose turn it is, and Subject is what it is about.
+	// Concern is the name of the concern that runs now, and Subject is its subject.
 	Concern   string
 	Subject   resource.Subject
 	Resources []resource.Resource
@@ -18,7 +18,7 @@ type Output struct {
 	groups map[Group][]resource.ID
 	// atBoot is what makes a resource so again at each boot, by the resource's index.
 	atBoot map[int]resource.ID
-	// Node is what was decided of the node, besides what it is written into.
+	// Node holds the decisions about the node, apart from its resources.
 	Node resource.Node
 	// What it collects is what the contract's author should know.
 	problem.Collector
@@ -50,14 +50,14 @@ func (o *Output) Member(g Group, id resource.ID) {
 	o.groups[g] = append(o.groups[g], id)
 }
 
-// Join adds what only a node has that joins, to a group, if any. It returns it for what there is to say besides, until the next is
-// added.
+// Join adds a resource of a node that joins, to a group if the group is not empty. It returns the resource; the caller may change it
+// until it adds the next one.
 func (o *Output) Join(g Group, spec resource.Spec, code int, reason string) *resource.Resource {
 	o.AppendTo(g, resource.Resource{Phase: resource.Join, ExitCode: code, Reason: reason, Spec: spec})
 	return &o.Resources[len(o.Resources)-1]
 }
 
-// AskedBy says which setting of the contract named the last resource's place.
+// AskedBy records which setting of the contract named the last resource's path or unit.
 func (o *Output) AskedBy(path string) {
 	if o.asked == nil {
 		o.asked = make(map[int]string)
@@ -65,8 +65,8 @@ func (o *Output) AskedBy(path string) {
 	o.asked[len(o.Resources)-1] = path
 }
 
-// RepeatedBy says what makes the last resource so again at each boot: a file, or a link that enables it. Who prepares an
-// image needs that of everything that does not last by itself.
+// RepeatedBy records what restores the last resource at each boot: a file, or a link that enables it. Baking an image needs that for
+// everything that does not survive a boot by itself.
 func (o *Output) RepeatedBy(spec resource.Spec) {
 	if o.atBoot == nil {
 		o.atBoot = make(map[int]resource.ID)

@@ -9,7 +9,7 @@ import (
 // maxRelease bounds a version: containerd's longest has 8 characters.
 const maxRelease = 32
 
-// ReleaseIn is the release that a version begins with, "2.0.4" of "v2.0.4-ubuntu24.04u1"; empty where it begins with none.
+// ReleaseIn returns the release at the beginning of a version, "2.0.4" of "v2.0.4-ubuntu24.04u1"; empty if the version begins with none.
 func ReleaseIn(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	number := version[:len(version)-len(strings.TrimLeft(version, "0123456789."))]
@@ -20,14 +20,14 @@ func ReleaseIn(version string) string {
 	return number
 }
 
-// packageRelease is the release that the place of a package says; empty where it says none. A file says it in its name
+// packageRelease returns the release in a package's path or URL; empty if it has none. A file has it in its name
 // (deb-version(7), "Package file names"; RPM: NAME-VERSION-RELEASE.ARCH.rpm; containerd's releases: NAME-VERSION-OS-ARCH.tar.gz), an
 // artifact of a registry in its tag.
 func packageRelease(place string) string {
 	name := path.Base(place)
 	if strings.Contains(place, "://") {
 		if u, err := url.Parse(place); err == nil {
-			name = path.Base(u.Path) // a question after it is no part of the name
+			name = path.Base(u.Path) // the query is no part of the name
 		}
 	} else if !strings.HasPrefix(place, "/") {
 		name, _, _ = strings.Cut(name, "@")

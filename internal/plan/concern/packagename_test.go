@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Names that distributions, Microsoft, Docker and containerd give to their packages, and names that say nothing or lie in wait.
+// Names that distributions, Microsoft, Docker and containerd give to their packages, and names without a release or with a misleading one.
 func TestPackageRelease(t *testing.T) {
 	for place, want := range map[string]string{
 		"https://x.example/moby-containerd_2.0.4-ubuntu24.04u1_amd64.deb":          "2.0.4",
@@ -47,7 +47,7 @@ func TestPackageRelease(t *testing.T) {
 	}
 }
 
-// What a name says is a number with dots, and is in the name.
+// The release of a name consists of numbers and dots, and is a part of the name.
 func FuzzPackageRelease(f *testing.F) {
 	f.Add("https://x.example/moby-containerd_2.0.4-ubuntu24.04u1_amd64.deb")
 	f.Add("https://x.example/moby-containerd-1.7.20-1.azl3.x86_64.rpm")

@@ -54,8 +54,8 @@ func runtimeDriver(c *nodeconfig.NodeConfig, schema CRISchema) string {
 	return "cgroupfs"
 }
 
-// containerdVersion is the version of the containerd that the node runs: of the package that is brought, or else of the installed
-// one, or the one that the contract expects, or the current main version.
+// containerdVersion is the version of containerd on the node: that of the contract's package, or else of the installed containerd, or
+// else the version that the contract expects, or else the current main version.
 func (in *Input) containerdVersion() string {
 	artifact := in.Config.Components.Artifacts[ContainerdName]
 	versions := []string{in.Facts.Version(ContainerdName), artifact.Version}
@@ -76,8 +76,8 @@ func MajorOf(version string) string {
 	return major
 }
 
-// runtimeProgram is where a program of the container runtime is, and what is brought of it in the place of the image's own; nil for
-// nothing. Where the image has this version nothing is brought, unless the contract says otherwise.
+// runtimeProgram returns the path of a program of the container runtime, and the download that replaces the image's program, or nil.
+// If the image has this version, there is no download, unless the contract decides otherwise.
 func (in *Input) runtimeProgram(name, own string, files []resource.Unpacked, unpackCode int) (string, *resource.Download) {
 	artifact := in.Config.Components.Artifacts[name]
 	from, version := Places(artifact), ""
@@ -95,7 +95,7 @@ func (in *Input) runtimeProgram(name, own string, files []resource.Unpacked, unp
 	return d.Path(name), d
 }
 
-// ReleasesOf are the releases that are said of an artifact: by the contract, by its URL, and by its file's name. The first counts.
+// ReleasesOf returns the releases that an artifact's version, URL and file name contain. The first counts.
 func ReleasesOf(a *nodeconfig.Artifact) (said []string) {
 	for _, release := range []string{ReleaseIn(a.Version), packageRelease(a.URL), packageRelease(a.File)} {
 		if release != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// starterOf is the index of the author's command that starts the kubelet; -1 for none.
+// starterOf returns the index of the author's command that starts the kubelet, or -1.
 func starterOf(c *nodeconfig.NodeConfig) int {
 	if last := len(c.Commands) - 1; last >= 0 && c.Commands[last].Replaces {
 		return last

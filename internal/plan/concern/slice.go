@@ -10,13 +10,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Reservation is a part of the machine that is kept for programs which are no pods.
+// Reservation is a part of the machine that is reserved for programs outside pods.
 type Reservation struct {
 	// name is the one in enforceNodeAllocatable.
 	name string
 	// Flag and Field name the control group of these programs.
 	Flag, Field string
-	// only is the slice that it must be in a family; empty for any.
+	// only returns the slice that a family requires. Empty means any slice.
 	only func(*profile.Runtime) string
 	// Needed is the group of resources that need the slice.
 	Needed Group
@@ -34,8 +34,8 @@ var (
 	}
 )
 
-// Slice is the unit of the reservation's control group, empty for none, and why the kubelet could not enforce it there; empty
-// for a group in which it can. That an enforced reservation has a group is a rule of internal/kubeletapi.
+// Slice returns the unit of the reservation's control group, or "". reason is why the kubelet could not enforce the reservation in
+// that group; empty if it can. internal/kubeletapi has the rule that an enforced reservation needs a group.
 func (r *Reservation) Slice(in *Input) (unit, reason string) {
 	setting := kubeletsetting.Value(in.Config.Kubelet, r.Flag, r.Field, "")
 	unit = in.sliceName(setting)
@@ -58,8 +58,8 @@ func (r *Reservation) Slice(in *Input) (unit, reason string) {
 	return unit, ""
 }
 
-// usualSlice is the one that the kubelet and its container runtime are in where the contract reserves none. A snap is in a control group of
-// its own.
+// usualSlice is the slice of the kubelet and its container runtime if the contract reserves none. A snap has a separate control
+// group.
 func (in *Input) usualSlice() string {
 	if own := in.Family.Runtime.Slice; own != "" && !in.Snapped() {
 		return own
@@ -115,5 +115,5 @@ var otherSlices = map[string]string{
 	"kubepods.slice": "pods", "machine.slice": "virtual machines and containers of other programs", "user.slice": "the sessions of users",
 }
 
-// The setting that says which reservations the kubelet enforces.
+// The setting with the reservations that the kubelet enforces.
 const enforceFlag, enforceField = "enforce-node-allocatable", "enforceNodeAllocatable"

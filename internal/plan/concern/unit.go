@@ -20,8 +20,8 @@ func (in *Input) ImageUnit(name string) string {
 	return in.Facts.Units[at]
 }
 
-// UnitAt is where the machine has a unit of its image's, or would have it if nothing is known of its units, which are looked for
-// on Azure alone; empty where it is known that there is none.
+// UnitAt returns the path of a unit of the machine's image. If nothing is known of the image's units, which the agent reads only on
+// Azure, it is the usual path. It is empty if the facts show that the image does not have the unit.
 func (in *Input) UnitAt(name string) string {
 	if at := in.ImageUnit(name); at != "" || in.Facts.Platform == facts.Azure && len(in.Facts.Components) > 0 {
 		return at

@@ -22,9 +22,9 @@ const (
 	ContainerRuntimeFlag gate = 27
 	// Encipherless: from it on, a kubelet asks for no certificate to encipher keys with (kubernetes/kubernetes#111660).
 	Encipherless gate = 27
-	// ConfigDropIns: from it on, the kubelet merges a directory of drop-ins over its configuration (--config-dir, KEP-3983). The one
-	// version before that has the flag puts the defaults of all fields in the place of what its configuration says, if a drop-in does
-	// not set them (k8s.io/kubernetes v1.28.15 cmd/kubelet/app/server.go, mergeKubeletConfigurations).
+	// ConfigDropIns: since then, the kubelet merges a directory of drop-ins over its configuration (--config-dir, KEP-3983). The
+	// version before has the flag, too, but if a drop-in does not set a field, it replaces the configuration's value with the
+	// default (k8s.io/kubernetes v1.28.15 cmd/kubelet/app/server.go, mergeKubeletConfigurations).
 	ConfigDropIns gate = 29
 	// ConfigDropInsOn: from it on, no variable of the kubelet's environment has to turn that on.
 	ConfigDropInsOn gate = 30
@@ -33,7 +33,7 @@ const (
 	// ThresholdsMerged: from it on, a kubelet can merge its default thresholds of eviction into those of its configuration
 	// (KubeletConfiguration, mergeDefaultEvictionSettings).
 	ThresholdsMerged gate = 33
-	// SandboxFlagGone: from it on, there is no --pod-infra-container-image (kubernetes/kubernetes#133779).
+	// SandboxFlagGone: since then, --pod-infra-container-image does not exist (kubernetes/kubernetes#133779).
 	SandboxFlagGone gate = 35
 	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address
 	// registers without one (Kubernetes 1.29; AKS: --node-ip).
@@ -46,8 +46,8 @@ const (
 	InstanceConfig gate = 34
 	// IdleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout nowhere.
 	IdleTimeoutIgnored gate = akstext.IdleTimeoutIgnored
-	// CgroupV2Needed: from it on, the kubelet does not start with control groups of version 1, unless it is told to
-	// (KubeletConfiguration, failCgroupV1; KEP-5573).
+	// CgroupV2Needed: since then, the kubelet does not start with control groups of version 1, unless its configuration allows
+	// it (KubeletConfiguration, failCgroupV1; KEP-5573).
 	CgroupV2Needed gate = 35
 )
 
@@ -65,8 +65,8 @@ func MinorOf(version string) int {
 	return Newest
 }
 
-// plannedMinor is the minor version that the node is planned for. If nothing is known of the machine, it is the one that its kubelet should
-// have: a kubelet does not start with settings of a later one (Kubernetes: a feature gate that it does not know).
+// plannedMinor is the minor version that the node is planned for. If nothing is known of the machine, it is the version that the contract
+// expects: a kubelet does not start with settings of a later version (Kubernetes: a feature gate that it does not know).
 func plannedMinor(c *nodeconfig.NodeConfig, f facts.Facts) int {
 	if minor := MinorOf(c.Cluster.KubernetesVersion); minor != Newest || len(f.Components) > 0 || c.Cluster.KubernetesMinor == "" {
 		return minor
@@ -102,7 +102,7 @@ func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
 	return ""
 }
 
-// Release is a version without what its builder has added, such as "v1.30.4-eks-1fbb135": 1.30.4. What is no version stays as it is.
+// Release returns a version without its builder's suffix: 1.30.4 of "v1.30.4-eks-1fbb135". Other texts stay as they are.
 func Release(version string) string {
 	if v, ok := versions.Parse(version); ok {
 		return v.String()
