@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// driverUnit has the driver's devices made at each boot. It has the name of the one that AKS's installation of a driver makes.
+	// driverUnit creates the driver's devices at each boot. AKS's driver installation uses the same name.
 	driverUnit = "nvidia-modprobe.service"
 	// driverPatience is how long a look at the devices may take: eight of them are set up one after the other.
 	driverPatience = resource.Duration(2 * time.Minute)
@@ -74,8 +74,8 @@ func shell(label, text string, timeout resource.Duration) *resource.Command {
 // driverPrograms are what the driver's packages bring.
 var driverPrograms = []string{"nvidia-smi", "nvidia-modprobe", "nvidia-container-runtime"}
 
-// checkDriver reports a driver that is not there, or is for other devices, and a size of Azure's of which nobody has said what its
-// devices need. Slipway installs none.
+// checkDriver reports a driver that is missing or for other devices, and a size of Azure's whose needs AKS does not document.
+// Slipway installs no driver.
 func checkDriver(in *concern.Input, out *concern.Output) {
 	at := setting.GPUVendor
 	if in.GPU().InstallDriver {

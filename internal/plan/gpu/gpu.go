@@ -42,8 +42,8 @@ func planGPU(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// declineGPU reports what is asked of NVIDIA's devices on a node that uses none. That a driver should be there says nothing alone:
-// contracts say so on nodes of every kind.
+// declineGPU reports settings for NVIDIA's devices on a node that uses none. It does not report the request for a driver alone:
+// contracts have that on nodes of every kind.
 func declineGPU(in *concern.Input, out *concern.Output) {
 	gpu, reason := in.GPU(), "the node uses no GPU of NVIDIA's"
 	switch asks := gpu.Managed || gpu.DynamicResourceAllocation || gpu.InstanceProfile != ""; {

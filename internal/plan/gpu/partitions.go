@@ -36,7 +36,7 @@ const (
 	partitionLetters = "abcdefghijklmnopqrstuvwxyz0123456789.+,"
 )
 
-// partitionsOf are the profiles of one device's partitions; empty for none that can be. A layout says each of them.
+// partitionsOf returns the profiles of one device's partitions; empty if there can be none. A layout names each of them.
 func partitionsOf(in *concern.Input, out *concern.Output) string {
 	gpu := in.GPU()
 	layout := strings.Join(gpu.ProfileLayout, ",")

@@ -7,9 +7,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// removePrebaked takes a driver off the machine that its image was built with, for other machines: every new kernel would have it
-// built again. One of another version is somebody's own, and stays (AKS: cleanUpPrebakedGPUDriver). A module that is in use stays
-// until the next boot.
+// removePrebaked removes a driver that the image was built with for other machines: otherwise it would be rebuilt for every new
+// kernel. A driver of another version was installed on purpose, and stays (AKS: cleanUpPrebakedGPUDriver). A module that is in
+// use stays until the next boot.
 const removePrebaked = `marker=` + facts.PrebakedMarker + `
 version=$(sed -n 's/^driver_version=//p' "$marker" | head -n 1)
 for other in $(ls /var/lib/dkms/nvidia 2>/dev/null | grep '^[0-9]') $(modinfo -F version nvidia 2>/dev/null) $(cat /sys/module/nvidia/version 2>/dev/null); do

@@ -26,25 +26,25 @@ var services = concern.Concern{
 // service is one of them.
 type service struct {
 	unit string
-	// wanted says whether the node runs it, asked the setting that asks for it.
+	// wanted reports whether the node runs the service. asked is the setting that requests it.
 	wanted func(in *concern.Input) bool
 	asked  string
-	// command is what it runs in place of the package's own, and section what its drop-in has besides; empty for neither.
+	// command replaces the package's command, and section holds more lines of the drop-in. Both may be empty.
 	command func(in *concern.Input) unitfile.Text
 	section []unitfile.Line
 	// settings are lines of its section [Service] besides the command.
 	settings []unitfile.Line
-	// code is that of a provisioning that cannot start it; 0 for one that nobody waits for.
+	// code is the provisioning's exit code if the service does not start; 0 if the provisioning does not wait for it.
 	code int
-	// early says that the kubelet waits for it. The others register with the kubelet, or observe its pods.
+	// early means that the kubelet waits for the service. The others register with the kubelet, or observe its pods.
 	early bool
-	// stops says that it is stopped where nobody asks for it, if the family's images may start it.
+	// stops means that the service is stopped if no setting requests it, because the family's images may start it.
 	stops bool
 }
 
-// imageServices are all there are (AKS: ensureGPUDrivers, startNvidiaManagedExpServices, ensureArtifactStreaming; Amazon EKS AMI:
-// FastImagePull). The exporter has another port than one that a user of the cluster installs. What only observes devices is in
-// nobody's way when it does not run.
+// imageServices are all services (AKS: ensureGPUDrivers, startNvidiaManagedExpServices, ensureArtifactStreaming; Amazon EKS AMI:
+// FastImagePull). The exporter does not use the port of an exporter that a user of the cluster installs. A service that only
+// observes devices may fail without harm.
 var imageServices = []service{
 	{unit: facts.PersistenceUnit, wanted: persistsGPU, asked: setting.GPUVendor, code: exitcode.GPUDriverFailed, early: true},
 	{unit: facts.FabricManagerUnit, wanted: switchesGPU, asked: setting.GPUVendor, code: exitcode.GPUDriverFailed, early: true},
@@ -68,8 +68,7 @@ var imageServices = []service{
 	{unit: facts.SOCIUnit, wanted: (*concern.Input).UsesSOCI, asked: setting.LazyPull, code: exitcode.StreamingFailed, early: true},
 }
 
-// The image may lack the service that keeps the driver ready while no container uses it; devices that are connected by switches
-// need the one that sets these up.
+// persistsGPU reports whether the image has the service that keeps the driver ready while no container uses it. The image may lack it.
 func persistsGPU(in *concern.Input) bool {
 	return in.UsesNVIDIA() && in.ImageUnit(facts.PersistenceUnit) != ""
 }

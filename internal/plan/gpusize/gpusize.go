@@ -32,20 +32,20 @@ const (
 	all   = newer | AzureLinux2
 )
 
-// fabric says whether the devices of a size are connected by switches, which a manager sets up.
+// fabric is whether switches, which a manager sets up, connect the devices of a size.
 type fabric uint8
 
 const (
 	unswitched fabric = iota
 	switched
-	// unstated is of sizes of which AKS does not say it.
+	// unstated is for sizes whose fabric AKS does not document.
 	unstated
 )
 
-// Size is what is known of a size.
+// Size describes a machine size.
 type Size struct {
 	Maker string
-	// Driver is the kind of the driver; empty if AKS installs none.
+	// Driver is the kind of the driver. Empty means that AKS installs none.
 	Driver string
 	// Systems are those on which AKS runs the size.
 	Systems Systems
@@ -106,7 +106,7 @@ var bySize = func() map[string]*Size {
 	return sizes
 }()
 
-// Of returns what is known of a size in any case; nil if it is in no row. A size on offer is called "_Promo".
+// Of returns the description of a size in upper or lower case, or nil if no row has it. Sizes on offer end in "_Promo".
 func Of(size string) *Size { return bySize[strings.TrimSuffix(strings.ToLower(size), "_promo")] }
 
 // DriverKind is the kind of the driver for a size. A size that is not known has the usual one, as in AKS.
@@ -123,7 +123,7 @@ func HasFabric(size string) bool {
 	return known != nil && known.fabric == switched
 }
 
-// KnowsSize reports whether it is known what a size with NVIDIA's devices needs.
+// KnowsSize reports whether the table has the needs of a size with NVIDIA's devices.
 func KnowsSize(size string) bool {
 	known := Of(size)
 	return known != nil && known.Maker == NVIDIA && known.fabric != unstated
