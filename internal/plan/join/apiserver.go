@@ -39,8 +39,8 @@ func planAPIServer(in *concern.Input, out *concern.Output) {
 			CertificateAuthority: c.Cluster.CertificateAuthority,
 		},
 	}
-	// A node that has joined has a certificate of its own; the token may have expired since, and an
-	// API server that is away is the kubelet's to wait for.
+	// A node that has joined has a certificate; the token may have expired since, and the kubelet waits for an API server
+	// that does not answer.
 	check.Unless = in.Certificate
 	if in.Method == nodeconfig.JoinBootstrapToken {
 		check.APIServer.Token = resource.Hidden{Secret: c.Join.BootstrapToken}

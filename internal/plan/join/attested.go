@@ -47,8 +47,8 @@ var attestedSteps = []struct {
 	{"credential", "get-credential-timeout", 6 * time.Minute},
 }
 
-// attestedSpare is what the client may take beyond the timeouts of its steps before systemd ends it: a kubelet with a
-// token must not wait for one that hangs.
+// attestedSpare is the time that the client may take beyond the timeouts of its steps before systemd ends it: a kubelet with a
+// token must not wait for a client that hangs.
 const attestedSpare = 30 * time.Second
 
 // attestedLongest is how long a step is waited for at most.
@@ -124,9 +124,9 @@ func planAttested(in *concern.Input, out *concern.Output) {
 	planAttestedChecks(in, out)
 }
 
-// planAttestedStart plans that the client runs as soon as it can, and not only when the kubelet is started. The kubelet's start does not
-// come after that: systemd has it wait while the client runs, and a client that has failed slowly is not run twice for it. Without an
-// agent nobody is there to start it ahead.
+// planAttestedStart starts the client as early as possible, and not only when the kubelet starts. The kubelet's start needs no
+// order after that: systemd has it wait while the client runs, and a client that has failed slowly is not run twice for it. Without
+// an agent, the client starts with the kubelet.
 func planAttestedStart(in *concern.Input, out *concern.Output) {
 	if in.Agentless {
 		return
@@ -137,7 +137,7 @@ func planAttestedStart(in *concern.Input, out *concern.Output) {
 	r.After = []resource.ID{concern.NetworkGroup.All()}
 }
 
-// planAttestedUnit plans the client's unit, and what it is told.
+// planAttestedUnit plans the client's unit, and its environment.
 func planAttestedUnit(in *concern.Input, out *concern.Output, server string) {
 	a := &in.Family.Attested
 	flags, patience := attestedFlags(in, server)
@@ -224,8 +224,8 @@ func attestedFlags(in *concern.Input, server string) (flags [][2]string, patienc
 	return flags, patience
 }
 
-// planAttestedChecks plans what is asked about the client: whether it is there, before the kubelet starts, and what came
-// of it. A node that has its certificate has no more need of it.
+// planAttestedChecks plans the checks of the client: whether the program exists, before the kubelet starts, and how its run
+// ended. A node that has its certificate does not need the client any more.
 func planAttestedChecks(in *concern.Input, out *concern.Output) {
 	ran := &resource.Check{
 		Label: "attested-identity", Unless: in.Certificate, UnitActive: in.Family.Attested.Unit,

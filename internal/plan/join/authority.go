@@ -25,7 +25,7 @@ func planAuthority(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// unpinnedAuthority reports a contract that accepts any CA, or says so without effect.
+// unpinnedAuthority reports a contract that accepts any CA, or that has the setting for it without effect.
 func unpinnedAuthority(in *concern.Input, out *concern.Output) {
 	switch c := &in.Given.Cluster; {
 	case !c.UnsafeSkipCAVerification:

@@ -50,10 +50,10 @@ var awsPlugins = []awsPlugin{
 	},
 }
 
-// pluginVersion is what each release of both plug-ins speaks.
+// pluginVersion is the API version that all releases of both plug-ins support.
 const pluginVersion = "client.authentication.k8s.io/v1beta1"
 
-// awsCredential is the call of a plug-in: the agent's own, or one that the image has.
+// awsCredential is the call of a plug-in: the agent's own, or the image's.
 func awsCredential(in *concern.Input, out *concern.Output) *nodeconfig.ExecCredential {
 	// A config that is not valid may lack it; its other problems are of interest all the same.
 	identity := cmp.Or(in.Config.Join.AWS, &nodeconfig.AWSIdentity{})
@@ -67,7 +67,7 @@ func awsCredential(in *concern.Input, out *concern.Output) *nodeconfig.ExecCrede
 		return agentPlugin.call(in, program, identity)
 	}
 	for _, plugin := range awsPlugins {
-		usual := in.Distro.Programs.Token // of images of which nothing else is known
+		usual := in.Distro.Programs.Token // of images without facts
 		if program := concern.ProgramOf(in.Facts, plugin.program); program != "" && (program == usual || usual == "" || len(in.Facts.Components) > 0) {
 			return plugin.call(in, program, identity)
 		}

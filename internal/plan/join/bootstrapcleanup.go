@@ -12,10 +12,9 @@ import (
 // joined with.
 const retireUnit = "slipway-retire-credential"
 
-// retireCredential sees to it that the bootstrap credential is gone as soon as the kubelet has a
-// certificate and a kubeconfig of its own, whether an agent is at work then or not: it is a cluster's
-// credential and not the node's, and whoever reads it can add nodes. The kubelet asks for it again only
-// when it has not both (Kubernetes: TLS bootstrapping; k8s.io/kubernetes v1.36.3
+// retireCredential removes the bootstrap credential as soon as the kubelet has a certificate and a kubeconfig, whether an agent
+// runs then or not. The credential belongs to the cluster, not to the node: a program that reads it can add nodes. The kubelet
+// needs it again only if the certificate or the kubeconfig is missing (Kubernetes: TLS bootstrapping; k8s.io/kubernetes v1.36.3
 // pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig).
 func retireCredential(in *concern.Input, out *concern.Output) {
 	certificate, kubeconfig := in.Certificate, in.Family.Paths.Kubeconfig
@@ -60,8 +59,8 @@ func retireCredential(in *concern.Input, out *concern.Output) {
 	})
 }
 
-// ownCredentials are the certificate and the kubeconfig of a kubelet that has joined; nil if it is not known where the
-// certificate is.
+// ownCredentials are the certificate and the kubeconfig of a kubelet that has joined; nil if the certificate's path is not
+// known.
 func ownCredentials(in *concern.Input) []string {
 	if in.Certificate == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// credentials writes what the kubelet authenticates with, and tells it where that is.
+// credentials writes the kubelet's credentials, and passes their paths to it.
 var credentials = concern.Concern{
 	Name:  "credentials",
 	Joins: true,
