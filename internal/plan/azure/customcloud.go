@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// customCloud is a cloud that reaches no other: it has packages of its own, and its hosts are what its machines have the time from.
-// (Its endpoints are the concern of Azure's cloud provider, and its certificate authorities that of the trusted certificates.)
+// customCloud is a cloud without a connection to other clouds: it has separate package sources, and its hosts give its machines the time.
+// (Azure's cloud provider handles its endpoints, and the trusted certificates its certificate authorities.)
 var customCloud = concern.Concern{
 	Name:  "custom cloud",
 	Joins: true, // an image may be for several clouds
@@ -44,7 +44,7 @@ func planCustomCloud(in *concern.Input, out *concern.Output) {
 
 const fromTheCloud = "packages come from the cloud's own copy"
 
-// aptSources has apt read a directory of its own in the place of the image's sources, which stay as they are (apt.conf(5), Dir::Etc;
+// aptSources has apt read a separate directory instead of the image's sources, which stay unchanged (apt.conf(5), Dir::Etc;
 // sources.list(5), deb822). The keys are the image's (ubuntu-keyring, packages-microsoft-prod).
 func aptSources(out *concern.Output, endpoint, version, release string) {
 	out.File(resource.Join, "/etc/apt/apt.conf.d/95slipway-sources", 0o644, []byte(`Dir::Etc::SourceList "/dev/null";

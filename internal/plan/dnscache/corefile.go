@@ -22,7 +22,7 @@ const (
 	ClusterDomain = "cluster.local"
 )
 
-// What the cache and who supervises it share.
+// Values that the cache and its supervisor share.
 const (
 	// HealthName is a name that the cache answers itself.
 	HealthName = "health-check.localdns.local"
@@ -63,8 +63,8 @@ const nowhere = `    template ANY ANY internal.cloudapp.net {
     }
 `
 
-// Corefile is the configuration of the node's DNS cache, in AKS's own layout (AKS node contract, LocalDNS Corefile); with
-// withHosts, critical names are answered from a file first. What the contract does not say is left to CoreDNS (CoreDNS:
+// Corefile is the configuration of the node's DNS cache, in AKS's layout (AKS node contract, LocalDNS Corefile). If
+// withHosts is true, a file answers critical names first. CoreDNS decides what the contract does not set (CoreDNS:
 // plugins forward and cache).
 func Corefile(c *nodeconfig.NodeConfig, withHosts bool) []byte {
 	dns := c.Network.LocalDNS
@@ -143,7 +143,7 @@ func writeZone(b *strings.Builder, domain string, zone nodeconfig.LocalDNSZone, 
 	b.WriteString("}\n")
 }
 
-// writeForward writes who is asked, and how.
+// writeForward writes the upstream servers, and how the cache reaches them.
 func writeForward(b *strings.Builder, zone nodeconfig.LocalDNSZone, upstream string) {
 	fmt.Fprintf(b, "    forward . %s {\n", upstream)
 	if protocol := protocols[zone.Protocol]; protocol != "" {

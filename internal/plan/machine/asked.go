@@ -74,8 +74,8 @@ const (
 	metadataScript   = "/etc/slipway/machine-facts.sh"
 )
 
-// factScript asks, checks and writes. Nothing that the service says is run, or read by a shell: it is compared with a
-// pattern, and written to a file for systemd.
+// factScript reads, checks and writes facts. No program or shell interprets the service's answers: the script compares them with
+// a pattern, and writes them to a file for systemd.
 func factScript(in *concern.Input, service *metadataService, referred []string) []byte {
 	lines := []string{
 		"# Asks this machine's cloud for what only the machine knows. systemd alone reads the file that it writes.",

@@ -10,10 +10,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// machineFacts brings what only the machine knows to its kubelet. Where a unit refers to such a fact, its value is in an
-// environment file that does not outlast a boot: a kubelet whose machine has not said what it is does not start, and a disk
-// that another machine is started from has nobody's. The agent knows the facts and writes the file. Without one, a unit asks
-// the cloud's metadata service at each boot (see metadataScript).
+// machineFacts brings what only the machine knows to its kubelet. If a unit refers to such a fact, its value is in an
+// environment file that does not survive a boot: so a kubelet without its machine's facts does not start, and another machine
+// that boots from the same disk does not use the wrong facts. The agent knows the facts and writes the file. Without an agent, a
+// unit reads the cloud's metadata service at each boot (see metadataScript).
 var machineFacts = concern.Concern{
 	Name:  "machine facts",
 	Joins: true,

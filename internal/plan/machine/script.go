@@ -30,7 +30,7 @@ func (s *metadataService) questionOf(variable string, families []string) questio
 // question is where the fact of a variable is found, and what it looks like: an extended regular expression.
 type question struct {
 	variable, path, pattern string
-	// then makes of it what is written, in the region of the node's cluster; nil if that is the same.
+	// then converts the value, in the region of the node's cluster. If nil, the value is written unchanged.
 	then func(region string) []string
 }
 
@@ -42,7 +42,7 @@ const (
 	ipv6 = `([23][0-9a-f]{3}|f[cd][0-9a-f]{2})(:[0-9a-f]{0,4}){2,7}`
 )
 
-// metadataServices are those that are known. EC2: User Guide, "Instance metadata categories" and "Use IMDSv2".
+// metadataServices are the supported services. EC2: User Guide, "Instance metadata categories" and "Use IMDSv2".
 // Azure: Instance Metadata Service, "format=text".
 var metadataServices = []metadataService{
 	{
@@ -93,7 +93,7 @@ func privateName(region string) []string {
 
 const azureText = "?api-version=2021-02-01&format=text"
 
-// MetadataServiceOf is a provider's; nil where it is not known.
+// MetadataServiceOf returns a provider's service, or nil.
 func MetadataServiceOf(provider string) *metadataService {
 	i := slices.IndexFunc(metadataServices, func(s metadataService) bool { return s.provider == provider })
 	if i < 0 {

@@ -14,19 +14,19 @@ const (
 	// KubernetesVersion names the kubelet's version, KubernetesMinor the minor version that an installed kubelet should be of.
 	KubernetesVersion = "$.cluster.kubernetesVersion"
 	KubernetesMinor   = "$.cluster.kubernetesMinor"
-	// Kubeadm says that the cluster is one of kubeadm's.
+	// Kubeadm means that kubeadm made the cluster.
 	Kubeadm = "$.cluster.kubeadm"
 	// AuthorityHashes pin the cluster's CA, SkipVerification accepts any.
 	AuthorityHashes  = "$.cluster.certificateAuthorityHashes"
 	SkipVerification = "$.cluster.unsafeSkipCAVerification"
 	// ImageCredentialProvider is the program that gets credentials for images.
 	ImageCredentialProvider = "$.kubelet.imageCredentialProvider"
-	// KubeletCapacity says by which rule it is computed what the machine can hold.
+	// KubeletCapacity is the rule for computing what the machine can hold.
 	KubeletCapacity = "$.kubelet.capacity"
 
 	// ComponentsRegistry is the registry of a cluster without a way out.
 	ComponentsRegistry = "$.components.registry"
-	// AzureCNIURL has a last name that says which of the image's packages of Azure's plug-ins is meant, as in AKS's scripts. A
+	// AzureCNIURL selects, by its last path element, one of the image's packages of Azure's plug-ins, as in AKS's scripts. A
 	// package that the image does not have is downloaded from there.
 	AzureCNIURL = `$.components.artifacts["azure-cni"].url`
 	// ContainerdVersion and ContainerdURL name the version of containerd's package: the contract's word, or the last name of the URL.
@@ -37,7 +37,7 @@ const (
 	// Sandboxes are the runtimes for isolated pods.
 	Sandboxes = "$.runtime.sandboxes"
 
-	// NetworkPlugin says which network plug-in there is.
+	// NetworkPlugin is the node's network plug-in.
 	NetworkPlugin = "$.network.plugin"
 	// MetadataRestriction keeps pods from the metadata service.
 	MetadataRestriction = "$.network.metadataRestriction"
