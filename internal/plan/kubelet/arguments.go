@@ -22,13 +22,13 @@ import (
 type argument struct {
 	// name is without dashes.
 	name string
-	// value is what the kubelet gets, as far as it is known where the plan is made.
+	// value is the kubelet's value, if it is known when the plan is made.
 	value string
-	// line is how a line of a unit has it, with variables of systemd's in it; empty where it is the value itself.
+	// line is the value in a unit's line, with systemd's variables. Empty means that it equals value.
 	line unitfile.Text
-	// from is the file that has the variables' values; empty for none.
+	// from is the file with the variables' values; empty if there is none.
 	from string
-	// at is the contract's path of it; empty for what Slipway gives.
+	// at is the contract's path of the argument. Empty means that Slipway adds it.
 	at     string
 	secret bool
 }
@@ -36,25 +36,25 @@ type argument struct {
 // inUnit is how a line of a unit has it.
 func (a *argument) inUnit() unitfile.Text { return cmp.Or(a.line, unitfile.Quote(a.value)) }
 
-// argumentRow is what Slipway does about one of the kubelet's flags. A second flag of the contract's would go before the first,
-// as the kubelet takes the last; and any flag goes before the field of the same setting (Kubernetes: set kubelet parameters via a
-// configuration file). So where a flag is Slipway's to give, the contract may say the same, and a different value is an error.
+// argumentRow describes how Slipway handles one of the kubelet's flags. The kubelet takes the last of repeated flags, and a flag
+// takes precedence over the field of the same setting (Kubernetes: set kubelet parameters via a configuration file). So if
+// Slipway sets a flag, the contract may set the same value, and a different value is an error.
 type argumentRow struct {
 	flag string
-	// field is the same setting in the kubelet's configuration, with dots between names; empty for none.
+	// field is the same setting in the kubelet's configuration, with dots between names; empty if there is none.
 	field string
-	// gives is what Slipway gives on this node; nothing has neither a value nor a line.
+	// gives returns Slipway's value on this node. Without a value and a line, Slipway does not set the flag.
 	gives func(in *concern.Input) argument
-	// when reports whether a node gets it; nil where each does that there is a value for.
+	// when reports whether a node gets the flag. If nil, every node with a value for it does.
 	when func(in *concern.Input) bool
-	// same reports whether two values mean the same. It is nil where the contract may say what it wants: its flag goes before
-	// Slipway's, and Slipway does not give what the contract's configuration sets.
+	// same reports whether two values mean the same. If nil, the contract may set any value: its flag takes precedence over
+	// Slipway's, and Slipway does not set what the contract's configuration sets.
 	same func(a, b string) bool
-	// ours reports whether the contract must not say anything else; nil where it must not if there is a value.
+	// ours reports whether the contract must not set another value. If nil, it must not if Slipway has a value.
 	ours func(in *concern.Input) bool
-	// instead is what a contract is to use.
+	// instead is the setting that a contract uses instead of the flag.
 	instead string
-	// late says that it is among the contract's own flags, where the kubelet's command line is in one place.
+	// late puts the flag among the contract's own flags, if the kubelet's command line is in one file.
 	late bool
 }
 
@@ -110,7 +110,7 @@ func namesProvider(in *concern.Input) bool      { return in.Config.Kubelet.Image
 // oneLine reports whether the kubelet's command line is in one place.
 func oneLine(in *concern.Input) bool { return in.Family.Command.DropIn.File != "" }
 
-// kubeletConfigFile is where the kubelet's configuration is; empty for a kubelet that has none.
+// kubeletConfigFile is the path of the kubelet's configuration file. Empty means that the kubelet has none.
 func kubeletConfigFile(in *concern.Input) string {
 	if in.Family.Kubelet.ConfigDefaults || in.Config.Kubelet.Config != nil || len(in.CapacityConfig()) > 0 {
 		return in.Family.Paths.KubeletConfig
@@ -278,7 +278,7 @@ func contractArguments(in *concern.Input, out *concern.Output) []argument {
 	return all
 }
 
-// gives returns the row of a flag that is Slipway's to give on this node, and its value; nil for another flag.
+// gives returns the row of a flag that Slipway sets on this node, and its value. The row is nil for other flags.
 func gives(in *concern.Input, flag string) (row *argumentRow, own string) {
 	i := slices.IndexFunc(kubeletArguments, func(row argumentRow) bool { return row.flag == flag })
 	if i < 0 || kubeletArguments[i].same == nil {
@@ -292,7 +292,7 @@ func gives(in *concern.Input, flag string) (row *argumentRow, own string) {
 	return row, own
 }
 
-// insteadOf is what to set instead of the flag: a setting, which each dialect names as its authors do, or why there is none.
+// insteadOf returns the setting to use instead of the flag, by each dialect's name for it, or why there is none.
 func (row *argumentRow) insteadOf() any {
 	if strings.HasPrefix(row.instead, "none") {
 		return row.instead
@@ -314,7 +314,7 @@ func checkManagedFields(in *concern.Input, out *concern.Output, at string) {
 	}
 }
 
-// written says which file arguments are in.
+// written records the file of each argument.
 func written(in *concern.Input, out *concern.Output, file string, arguments []argument) []argument {
 	for _, a := range arguments {
 		if !a.secret { // a secret is kept in the file alone
@@ -334,7 +334,7 @@ func nodeIP(in *concern.Input) string {
 	return strings.Join(ips, ",")
 }
 
-// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
+// remoteRuntime is the value of --container-runtime for every runtime but Docker (Kubernetes, until 1.26).
 const remoteRuntime = "remote"
 
 // bootstraps reports whether the kubelet has a credential that it only joins with.

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// kubeletBinary puts the wanted version in its place: one of those in the image, one that the image has in a package, or one that
-// is downloaded.
+// kubeletBinary installs the wanted version: one of those in the image, one that the image has in a package, or a
+// download.
 var kubeletBinary = concern.Concern{
 	Name:  "kubelet binary",
 	Reads: []string{setting.Artifact(concern.KubernetesName), setting.ComponentsRegistry},
@@ -102,7 +102,7 @@ func planRegistryBinaries(in *concern.Input, out *concern.Output, s *kubeletOrig
 	}
 }
 
-// kubernetesProgram has a program in its place. A kubectl is there for people: what somebody else has put in its place stays.
+// kubernetesProgram installs a program. A kubectl is for people: one that others have installed stays.
 func kubernetesProgram(o *concern.Output, in *concern.Input, d *resource.Download, name string) {
 	at := path.Join(path.Dir(in.Family.Paths.Kubelet), name)
 	if name == "kubelet" {

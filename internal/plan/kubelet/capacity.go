@@ -12,9 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// capacities computes what a machine can hold, by the rule that the contract names (package capacity): as much of it as the
-// contract does not say itself. Nothing is guessed: a type that the table does not have is an error, and what depends on a
-// number of processors that is not known is left out, with a warning.
+// capacities computes what a machine can hold, by the contract's rule (package capacity), except values that the contract
+// sets. It does not guess: a type that the table does not have is an error, and values that depend on an unknown number of
+// processors are left out, with a warning.
 var capacities = concern.Concern{
 	Name:  "capacity",
 	Joins: true,

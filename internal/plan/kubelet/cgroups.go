@@ -18,7 +18,7 @@ var cgroups = concern.Concern{
 	Plan:  planCgroups,
 }
 
-// The setting that says whether the kubelet ends on a machine with control groups of version 1.
+// The setting that decides whether the kubelet exits on a machine with control groups of version 1.
 const failCgroupFlag, failCgroupField = "fail-cgroupv1", "failCgroupV1"
 
 func planCgroups(in *concern.Input, out *concern.Output) {

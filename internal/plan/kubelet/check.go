@@ -51,7 +51,7 @@ func kubeletSettings(in *concern.Input, config map[string]any) kubeletapi.Settin
 	return s
 }
 
-// checkKubeletConfig compares the contract's kubelet configuration with what else the contract says.
+// checkKubeletConfig compares the contract's kubelet configuration with the contract's other fields.
 func checkKubeletConfig(in *concern.Input, out *concern.Output) {
 	const at = "$.kubelet.config"
 	k := in.Config.Kubelet
@@ -80,10 +80,10 @@ func checkKubeletConfig(in *concern.Input, out *concern.Output) {
 // pkg/kubelet/eviction/defaults_linux.go).
 var hardThresholds = []string{"memory.available<100Mi", "nodefs.available<10%", "nodefs.inodesFree<5%", "imagefs.available<15%", "imagefs.inodesFree<5%"}
 
-// checkThresholds reports default thresholds that the contract turns off: where it gives one, a kubelet has no other, unless it is told to
-// merge them (KubeletConfiguration, evictionHard and mergeDefaultEvictionSettings, since Kubernetes 1.33). A threshold of the node's disk is
-// enough for images: they are on it unless a machine has a disk for them, and neither AKS nor EKS gives its nodes one for images.
-// The configuration without is what the kubelet has if the contract says nothing.
+// checkThresholds reports default thresholds that the contract turns off: if the contract sets one, the kubelet drops the others, unless
+// a field merges them (KubeletConfiguration, evictionHard and mergeDefaultEvictionSettings, since Kubernetes 1.33). A threshold of the
+// node's disk also covers images: they are on it unless a machine has a disk for them, and neither AKS nor EKS gives its nodes such a
+// disk. without is the kubelet's configuration without the contract's settings.
 func checkThresholds(in *concern.Input, out *concern.Output, without map[string]any) {
 	const flag, merges = "eviction-hard", "mergeDefaultEvictionSettings"
 	field := kubeletapi.FieldOf(in.Minor, flag)
@@ -138,11 +138,11 @@ func checkCgroupDriver(in *concern.Input, out *concern.Output, at string, kubele
 	out.Fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in %s alone", in.Driver, problem.Setting("$.runtime.cgroupDriver"))
 }
 
-// leftOut are the fields of the configuration that a node does without, with the reason to tell; none for what
-// is the family's own and has no meaning here.
+// leftOut returns the fields of the configuration that a node ignores, each with the reason for a warning. The reason is empty if
+// the contract did not set the field, or if the family's own scripts set it and it has no meaning here.
 func leftOut(in *concern.Input, config map[string]any) map[string]string {
 	out := make(map[string]string)
-	// A certificate that nobody makes is not named, nor one that the cluster signs.
+	// A certificate that nothing creates is not named, nor one that the cluster signs.
 	for field, flag := range map[string]string{certificateField: certificateFlag, keyField: keyFlag} {
 		value, given := config[field]
 		text, _ := value.(string)

@@ -67,7 +67,7 @@ func planKubeletCommand(in *concern.Input, out *concern.Output) {
 	writer.environment()
 }
 
-// checkFamilies reports families of the node's addresses that are not the contract's. One that has none has IPv4.
+// checkFamilies reports families of the node's addresses that differ from the contract's. A contract without families has IPv4.
 func checkFamilies(in *concern.Input, out *concern.Output) {
 	const at = "$.network.ipFamilies"
 	given, planned := in.Given.Network.IPFamilies, in.Config.Network.IPFamilies
@@ -90,7 +90,7 @@ type commandWriter struct {
 	exec []unitfile.Text
 }
 
-// take returns the arguments of names, in the order of the names, and says where they are written.
+// take returns the arguments with these names, in the order of the names, and records the file for them.
 func (w *commandWriter) take(file string, names ...string) []argument {
 	var taken []argument
 	for _, name := range names {

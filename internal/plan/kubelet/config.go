@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kubeletConfig writes the kubelet's configuration file. The contract's fields pass through as they
-// are; what they do not say is Slipway's default, in a family that has any.
+// kubeletConfig writes the kubelet's configuration file. The contract's fields pass through unchanged.
+// Slipway's defaults fill the rest, in a family that has defaults.
 var kubeletConfig = concern.Concern{
 	Name:  "kubelet configuration",
 	Joins: true,
@@ -46,7 +46,7 @@ func planKubeletConfig(in *concern.Input, out *concern.Output) {
 	var defaults map[string]any
 	bare := computed
 	if in.Family.Kubelet.ConfigDefaults {
-		// What the contract says goes before what the host decides, which goes before what the cluster says, and that before Slipway's defaults.
+		// The contract takes precedence over the host's settings, these over the cluster's, and these over Slipway's defaults.
 		defaults = defaultKubeletConfig(in)
 		for _, over := range []map[string]any{clusterDefaults(in, out), hostSettings(in), contractSettings(in), computed} {
 			defaults = kubeletsetting.Merge(defaults, over)
@@ -85,8 +85,8 @@ func notInKubeletConfig(c *nodeconfig.NodeConfig, out *concern.Output) {
 	}
 }
 
-// defaultKubeletConfig is what kubeadm would write: only the API server and who it authorises may
-// talk to the kubelet, and certificates renew themselves (kubeadm: componentconfigs, kubelet).
+// defaultKubeletConfig returns kubeadm's defaults: only the API server and clients that it authorises may
+// access the kubelet, and certificates renew themselves (kubeadm: componentconfigs, kubelet).
 func defaultKubeletConfig(in *concern.Input) map[string]any {
 	c := in.Config
 	config := map[string]any{
@@ -104,7 +104,7 @@ func defaultKubeletConfig(in *concern.Input) map[string]any {
 	return kubeletsetting.Merge(config, in.FamilySettings)
 }
 
-// hostSettings are what the host decides, whatever the cluster says.
+// hostSettings are the settings that depend on the host and override the cluster's.
 func hostSettings(in *concern.Input) map[string]any {
 	settings := make(map[string]any)
 	if in.Resolver != "" {
@@ -116,8 +116,8 @@ func hostSettings(in *concern.Input) map[string]any {
 	return settings
 }
 
-// rotatesCertificate reports whether the kubelet is to renew its client certificate. One that has a credential plug-in has
-// none. If it rotates, it connects with a certificate alone, and does not join before somebody approves one (Kubernetes:
+// rotatesCertificate reports whether the kubelet renews its client certificate. A kubelet with a credential plug-in has no certificate.
+// If it rotated one, it would connect with a certificate only, and not join before an administrator approves one (Kubernetes:
 // cmd/kubelet/app/server.go, buildKubeletClientConfig; Amazon EKS AMI: kubelet-config.json).
 func rotatesCertificate(in *concern.Input) bool {
 	method := in.Config.Join.Method

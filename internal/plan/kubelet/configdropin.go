@@ -17,7 +17,7 @@ func dropsIn(in *concern.Input) bool {
 	return in.Family.Paths.KubeletDropIn != "" && in.Reached(concern.ConfigDropIns) && in.Config.Kubelet.Config != nil
 }
 
-// kubeletConfigDir is the directory of that file; empty for none.
+// kubeletConfigDir is the directory of that file; empty if the node has none.
 func kubeletConfigDir(in *concern.Input) string {
 	if !dropsIn(in) {
 		return ""
@@ -25,7 +25,7 @@ func kubeletConfigDir(in *concern.Input) string {
 	return path.Dir(in.Family.Paths.KubeletDropIn)
 }
 
-// typed is a configuration of the kubelet that says what it is.
+// typed returns a kubelet configuration with its apiVersion and kind.
 func typed(config map[string]any) map[string]any {
 	return kubeletsetting.Merge(map[string]any{"apiVersion": nodeconfig.KubeletConfigVersion, "kind": nodeconfig.KubeletConfigKind}, config)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// credentialConfig returns where the image credential provider's configuration is, empty for none, and why that is not
-// where the contract wants it.
+// credentialConfig returns the path of the image credential provider's configuration; empty if there is none. misplaced is the
+// reason why that path differs from the contract's.
 func credentialConfig(in *concern.Input) (at, misplaced string) {
 	k, l := in.Config.Kubelet, &in.Family.Paths
 	provider := k.ImageCredentialProvider

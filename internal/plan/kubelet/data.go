@@ -13,7 +13,7 @@ import (
 // disk of the operating system, where the data is without it.
 var kubeletData = concern.Concern{
 	Name:  "kubelet data",
-	Joins: true, // each machine has a disk of its own: an image has none
+	Joins: true, // each machine has its own disk; an image has none
 	Reads: []string{dataDiskPath},
 	Plan:  planKubeletData,
 }
@@ -30,7 +30,7 @@ func planKubeletData(in *concern.Input, out *concern.Output) {
 		return
 	}
 	if lacksTemporary(in) {
-		// Whatever else is mounted there would be taken for it, so it is no error yet.
+		// Any other disk that is mounted there serves as well, so it is no error yet.
 		out.Warn(nodeconfig.NotInstalled, dataDiskPath, "the machine has no temporary disk that is known: the kubelet starts only if another disk is mounted at %s; use a VM size with a temporary disk, or leave the setting out", concern.TemporaryDisk)
 	}
 	mount := &resource.Mount{Where: kubeletDir, What: in.Family.Paths.KubeletTemporary, Disk: concern.TemporaryDisk}
@@ -74,7 +74,7 @@ func planKubeletData(in *concern.Input, out *concern.Output) {
 	), "the kubelet does not start without its disk", concern.KubeletUnit)
 }
 
-// lacksTemporary reports whether it is known that the machine has no temporary disk. Only on Azure is one looked for.
+// lacksTemporary reports whether the facts show that the machine has no temporary disk. The agent looks for one only on Azure.
 func lacksTemporary(in *concern.Input) bool {
 	return in.Facts.Platform == facts.Azure && len(in.Facts.Disks) > 0 && in.Facts.Temporary() == 0
 }

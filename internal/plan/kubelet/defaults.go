@@ -25,7 +25,7 @@ const (
 type defaultsRow struct {
 	// field has dots between names.
 	field string
-	// unless reports that the value is what the node has anyway, so that there is nothing to say; nil if the value does not matter.
+	// unless reports whether the node has the value anyway, so that no warning is needed. If nil, the value does not matter.
 	unless func(in *concern.Input, value any) bool
 	why    string
 }

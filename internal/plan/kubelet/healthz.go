@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Healthz is what a kubelet can be asked how it is by; nil where it cannot.
+// Healthz is the check of the kubelet's health endpoint; nil if the endpoint cannot be used.
 func Healthz(k nodeconfig.Kubelet) *resource.Healthz {
 	if url := healthzURL(k); url != "" {
 		return &resource.Healthz{URL: url}
@@ -17,7 +17,7 @@ func Healthz(k nodeconfig.Kubelet) *resource.Healthz {
 	return nil
 }
 
-// healthzURL is the kubelet's health endpoint, or "" where there is none on the loopback (Kubernetes:
+// healthzURL is the kubelet's health endpoint, or "" if there is none on the loopback (Kubernetes:
 // KubeletConfiguration, healthzBindAddress and healthzPort; 0 disables it).
 func healthzURL(k nodeconfig.Kubelet) string {
 	port, err := strconv.ParseUint(kubeletsetting.Value(k, "healthz-port", "healthzPort", "10248"), 10, 16)

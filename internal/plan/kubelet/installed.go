@@ -20,10 +20,9 @@ var Needed = []string{"containerd", "kubelet"}
 // artifactComponents are the components by the artifacts that bring them, where the names differ.
 var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-client": "aks-secure-tls-bootstrap-client"}
 
-// installed compares the versions that the contract states with those of the machine. The contract changes no
-// component, but for a kubelet of which the image holds several: with any other version than the one that is
-// there, the node would be another than the contract says, and everything that depends on the version would be
-// planned for a kubelet that is not there.
+// installed compares the contract's versions with the machine's. The contract does not change the version of a component, except a
+// kubelet of which the image holds several. With another version than the installed one, the node would differ from the
+// contract, and everything that depends on the version would be planned for a kubelet that is not installed.
 var installed = concern.Concern{
 	Name:  "installed components",
 	Reads: []string{"$.components.artifacts.*.version", setting.Artifact(concern.KubernetesName), setting.ComponentsRegistry},
@@ -36,7 +35,7 @@ func planInstalled(in *concern.Input, out *concern.Output) {
 	}
 	planMinor(in, out)
 	if len(in.Facts.Components) == 0 {
-		return // nothing is known
+		return // no facts
 	}
 	source := kubeletSource(in)
 	if version := in.Config.Cluster.KubernetesVersion; version != "" && !source.brings() {
@@ -57,7 +56,7 @@ func planInstalled(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// planNoVersion says that it is not known which kubelet is installed. On a workstation, without facts, it need not be.
+// planNoVersion reports that the version of the installed kubelet is not known. On a workstation, without facts, it need not be.
 func planNoVersion(in *concern.Input, out *concern.Output) {
 	var have []string
 	for _, c := range in.Facts.Components {
@@ -80,8 +79,8 @@ func planNoVersion(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// planMinor warns of a kubelet of another minor version than the contract's author expects. The node is planned for the one
-// that is there. A kubelet may be older than its API server, and not newer (Kubernetes: version skew policy).
+// planMinor warns of a kubelet of another minor version than the contract's author expects. The node is planned for the installed
+// one. A kubelet may be older than its API server, but not newer (Kubernetes: version skew policy).
 func planMinor(in *concern.Input, out *concern.Output) {
 	wanted, version := in.Config.Cluster.KubernetesMinor, in.Config.Cluster.KubernetesVersion
 	if wanted == "" || version == "" || concern.MinorOf(wanted) == in.Minor {
@@ -114,16 +113,16 @@ func wantInstalled(in *concern.Input, out *concern.Output, component, wanted, at
 	out.Fatal(nodeconfig.NotInstalled, at, "%s", reason)
 }
 
-// sameVersion reports whether an installed version may be the wanted one. Of some only the main version is known,
-// and of some none. What a distribution adds to a version is not compared, but for the kubelet's: there it is
-// part of a release's name.
+// sameVersion reports whether an installed version may be the wanted one. For some components only the main version is known, for
+// others no version. A distribution's suffix is compared only for the kubelet: there it is part of a release's
+// name.
 func sameVersion(component, have, wanted string) bool {
 	have = strings.TrimPrefix(have, "v")
 	switch {
 	case component != "kubelet":
 		have, wanted = have[:untilSuffix(have)], wanted[:untilSuffix(wanted)]
 	case wanted == concern.Release(wanted):
-		have = concern.Release(have) // without who built it
+		have = concern.Release(have) // without the builder's suffix
 	}
 	if !strings.Contains(have, ".") { // the main version alone, or nothing
 		major, _, _ := strings.Cut(wanted, ".")
@@ -139,7 +138,7 @@ func untilSuffix(version string) int {
 	return len(version)
 }
 
-// supported warns of a version that nobody has tried. It is planned like the nearest that is known.
+// supported warns of a version that no test covers. The node is planned like the nearest known version.
 var supported = concern.Concern{
 	Name: "supported versions",
 	Plan: planSupported,

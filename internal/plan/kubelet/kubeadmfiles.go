@@ -31,8 +31,8 @@ const (
 // CRISocketContainerd).
 const kubeadmSocket = "unix:///var/run/containerd/containerd.sock"
 
-// Annotations are those that kubeadm gives a Node when it joins, and needs for an upgrade, and the Node that gets them; none for a
-// node that needs none (k8s.io/kubernetes v1.33.13 cmd/kubeadm/app/phases/patchnode, and app/util/config/cluster.go,
+// Annotations returns the Node, and the annotations that kubeadm sets on it when it joins, and needs for an upgrade. There are none
+// if the node needs none (k8s.io/kubernetes v1.33.13 cmd/kubeadm/app/phases/patchnode, and app/util/config/cluster.go,
 // GetNodeRegistration).
 func Annotations(c *nodeconfig.NodeConfig, f facts.Facts) (*resource.FreeName, map[string]string) {
 	in := concern.NewInput(c, f)
@@ -57,7 +57,7 @@ func planKubeadmFiles(in *concern.Input, out *concern.Output) {
 	if !in.Reached(concern.InstanceConfig) {
 		return
 	}
-	// It is a patch of the kubelet's configuration that kubeadm writes, so what the contract says is in it, too.
+	// It is a patch of the kubelet's configuration that kubeadm writes, so it also has the contract's fields.
 	own := kubeletsetting.Merge(contractSettings(in), in.Config.Kubelet.Config)
 	for _, head := range []string{"apiVersion", "kind"} {
 		delete(own, head)

@@ -54,7 +54,7 @@ func labelsOf(in *concern.Input) string {
 const (
 	idleTimeoutFlag  = "streaming-connection-idle-timeout"
 	idleTimeoutField = "streamingConnectionIdleTimeout"
-	// idleTimeoutReason says why it is not given.
+	// idleTimeoutReason is why the flag is left out.
 	idleTimeoutReason = "is left out: kubelets read it nowhere since Kubernetes 1.34"
 )
 
@@ -79,8 +79,8 @@ func machineLabels(in *concern.Input, refers bool) map[string]string {
 	return labels
 }
 
-// referredLabels are the labels that the unit's command line has after those of its environment file, and what they are where the
-// facts are known; empty for none.
+// referredLabels are the labels on the unit's command line after those of its environment file. value has them with the known facts
+// filled in. Both are empty if there are none.
 func referredLabels(in *concern.Input) (line unitfile.Text, value string) {
 	labels := machineLabels(in, true)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

@@ -12,9 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// kubeletNetwork plans what the kubelet waits for of the network: what it reads when it starts, and no more. All of a
-// network is up a second or two later, because network-online.target also waits until every IPv6 address is known to be
-// nobody else's (RFC 4862, 5.4).
+// kubeletNetwork plans the kubelet's wait for the network: for what it reads when it starts, and no more. The whole
+// network is up a second or two later, because network-online.target also waits until duplicate address detection has passed for
+// every IPv6 address (RFC 4862, 5.4).
 var kubeletNetwork = concern.Concern{
 	Name:  "kubelet network",
 	Joins: true,
@@ -50,7 +50,7 @@ func planKubeletNetwork(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// networkOf is what the kubelet reads of the network when it starts; nil for nothing.
+// networkOf is what the kubelet reads of the network when it starts, or nil.
 func networkOf(in *concern.Input) *resource.Network {
 	n := &resource.Network{}
 	for address := range strings.SplitSeq(kubeletsetting.Value(in.Config.Kubelet, "node-ip", "", nodeIP(in)), ",") {

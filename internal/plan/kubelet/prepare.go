@@ -10,9 +10,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// wireServerRules keep pods from Azure's wire server, whose ports hand out what only the host may have: extensions'
-// protected settings and certificates (AKS: kubelet.sh). They have one port each: AKS compares a node's rules with a
-// list, as text, and takes a node with any other rule for one that its user has changed
+// wireServerRules keep pods from Azure's wire server, whose ports serve data for the host only: extensions'
+// protected settings and certificates (AKS: kubelet.sh). Each rule has one port: AKS compares a node's rules with a
+// list, as text, and treats any other rule as a change by the node's user
 // (Azure/azure-container-networking: azure-iptables-monitor).
 var wireServerRules = []string{
 	" FORWARD -d 168.63.129.16 -p tcp --dport 80 -j DROP",
@@ -23,11 +23,11 @@ var wireServerRules = []string{
 // netfilter-persistent of Debian and Ubuntu, iptables of Azure Linux.
 var ruleLoaders = []string{"iptables.service", "netfilter-persistent.service", "nftables.service"}
 
-// kubeletPrepare plans the unit that does what must be done before a kubelet starts, once in a boot, and its start.
-// It is a unit of its own, so that it is over when everything else is there: in the kubelet's own it would be between
-// the last input and the kubelet, eight processes long. An image has it, and it does not wait for the agent, so it is done
-// while the container runtime starts. It does not name the kubelet's unit, which systemd would read for that: when the
-// machine's own drop-ins came it would have to read all units again, for seconds.
+// kubeletPrepare plans the unit that prepares a kubelet's start, once in a boot. It is a separate unit, so that it ends while the
+// other inputs arrive: in the kubelet's unit its eight processes would run between the last input and the kubelet. An image
+// has the unit, and the unit does not wait for the agent, so it runs while the container runtime starts. It does not name the
+// kubelet's unit. If it did, systemd would read the kubelet's unit for it, and would have to read all units again, for seconds, when the
+// machine's own drop-ins arrive.
 var kubeletPrepare = concern.Concern{
 	Name:  "kubelet preparation",
 	Reads: []string{"$.cloud.provider"},
@@ -61,7 +61,7 @@ func planKubeletPrepare(in *concern.Input, out *concern.Output) {
 		unitfile.Set("ExecStart", "-find "+concern.KubeletCertDir+" -type f -name [!.]* -empty -delete"),
 	)
 	if in.Config.Cloud.Provider == "azure" {
-		// Without a shell there is no other "unless it is there".
+		// Without a shell, there is no other way to write "insert it if it is missing".
 		lines = append(lines, unitfile.Comment("Pods must not reach the wire server. The lines with -D remove the rules of an earlier start."))
 		for _, rule := range wireServerRules {
 			lines = append(lines, unitfile.Set("ExecStart", "-iptables -w -D"+unitfile.Quote(rule)), unitfile.Set("ExecStart", "iptables -w -I"+unitfile.Quote(rule)))

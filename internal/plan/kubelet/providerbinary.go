@@ -24,7 +24,7 @@ func planProviderBinary(in *concern.Input, out *concern.Output) {
 	provider, artifact := in.Config.Kubelet.ImageCredentialProvider, in.Config.Components.Artifacts[concern.ProviderName]
 	program := providerProgram(provider)
 	if program == "" {
-		return // whoever sends contracts names its place in all of them
+		return // a sender may name its URL in every contract, also if the node has no provider
 	}
 	members := []string{program, "*/" + program, "usr/bin/" + program}
 	packaged := in.Family.Components.Provider
@@ -37,7 +37,7 @@ func planProviderBinary(in *concern.Input, out *concern.Output) {
 	}
 	code := exitcode.ProviderDownloadFailed
 	if !artifact.Force && packaged != "" && in.Minor != concern.Newest {
-		// Its version is Kubernetes' minor, with patches of its own.
+		// Its minor version is Kubernetes' minor version; its patch versions differ.
 		packages := packagesFor(in, packaged, "1."+strconv.Itoa(in.Minor))
 		registry := in.Config.Components.Registry
 		switch {
@@ -58,7 +58,7 @@ func planProviderBinary(in *concern.Input, out *concern.Output) {
 	out.Program(d, program, provider.BinDir+"/"+program, "the kubelet runs it for images of the registries that it knows", concern.KubeletUnit)
 }
 
-// providerProgram is what the first provider of a configuration, and so its program, is called; empty where there is none.
+// providerProgram returns the name of the first provider in a configuration, which is its program's name; empty if there is none.
 func providerProgram(p *nodeconfig.ImageCredentialProvider) string {
 	if p == nil || p.BinDir == "" {
 		return ""

@@ -29,8 +29,8 @@ func planReserved(in *concern.Input, out *concern.Output) {
 		unit, reason := r.Slice(in)
 		switch {
 		case !r.IsEnforced(k):
-			// The kubelet never looks at the group (k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go,
-			// enforceNodeAllocatableCgroups), so one that cannot be does no harm.
+			// The kubelet never uses the group (k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go,
+			// enforceNodeAllocatableCgroups), so an impossible group does no harm.
 		case reason != "":
 			out.Fatal(nodeconfig.Invalid, kubeletsetting.Path(k, r.Flag, r.Field), "%s", reason)
 		}
@@ -51,8 +51,8 @@ func planReserved(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// planPlaced puts a unit into the slice for Kubernetes, where that is not the one that it is in anyway, and has it start
-// after slices.
+// planPlaced puts a unit into the slice for Kubernetes, if it is not in that slice anyway, and has it start after these
+// slices.
 func planPlaced(in *concern.Input, out *concern.Output, unit, dropIns string, after []string) {
 	dropIn := in.Family.Runtime.Reserved.DropIn
 	lines := []unitfile.Line{unitfile.Section("Unit"), unitfile.Set("Wants", unitfile.Quote(strings.Join(after, " "))), unitfile.Set("After", unitfile.Quote(strings.Join(after, " ")))}

@@ -17,21 +17,21 @@ const (
 	rotationField = "serverTLSBootstrap"
 )
 
-// servingRotation reports whether the node's kubelet asks the cluster for its serving certificate: the contract's configuration says so, or
-// else the family's, or the flag, which takes precedence.
+// servingRotation reports whether the kubelet requests its serving certificate from the cluster. The flag takes precedence over the
+// contract's configuration, and that over the family's.
 func servingRotation(in *concern.Input) bool {
 	configured := cmp.Or(kubeletsetting.Field(in.Config.Kubelet, rotationField), in.FamilySets(rotationField)) == true
 	asks, err := strconv.ParseBool(kubeletsetting.Value(in.Config.Kubelet, rotationFlag, "", strconv.FormatBool(configured)))
 	return err == nil && asks
 }
 
-// ServingTagMatters reports whether the kubelet asks for it, unless a tag of the machine's says no. The tag is AKS's, and
-// means nothing on nodes of a family that has no label for whoever signs the certificate.
+// ServingTagMatters reports whether the kubelet requests the certificate unless a tag of the machine prevents it. The tag is
+// AKS's, and has no meaning on nodes of a family without a label for the signer of the certificate.
 func ServingTagMatters(in *concern.Input) bool {
 	return servingRotation(in) && len(in.Family.Kubelet.ServingLabels) > 0
 }
 
-// servingOff reports whether a tag of the machine's says that the kubelet makes it itself, and not as the contract says.
+// servingOff reports whether a tag of the machine has the kubelet make the certificate itself, against the contract.
 func servingOff(in *concern.Input) bool {
 	return ServingTagMatters(in) && in.Facts.Instance != nil && in.Facts.Instance.OwnServingCertificate
 }
@@ -39,7 +39,7 @@ func servingOff(in *concern.Input) bool {
 // rotatesServing reports whether the kubelet asks the cluster for its serving certificate.
 func rotatesServing(in *concern.Input) bool { return servingRotation(in) && !servingOff(in) }
 
-// withServingOff returns the kubelet's configuration in which it does not ask, where a tag says so.
+// withServingOff returns the kubelet's configuration without the request, if a tag prevents it.
 func withServingOff(in *concern.Input, out *concern.Output, config map[string]any) map[string]any {
 	if config[rotationField] != true || !servingOff(in) {
 		return config

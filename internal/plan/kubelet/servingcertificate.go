@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// servingCertificate plans that a kubelet that nobody signs a serving certificate for finds one when it starts. It would make
-// it itself, before anything else that it does, with two keys of RSA: on a small machine that takes longer than all that the agent does.
+// servingCertificate prepares a serving certificate for a kubelet that gets none from a signer. The kubelet would make it before
+// anything else, with two RSA keys: on a small machine that takes longer than the whole run of the agent.
 var servingCertificate = concern.Concern{
 	Name:  "serving certificate",
 	Joins: true,
@@ -19,7 +19,7 @@ var servingCertificate = concern.Concern{
 	Plan:  planServingCertificate,
 }
 
-// The settings that say what the kubelet's serving certificate may be.
+// The settings that limit the kubelet's serving certificate.
 const (
 	cipherSuitesFlag  = "tls-cipher-suites"
 	cipherSuitesField = "tlsCipherSuites"
@@ -27,8 +27,8 @@ const (
 	curveSuites = "TLS_ECDHE_ECDSA_"
 )
 
-// makesServing reports whether the agent makes the kubelet's serving certificate: nobody names one or signs it, and who
-// connects can agree on a cipher with a key on an elliptic curve.
+// makesServing reports whether the agent makes the kubelet's serving certificate: no setting names one, no signer signs one, and
+// the ciphers for clients include one for a key on an elliptic curve.
 func makesServing(in *concern.Input) bool {
 	k := in.Config.Kubelet
 	named := func(flag, field string) bool {

@@ -61,7 +61,7 @@ func logind(in *concern.Input, out *concern.Output, reason string, spec resource
 	out.Join("", spec, 0, reason).Effects = resource.Effects{Reloads: []string{logindUnit}}
 }
 
-// shutdownPeriod is how long the kubelet delays a shutdown: the sum of all its periods. One that the kubelet refuses counts as none.
+// shutdownPeriod is how long the kubelet delays a shutdown: the sum of all its periods. A period that the kubelet refuses counts as 0.
 func shutdownPeriod(k nodeconfig.Kubelet) time.Duration {
 	text, _ := kubeletsetting.Field(k, "shutdownGracePeriod").(string)
 	period, _ := time.ParseDuration(text)

@@ -8,9 +8,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// When a kubelet is seen to have taken its settings. One that has not ends in a fraction of a second, and in
-// several on a machine that is slow or has little processor to spare; one that has says so sooner than that. Only
-// one that cannot be asked is waited for to the end.
+// These limits decide when a kubelet counts as started. A kubelet that rejects its settings exits in a fraction of a second, or
+// in several seconds on a slow or busy machine. A kubelet that accepts them reports that sooner. Only a kubelet without a health
+// endpoint is watched for the whole time.
 const (
 	kubeletStarted  = resource.Duration(60 * time.Second)
 	kubeletUnasked  = resource.Duration(15 * time.Second)

@@ -13,8 +13,8 @@ import (
 // and its drop-ins, so the unit itself can be baked.
 func planKubeletUnit(in *concern.Input, out *concern.Output, exec []unitfile.Text) {
 	for _, dir := range in.Family.Paths.Directories() {
-		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
-		// the directory of its plug-ins itself, and does without where it cannot.
+		// Below /usr is the image's part, which may be read-only. The kubelet creates the directory of its plug-ins itself, and
+		// works without it if it cannot.
 		if !strings.HasPrefix(dir, "/usr/") {
 			out.Directory(dir, 0o755, "the kubelet expects it")
 		}
@@ -43,7 +43,7 @@ func planKubeletUnit(in *concern.Input, out *concern.Output, exec []unitfile.Tex
 	}
 	lines = append(lines, unitfile.Section("Service"))
 	out.File(resource.Base, kubeletUnitFile, 0o644, unitfile.File(append(lines, kubeletServiceLines(in, exec)...)...), "the kubelet's whole unit", concern.KubeletUnit)
-	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
+	// If the kubelet's version is not known yet, it may be one that the watchdog would kill.
 	if in.Reached(concern.WatchdogSupported) && in.Minor != concern.Newest && !in.Snapped() {
 		out.File(resource.Base, concern.KubeletDropIns+kubelet.Watchdog.File, kubelet.Watchdog.Mode, unitfile.File(unitfile.Section("Service"), unitfile.Set("WatchdogSec", "60s")),
 			concern.Sourced("systemd restarts a kubelet that hangs", kubelet.Watchdog.Source), concern.KubeletUnit)

@@ -22,7 +22,7 @@ func Value(k nodeconfig.Kubelet, flag, field, otherwise string) string {
 	if set := Field(k, field); set != nil {
 		value = fmt.Sprint(set)
 	}
-	for _, f := range k.Flags { // the last of one name is the one that counts
+	for _, f := range k.Flags { // of repeated flags, the last one counts
 		if f.Name == flag {
 			value = f.Value
 		}
@@ -47,7 +47,7 @@ func List(k nodeconfig.Kubelet, flag, field string) []string {
 	return values
 }
 
-// Switch is the same for a setting that is on or off. One that is neither is what it is without a setting: the kubelet itself
+// Switch is the same for a boolean setting. An invalid value counts as no setting: the kubelet itself
 // refuses it.
 func Switch(k nodeconfig.Kubelet, flag, field string, otherwise bool) bool {
 	on, err := strconv.ParseBool(Value(k, flag, field, strconv.FormatBool(otherwise)))
@@ -57,8 +57,8 @@ func Switch(k nodeconfig.Kubelet, flag, field string, otherwise bool) bool {
 	return on
 }
 
-// Field is what the contract's configuration of the kubelet says in a field, with dots between names; nil for
-// nothing, which an empty text or list is too, and a duration of zero, with which the kubelet takes its default
+// Field returns a field of the contract's kubelet configuration, with dots between names. It is nil if the field is not set. An empty
+// text or list counts as not set, and so does a duration of zero, for which the kubelet uses its default
 // (k8s.io/kubernetes v1.36.3 pkg/kubelet/apis/config/v1beta1/defaults.go). kubeadm writes such durations.
 func Field(k nodeconfig.Kubelet, field string) any {
 	if field == "" {
@@ -116,7 +116,7 @@ func AsFlag(value any) string {
 	return fmt.Sprint(value)
 }
 
-// NodeName is the Node's name that the contract gives, in lower case; empty where it is the host's.
+// NodeName is the contract's name of the Node, in lower case. Empty means that the Node has the host's name.
 func NodeName(k nodeconfig.Kubelet) string {
 	return strings.ToLower(Value(k, "hostname-override", "", k.NodeName))
 }
