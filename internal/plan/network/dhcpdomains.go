@@ -27,8 +27,8 @@ func planDHCPDomains(in *concern.Input, out *concern.Output) {
 	if slices.Contains(in.Config.Network.IPFamilies, "IPv6") {
 		lines = append(lines, unitfile.Section("DHCPv6"), unitfile.Set("UseDomains", "yes"))
 	}
-	// A restart of systemd-networkd takes the machine's addresses away, and a reload does not read this file (networkctl(1)). So it
-	// is true from the next boot on, and nothing that is asked of a running node waits for that.
+	// A restart of systemd-networkd removes the machine's addresses, and a reload does not read this file (networkctl(1)). So the file
+	// has its effect from the next boot on, and no check of a running node waits for that.
 	out.File(resource.Base, dhcpDomainsConfig, 0o644, unitfile.File(lines...),
 		concern.Sourced("short names are looked for in the network's domain too, from the next start of systemd-networkd on", in.Family.Sources.Units))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// hostname gives the machine the name that its cloud has for it, where nobody else does: cloud-init sets it
-// where it runs. The Node is named after it unless the contract says otherwise.
+// hostname gives the machine its name in the cloud. If cloud-init runs, cloud-init sets the name instead.
+// The Node has the same name unless the contract names it.
 var hostname = concern.Concern{
 	Name:  "host name",
 	Joins: true,

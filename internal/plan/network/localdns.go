@@ -36,7 +36,7 @@ const (
 	localDNSSlice = "localdns.slice"
 	// localDNSPatience is how long the cache may take to be ready, with the machine's network.
 	localDNSPatience = resource.Duration(90 * time.Second)
-	// hostsRefresh is how often names are looked up where the contract does not say (AKS: aks-localdns-hosts-setup.timer).
+	// hostsRefresh is the default interval for resolving the names again (AKS: aks-localdns-hosts-setup.timer).
 	hostsRefresh = 15 * time.Minute
 	defaultDNS   = "."
 )
@@ -80,8 +80,8 @@ func planLocalDNS(in *concern.Input, out *concern.Output) {
 		&resource.Check{Label: "local-dns", UnitActive: localDNSUnit, Timeout: localDNSPatience})
 }
 
-// unusedDNSService reports that nobody on the node is told of the cluster's DNS service: neither a cache, nor the kubelet
-// where its configuration is the contract's alone.
+// unusedDNSService reports that neither a cache on the node uses the cluster's DNS service, nor the kubelet, because the
+// contract alone decides its configuration.
 func unusedDNSService(in *concern.Input, out *concern.Output) {
 	c := in.Config
 	if in.Family.Kubelet.ConfigDefaults {
@@ -95,7 +95,7 @@ func unusedDNSService(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// planCorefile plans what the cache is told, which variant of it the names decide.
+// planCorefile plans the cache's configuration, in the variant that the names need.
 func planCorefile(in *concern.Input, out *concern.Output, dns *nodeconfig.LocalDNS) {
 	declineZones(out, dns)
 	config, own := *in.Config, *dns
@@ -109,8 +109,8 @@ func planCorefile(in *concern.Input, out *concern.Output, dns *nodeconfig.LocalD
 	})
 }
 
-// withDefault has a server block for what no other is for: without one, the cache would refuse such queries, and be the only
-// one that is asked.
+// withDefault adds a server block for all other names. Without it, the cache would refuse such queries, and pods use no other
+// server.
 func withDefault(zones map[string]nodeconfig.LocalDNSZone, to string) map[string]nodeconfig.LocalDNSZone {
 	all := maps.Clone(zones)
 	if _, ok := all[defaultDNS]; !ok {
@@ -267,7 +267,7 @@ func localDNSLines(in *concern.Input, dns *nodeconfig.LocalDNS) []unitfile.Line 
 	)
 }
 
-// asksLocalDNS reports whether pods are told to ask the node's DNS cache for names, and nobody else.
+// asksLocalDNS reports whether the node's DNS cache is the pods' only DNS server.
 func asksLocalDNS(c *nodeconfig.NodeConfig) bool {
 	return slices.Contains(kubeletsetting.List(c.Kubelet, "cluster-dns", "clusterDNS"), dnscache.PodsListener)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // metadataRestriction keeps pods from the cloud's metadata service, which gives credentials of the machine's identity to
-// whoever asks.
+// every client.
 var metadataRestriction = concern.Concern{
 	Name:  "metadata restriction",
 	Joins: true,
@@ -24,7 +24,7 @@ var metadataRestriction = concern.Concern{
 const (
 	// restrictionUnit adds the rule, once in a boot and when it changes.
 	restrictionUnit = "metadata-restriction.service"
-	// restrictionTimeout is for a machine that boots: iptables waits for whoever has the lock, and loads modules.
+	// restrictionTimeout is for a machine that boots: iptables waits for the holder of the lock, and loads modules.
 	restrictionTimeout = resource.Duration(30 * time.Second)
 )
 
@@ -42,8 +42,8 @@ func planMetadataRestriction(in *concern.Input, out *concern.Output) {
 	if restriction == nil {
 		return
 	}
-	// The host's own packets are not forwarded. Those that are, and have its address, are let through, as AKS does it:
-	// the form of the rule is one that AKS knows (ensure_imds_restriction.sh).
+	// The host's own packets are not forwarded. Forwarded packets with the host's address pass, as on AKS: AKS recognises this form
+	// of the rule (ensure_imds_restriction.sh).
 	address := concern.NodeIPv4(in)
 	if address == "" && in.Seen() { // else it is not known of which machine
 		out.Fatal(nodeconfig.Missing, setting.MetadataRestriction, "needs the machine's IPv4 address, and it has none")
@@ -76,8 +76,8 @@ func planMetadataRestriction(in *concern.Input, out *concern.Output) {
 			code = table.exitCode
 			add = unitfile.Set("ExecStart", execLine(append([]string{"iptables", "-w", "-t", table.name, "-I", "FORWARD", "1"}, match...)))
 		}
-		// When the contract has the restriction no more, nobody starts the unit, and this removes the rule. By its name it
-		// is another command for another address, so that the rule with the former one is removed, too.
+		// When the contract drops the restriction, nothing starts the unit any more, and this command removes the rule. The command's name
+		// contains the address, so a rule with a former address is removed, too.
 		command := &resource.Command{
 			Label: "metadata-restriction-" + strings.Trim(table.name+"-"+address, "-"), Argv: remove, Timeout: restrictionTimeout,
 			Inputs: []string{unitPath}, Optional: true,

@@ -46,7 +46,7 @@ func planNameResolution(in *concern.Input, out *concern.Output) {
 		globalDNS(out, "60-slipway-dns.conf", "global-dns-domain-*", "servers", servers, serversReason)
 		out.AskedBy(setting.Nameservers)
 	default:
-		// The node would ask other servers than its author wants, so this is an error if the machine is known.
+		// The node would use other servers than its author wants, so this is an error if the machine is known.
 		out.Add(nodeconfig.Problem{
 			Kind: nodeconfig.NotApplied, Path: setting.Nameservers, Fatal: in.Seen(),
 			Reason: "is not applied: it is not known that " + concern.SystemName(in) + " looks names up with systemd-resolved; the node would ask the DNS servers that DHCP names",

@@ -13,7 +13,7 @@ import (
 // ring loses packets when many arrive at once.
 var receiveRings = concern.Concern{
 	Name:  "receive rings",
-	Joins: true, // each machine has interfaces of its own
+	Joins: true, // each machine has its own interfaces
 	Plan:  planRings,
 }
 

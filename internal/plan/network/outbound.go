@@ -35,8 +35,8 @@ var outbound = concern.Concern{
 	Plan: planOutbound,
 }
 
-// How often the author's command is tried, how long each try may take, and how long is waited before the next, in seconds (AKS:
-// OUTBOUND_COMMAND); a text that does not end when it is told to is killed. Servers are tried for as long.
+// The number of tries of the author's command, the limit of each try, and the delay before the next, in seconds (AKS:
+// OUTBOUND_COMMAND). A command that ignores the signal to end is killed. Servers are tried for the same time.
 const (
 	outboundTries   = 20
 	outboundSeconds = 15
@@ -49,8 +49,8 @@ const (
 // maxOutboundCommand is as large as any other command of the author's can be (nodeconfig, ShellCommand).
 const maxOutboundCommand = 16 << 10
 
-// outboundScript runs the author's text until it succeeds. The text is an argument of its own, of which this one reads nothing;
-// the other is the file with the proxy's variables, where there is one.
+// outboundScript runs the author's text until it succeeds. The text is a separate argument, which this script does not interpret.
+// The other argument is the file with the proxy's variables, if there is one.
 var outboundScript = fmt.Sprintf(`[ -z "$2" ] || { set -a; . "$2"; set +a; }
 for try in {1..%d}; do
   timeout -k %d %d %s -c "$1" && exit

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 )
 
-// privateName is the API server's name, if that is one of a private link, of which alone AKS looks after the address
-// (AKS: reconcile-private-hosts.sh); empty for others.
+// privateName returns the API server's name if it is a private link's: AKS updates the address only for those
+// (AKS: reconcile-private-hosts.sh). It is empty for other names.
 func privateName(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -21,7 +21,7 @@ func privateName(server string) string {
 	return name
 }
 
-// KeepsServer is the name of the API server whose address the node keeps; empty for none.
+// KeepsServer returns the name of the API server whose address the node writes to /etc/hosts; empty if it writes none.
 func KeepsServer(in *concern.Input) string {
 	if !in.Config.Network.HostsAgent {
 		return ""

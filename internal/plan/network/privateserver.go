@@ -12,9 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// privateServer has the API server's private address in /etc/hosts: the name of a private link may have none in the DNS
-// that the machine asks. The address is in a tag of the machine's. When the tag changes, the watcher has the new address
-// planned, by WithServerAddress, and nobody else writes the line.
+// privateServer writes the API server's private address to /etc/hosts: the machine's DNS may not resolve a private link's
+// name. The address is in a tag of the machine. If the tag changes, the watcher plans the new address with WithServerAddress.
+// Nothing else writes the line.
 var privateServer = concern.Concern{
 	Name:  "private API server",
 	Joins: true,
@@ -48,13 +48,13 @@ func planPrivateServer(in *concern.Input, out *concern.Output) {
 		Reason: concern.Sourced("the API server's private address, from the machine's tag", in.Family.Sources.PrivateServer),
 		Spec:   serverLine(name, address),
 	})
-	if !known || in.Facts.Platform == facts.Azure { // no other machines have tags that somebody could follow
+	if !known || in.Facts.Platform == facts.Azure { // other machines have no tags to follow
 		planWatcher(in, out, known)
 	}
 }
 
-// serverLine is the API server's part of /etc/hosts. It is the first, because of two lines with a name the first counts.
-// Without an address it says so, and WithServerAddress knows by it that one is wanted.
+// serverLine is the API server's part of /etc/hosts. It comes first, because the first of two lines with a name counts.
+// Without an address the line contains a remark, by which WithServerAddress knows that an address is wanted.
 func serverLine(name, address string) *resource.Block {
 	line := "# " + name + " has no address yet: the machine has no tag " + facts.ServerAddressTag + " that holds one.\n"
 	if address != "" {
@@ -89,9 +89,9 @@ func ServerAddress(p resource.Plan) (address string, kept bool) {
 	return facts.ServerAddress(address), true
 }
 
-// WithServerAddress returns the plan that the same config makes of a machine whose tag has another address of the API
-// server, and is otherwise the same. changed is false where that is the plan itself: also where the address is none, because
-// the last one that was known stays.
+// WithServerAddress returns the plan that the same config makes for a machine whose tag has another address of the API
+// server. The rest of the plan stays. changed is false if the plan stays the same. It also stays the same if address is empty,
+// because the last known address stays.
 func WithServerAddress(p resource.Plan, address string) (other resource.Plan, changed bool) {
 	address = facts.ServerAddress(address)
 	have, kept := ServerAddress(p)

@@ -13,14 +13,14 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// proxy gives the contract's HTTP proxy to the container runtime, the kubelet, all other services, apt and who logs in.
+// proxy gives the contract's HTTP proxy to the container runtime, the kubelet, all other services, apt and login sessions.
 var proxy = concern.Concern{
 	Name:  "proxy",
 	Reads: []string{"$.cluster.server", "$.proxy.http", "$.proxy.https", "$.proxy.noProxy", setting.LazyPull},
 	Plan:  planProxy,
 }
 
-// systemEnvironment is read by pam_env(8), for everybody who logs in: it is for everybody to read.
+// systemEnvironment is read by pam_env(8) at each login, so every user can read it.
 const systemEnvironment = "/etc/environment"
 
 // longestLine is the longest line of it that is written, in bytes. Of one with 8192, and of all lines after it, pam_env
@@ -102,7 +102,7 @@ func proxyVariables(in *concern.Input) [][2]string {
 	return variables
 }
 
-// holdsCredential reports whether a proxy's URL has a user or a password. What is no URL may hold anything.
+// holdsCredential reports whether a proxy's URL has a user or a password. A text that is not a URL may contain a credential.
 func holdsCredential(proxy nodeconfig.Secret) bool {
 	u, err := url.Parse(proxy.Reveal())
 	return err != nil || u.User != nil

@@ -12,18 +12,18 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// secondaryInterfaces brings up the machine's network interfaces after the first, for pods that use them. The cloud says
-// which there are: on the machine one may be down, or appear later.
+// secondaryInterfaces brings up the machine's network interfaces after the first, for pods that use them. The cloud's description
+// lists them: on the machine an interface may be down, or appear later.
 var secondaryInterfaces = concern.Concern{
 	Name:  "secondary interfaces",
-	Joins: true, // each machine has interfaces of its own
+	Joins: true, // each machine has its own interfaces
 	Reads: []string{secondaryPath},
 	Plan:  planSecondaryInterfaces,
 }
 
 const secondaryPath = "$.network.secondaryInterfaces"
 
-// A route of the first interface has at most the distribution's metric, or otherMetric where the facts alone say that systemd-networkd
+// A route of the first interface has at most the distribution's metric, or otherMetric if only the facts show that systemd-networkd
 // runs. Each interface after it has metricStep more than the one before, so the first one's routes win (AKS: secondary NICs).
 const (
 	otherMetric = 2000
@@ -45,7 +45,7 @@ func planSecondaryInterfaces(in *concern.Input, out *concern.Output) {
 		metric = otherMetric
 	}
 	if metric == 0 {
-		// Who needs them sees an error; of which machine it is may not be known yet.
+		// A node that needs them gets an error. Without facts, the machine is not known yet, and it is a warning.
 		out.Add(nodeconfig.Problem{
 			Kind: nodeconfig.NotApplied, Path: secondaryPath, Fatal: in.Seen(),
 			Reason: "is not applied: it is not known how " + concern.SystemName(in) + " configures its network",
