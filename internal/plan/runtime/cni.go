@@ -33,7 +33,7 @@ func planCNI(in *concern.Input, out *concern.Output) {
 		out.File(resource.Base, concern.CNIConfDir+"/10-azure.conflist", 0o600, []byte(azureConflist(in)), concern.Sourced("Azure's CNI", in.Family.Sources.AzureCNI))
 	}
 	if in.Config.Network.Plugin != "kubenet" && namesPolicy(in.Config) && in.Family.Kubelet.Variable(profile.NetworkPolicy) == "" {
-		out.NotApplied("$.network.policy") // whoever brings the network brings its policies
+		out.NotApplied("$.network.policy") // the network's installer brings the network's policies
 	}
 }
 

@@ -58,7 +58,7 @@ func packageName(url string) string {
 }
 
 // Kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
-// kubenet, unless Calico brings a configuration of its own).
+// kubenet, unless Calico brings a configuration).
 func Kubenet(c *nodeconfig.NodeConfig) bool {
 	n := c.Network
 	return n.Plugin == "kubenet" && n.Policy != "calico"

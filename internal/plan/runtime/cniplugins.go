@@ -35,7 +35,7 @@ func planCNIPlugins(in *concern.Input, out *concern.Output) {
 		return
 	}
 	if in.Facts.CNI == nil {
-		return // nothing is known
+		return // no facts
 	}
 	there := slices.Clone(in.Facts.CNI.Plugins)
 	bring := func(from facts.CNIPackage, over []string) {
@@ -103,7 +103,7 @@ func cniPlugin(o *concern.Output, from facts.CNIPackage, name string, beside []s
 	o.Append(resource.Resource{Phase: resource.Base, ExitCode: exitcode.CNIPluginMissing, Reason: "a CNI plug-in of the image's packages", Spec: spec})
 }
 
-// wantPlugins wants the plug-ins that the node's own network needs. Whoever brings another network brings its plug-ins.
+// wantPlugins wants the plug-ins of the node's own network. Another network's installer brings its plug-ins.
 func wantPlugins(o *concern.Output, in *concern.Input, there []string, url string) {
 	var needed []string
 	at := setting.NetworkPlugin

@@ -102,7 +102,7 @@ func planContainerdUnit(in *concern.Input, out *concern.Output) {
 	})
 }
 
-// publicHeaders say which product a request comes from, and with these values they hold no credential (AKS node
+// publicHeaders identify the product that sends a request. With these values they hold no credential (AKS node
 // contract, containerd configuration: X-Meta-Source-Client).
 var publicHeaders = map[string]string{"X-Meta-Source-Client": "azure/aks"}
 
@@ -116,8 +116,8 @@ func secretHeaders(headers map[string]nodeconfig.Secret) bool {
 	return false
 }
 
-// containerdUnitFile is the unit, after containerd's own: ready when it says so, shims survive it.
-// It waits for no network, which containerd needs only once it pulls.
+// containerdUnitFile is modelled on containerd's own unit: it becomes ready when containerd reports that, and shims survive a
+// restart. It does not wait for the network, which containerd needs only when it pulls.
 func containerdUnitFile(binary string, environment []unitfile.Line) []byte {
 	return unitfile.File(slices.Concat([]unitfile.Line{
 		unitfile.Section("Unit"),
@@ -145,7 +145,7 @@ func containerdUnitFile(binary string, environment []unitfile.Line) []byte {
 	})...)
 }
 
-// checkRegistryRegion refuses a region that has no registry which is known, where the sandbox image is to come from there.
+// checkRegistryRegion refuses a region without a known registry, if the sandbox image comes from the region's registry.
 func checkRegistryRegion(in *concern.Input, out *concern.Output) {
 	registry, own := in.Registry()
 	switch region := in.Region(); {

@@ -13,10 +13,10 @@ import (
 // pullTimeout bounds the pull of the sandbox image, which has less than a megabyte.
 const pullTimeout = resource.Duration(5 * time.Minute)
 
-// planSandboxImage has the image of pods' sandboxes in place, and kept, before the kubelet starts. Otherwise the runtime would pull
-// it for the first pod without a login, and where that fails the node would look well and run nothing. The kubelet removes images when the
-// disk is full, but none that is pinned, as the runtime does with its sandbox image (containerd: pkg/cri, image pull). A provider says
-// how to log in; without one, the machine's own identity is shown to the registry.
+// planSandboxImage pulls and pins the image of pods' sandboxes before the kubelet starts. Otherwise the runtime would pull
+// it for the first pod without a login; if that fails, the node would look healthy and run no pod. The kubelet removes images when the
+// disk is full, but no pinned image; the runtime pins its sandbox image, too (containerd: pkg/cri, image pull). A provider
+// supplies the login. Without a provider, the registry gets the machine's own identity.
 func planSandboxImage(in *concern.Input, out *concern.Output, provider, source string) {
 	out.AppendTo(concern.KubeletGroup, resource.Resource{
 		Phase:    resource.Join,

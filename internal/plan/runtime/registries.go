@@ -67,8 +67,8 @@ func planRegistryReached(out *concern.Output, at string) {
 type registry struct {
 	host     string
 	settings nodeconfig.Registry
-	// asked is the contract's setting that names it; empty where the family's table does. forwarded is the host that a mirror is told
-	// it was asked for; empty for none.
+	// asked is the contract's setting that names the registry. Empty means that the family's table does. forwarded is the host name that
+	// a mirror gets as the original target; empty if it gets none.
 	asked, forwarded string
 }
 
@@ -81,7 +81,7 @@ func registriesOf(in *concern.Input) []registry {
 		all = append(all, registry{host: host, settings: named[host], asked: document.FieldPath("$.runtime.registries", host)})
 	}
 	standIn := func(host, asked, forwarded string, server nodeconfig.RegistryHost) {
-		// What the contract's author says of the registry itself comes first: it may have a certificate, or a login.
+		// The author's settings for the registry itself come first: they may have a certificate, or a login.
 		if _, own := named[host]; !own {
 			server.Capabilities = []string{"pull", "resolve"}
 			all = append(all, registry{host, nodeconfig.Registry{Mirrors: []nodeconfig.RegistryHost{server}}, asked, forwarded})
@@ -89,8 +89,8 @@ func registriesOf(in *concern.Input) []registry {
 	}
 	family := &in.Family.Runtime
 	if own := in.Config.Components.Registry; own != "" && family.Registry != "" {
-		// The interface's own path comes before the one that the registry has its images below (OCI distribution
-		// specification, endpoints).
+		// The API's path comes before the path prefix of the registry's images (OCI distribution specification,
+		// endpoints).
 		host, below, _ := strings.Cut(own, "/")
 		standIn(family.Registry, setting.ComponentsRegistry, "", nodeconfig.RegistryHost{URL: "https://" + path.Join(host, "v2", below), OverridePath: true})
 	}
@@ -100,7 +100,7 @@ func registriesOf(in *concern.Input) []registry {
 	return all
 }
 
-// registryDirectory is the name that containerd looks for first: another one that the image has brought does not hide it
+// registryDirectory is the name that containerd looks for first, so a directory with another name in the image does not hide it
 // (containerd docs/hosts.md, "Port Handling in Registry Host").
 func registryDirectory(host string) string {
 	if i := strings.LastIndexByte(host, ':'); i > 0 {
@@ -119,8 +119,8 @@ type registryWriter struct {
 }
 
 func (r *registryWriter) write() {
-	// It is a resource of its own, and goes with the registry: containerd looks no further than to a directory that is
-	// there.
+	// The directory is a separate resource, and is removed with the registry: if a directory exists, containerd looks no
+	// further.
 	r.add(&resource.Directory{Path: r.dir, Mode: 0o755}, "the settings of a registry, by the name that images have for it")
 	if server := r.settings.Server; server != nil {
 		r.doc.Set(server.URL, "server")

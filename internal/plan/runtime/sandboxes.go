@@ -9,11 +9,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// sandboxRuntime is a runtime by which pods may ask for a virtual machine of their own.
+// sandboxRuntime is a runtime that runs each pod in a separate virtual machine.
 type sandboxRuntime struct {
 	// name is the handler of the RuntimeClass, program what it takes of the image.
 	name, program string
-	// containerd is the one main version that has it; empty for all.
+	// containerd is the only main version that has it. Empty means all versions.
 	containerd string
 	// settings are containerd's, in its own language. The snapshotter is where the runtime's images are.
 	settings string
@@ -53,7 +53,7 @@ ConfigPath = "/opt/confidential-containers/share/defaults/kata-containers/config
 // kataProgram starts the virtual machines (containerd: runtime v2, naming).
 const kataProgram = "containerd-shim-kata-v2"
 
-// isolates reports whether pods may ask for a virtual machine of their own.
+// isolates reports whether pods may request a separate virtual machine.
 func isolates(in *concern.Input) bool { return slices.Contains(in.Config.Runtime.Sandboxes, "kata") }
 
 // checkSandboxes reports sandboxes that the image cannot give.
@@ -63,8 +63,8 @@ func checkSandboxes(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// planSandboxRuntimes writes the runtimes for isolated pods whose programs the image has, because one that it has not would start
-// no pod, and which snapshotter an image of each is for. It returns these.
+// planSandboxRuntimes writes the runtimes for isolated pods whose programs the image has, because a runtime without its program
+// starts no pod. It returns the snapshotter for the images of each runtime.
 func planSandboxRuntimes(in *concern.Input, doc *toml.Table) (snapshotters []any) {
 	if !isolates(in) {
 		return nil

@@ -40,7 +40,7 @@ var BroughtSandbox = concern.Concern{
 
 var sandboxReads = []string{setting.AWSFIPS, "$.join.aws", "$.runtime.sandboxImage"}
 
-// sandboxProvider is the program that knows how to log in for the sandbox image; empty if no login is needed, or none is known.
+// sandboxProvider is the program that logs in for the sandbox image; empty if no login is needed, or no such program is known.
 func sandboxProvider(in *concern.Input) string {
 	if registry, own := in.Registry(); !own || registry.Account == "" {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// snapshotterSettings are those of containerd's settings that a snapshotter needs, in containerd's own language. Those of a proxy
-// are programs of their own; erofs has containerd make image files that a guest mounts (AKS: containerd.toml.gtpl,
+// snapshotterSettings are containerd's settings for each snapshotter, in TOML. A proxy's snapshotter is a separate
+// program; erofs has containerd make image files that a guest mounts (AKS: containerd.toml.gtpl,
 // containerd_v2.toml.gtpl; Amazon EKS AMI: nodeadm, containerd's templates; containerd: docs/snapshotters/erofs.md).
 var snapshotterSettings = []struct{ name, settings string }{
 	{concern.Overlaybd, `[proxy_plugins.overlaybd]
@@ -51,8 +51,8 @@ func hasSnapshotter(in *concern.Input, name string) bool {
 	return in.Releases.HasSnapshotter(settings, name)
 }
 
-// checkHeldSandbox refuses another snapshotter than containerd's own for all images, where the image of pods' sandboxes is one that only
-// the machine's image holds: it is unpacked for containerd's own, its layers are gone, and no registry has it (Amazon EKS AMI:
+// checkHeldSandbox refuses another snapshotter than containerd's default for all images, if only the machine's image holds the image of
+// pods' sandboxes: that is unpacked for the default one, its layers are gone, and no registry has it (Amazon EKS AMI:
 // cache-pause-container). nodeadm imports it again for this, with FastImagePull.
 func checkHeldSandbox(in *concern.Input, out *concern.Output) {
 	if in.Config.Runtime.LazyPull != "" && in.SandboxArchive() != "" {

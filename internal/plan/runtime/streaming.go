@@ -20,8 +20,8 @@ var streaming = concern.Concern{
 	Plan:  planStreaming,
 }
 
-// mirrorSetups have containerd ask the mirror first: the program of the newer mirror, and that of the older one, by the names that
-// facts have for them. The first that is there counts (AKS: ensureArtifactStreaming).
+// mirrorSetups are the programs that have containerd use the mirror first, by their names in the facts: the newer mirror's and
+// the older one's. The first one on the machine counts (AKS: ensureArtifactStreaming).
 var mirrorSetups = []struct {
 	program string
 	argv    []string
