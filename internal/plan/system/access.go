@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// access is who may log in over SSH. What the contract does not turn off stays as the image has it.
+// access decides who can log in over SSH. What the contract does not turn off stays as the image has it.
 var access = concern.Concern{
 	Name:  "SSH",
 	Reads: []string{"$.access.ssh.enabled", "$.access.ssh.publicKeyAuthentication"},
@@ -42,8 +42,8 @@ func planAccess(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// planNoSSH stops a server, and has nothing start it at boot. A socket would start it for whoever connects, so it goes
-// first. A unit that the machine does not have is none to be stopped.
+// planNoSSH stops a server, and has nothing start it at boot. A socket would start it at the next connection, so the socket stops
+// first. A unit that the machine does not have is not stopped.
 func planNoSSH(out *concern.Output, server distro.SSH, source string) {
 	socket := &resource.UnitState{Unit: server.Socket, State: resource.UnitDisabled}
 	for _, state := range []*resource.UnitState{socket, {Unit: server.Service, State: resource.UnitDisabled}} {
@@ -62,10 +62,10 @@ func planNoSSH(out *concern.Output, server distro.SSH, source string) {
 	}
 }
 
-// planNoKeys has servers refuse public keys. Of a setting that is there several times sshd takes the first, and after a
-// line "Match" a setting is for some users alone (sshd_config(5)): so it is before everything else. AKS changes the line
-// that is there, outside of any Match block, which comes to the same. A main file that is missing in /etc must stay so: the vendor's
-// would not be read any more, and it includes the directory before all else.
+// planNoKeys has servers refuse public keys. sshd uses the first value of a repeated setting, and a setting after a
+// line "Match" is for some users only (sshd_config(5)). So this setting comes before everything else. AKS changes the existing
+// line outside of any Match block, with the same effect. A main file that is missing in /etc must stay missing: otherwise sshd
+// would not read the vendor's file any more, which includes the directory before all else.
 func planNoKeys(out *concern.Output, servers []distro.SSH, source string) {
 	const line = "PubkeyAuthentication no\n"
 	config := servers[0].Config // they read the same one

@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// commands plans the shell texts of the contract's author, but for one that starts the kubelet: that is planned where the
-// kubelet's start is.
+// commands plans the author's shell commands, except one that starts the kubelet: the concern of the kubelet's start plans
+// that.
 var commands = concern.Concern{
 	Name:  "commands",
 	Joins: true,

@@ -1,4 +1,4 @@
-// Package system plans the operating system: who logs in, files and units of the contract's, kernel modules and parameters, swap,
+// Package system plans the operating system: logins, the contract's files and units, kernel modules and parameters, swap,
 // updates and trusted certificates. internal/plan composes it.
 package system
 

@@ -27,7 +27,7 @@ func planDeniedModules(in *concern.Input, out *concern.Output) {
 			out.Warn(nodeconfig.Dropped, fmt.Sprintf("$.system.modules[%d]", i),
 				"is not loaded: the machine's kernel is older than the fix of a vulnerability in this module; use an image with a newer kernel")
 		}
-		// The command is run in place of loading, by whatever name the module is asked for (modprobe.d(5), install).
+		// The command runs instead of loading the module, by whatever name the load requests it (modprobe.d(5), install).
 		file := facts.ModprobeDir + "/disable-" + module + ".conf"
 		files = append(files, file)
 		out.File(resource.Base, file, 0o644,
@@ -37,7 +37,7 @@ func planDeniedModules(in *concern.Input, out *concern.Output) {
 	if len(files) == 0 {
 		return
 	}
-	// A file does nothing about a module that is loaded already, by the image or by whoever was quicker. One that is in use
+	// A file has no effect on a module that is loaded already, by the image or by an earlier service. A module that is in use
 	// stays until the next boot (modprobe(8)).
 	out.Append(resource.Resource{
 		Phase:  resource.Base,

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// distribution reports a machine whose distribution is known only by its likeness to another one, and refuses one that the contract is
-// not for.
+// distribution reports a machine whose distribution is known only by its similarity to another one, and refuses one that the
+// contract excludes.
 var distribution = concern.Concern{
 	Name: "distribution",
 	Plan: planDistribution,

@@ -32,7 +32,7 @@ func planEnvironment(in *concern.Input, out *concern.Output) {
 			out.AskedBy(path)
 			continue
 		}
-		// A file of its own, because systemd shows what a unit has in Environment= to everybody (systemd.exec(5)).
+		// It is a separate file, because systemd shows a unit's Environment= to every user (systemd.exec(5)).
 		unit, file := service+".service", concern.EnvironmentDir+service+".env"
 		out.Secret(resource.Base, file, textfile.Environment(variables...), "the contract's variables for "+service, unit)
 		out.AskedBy(path)

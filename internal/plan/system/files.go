@@ -36,7 +36,7 @@ func planFiles(in *concern.Input, out *concern.Output) {
 		}
 		phase, secret := resource.Base, !f.Secret.IsZero()
 		if secret {
-			// Each machine of an image would have it, and everybody who has the image.
+			// Otherwise each machine of an image would have it, and every user of the image.
 			if phase = resource.Join; !in.Joins() {
 				out.Warn(nodeconfig.NotApplied, at, "is secret, and is not written to an image")
 				continue

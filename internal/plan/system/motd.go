@@ -6,7 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// messageOfTheDay greets who logs in.
+// messageOfTheDay plans the text that a login shows.
 var messageOfTheDay = concern.Concern{
 	Name:  "message of the day",
 	Reads: []string{"$.access.messageOfTheDay"},

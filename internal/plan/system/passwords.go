@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// passwords keeps those of the administrator and of root from expiring: who must log in to see why a node fails cannot
-// change a password first, and programs that become root through PAM fail with root's.
+// passwords keeps the passwords of the administrator and of root from expiring: an administrator who logs in because a node fails
+// cannot change a password first, and programs that become root through PAM fail if root's has expired.
 var passwords = concern.Concern{
 	Name:  "password ageing",
 	Reads: []string{"$.access.adminUser"},

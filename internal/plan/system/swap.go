@@ -33,9 +33,9 @@ const (
 type swapPlace struct {
 	file, unit, target string
 	phase              resource.Phase
-	// disk is where the file's disk is mounted by somebody else; empty for the disk of the operating system.
+	// disk is the mount point of the file's disk, which another program mounts. Empty means the operating system's disk.
 	disk, reason string
-	// lines are what the unit says of the boot.
+	// lines are the unit's lines that order it in the boot.
 	lines []unitfile.Line
 }
 
@@ -78,7 +78,7 @@ func planSwap(in *concern.Input, out *concern.Output) {
 	place := swapOnOS
 	if in.Config.System.SwapDisk == nodeconfig.PreferTemporary {
 		if !in.Joins() {
-			return // each machine has a disk of its own: an image has none
+			return // each machine has its own disk; an image has none
 		}
 		if fitsTemporary(in, size) {
 			place = swapOnTemporary
@@ -116,7 +116,7 @@ func planSwap(in *concern.Input, out *concern.Output) {
 	out.RepeatedBy(link)
 }
 
-// before are the units that wait for the swap file. The agent is none of them where the disk is mounted by cloud-init, which may
+// before are the units that wait for the swap file. The agent is not included if cloud-init mounts the disk, because cloud-init may
 // start after the agent.
 func (s swapPlace) before(in *concern.Input) []string {
 	units := []string{concern.KubeletUnit}

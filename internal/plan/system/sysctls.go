@@ -31,8 +31,8 @@ var forwardingSysctls = map[string]string{
 	"net.ipv6.conf.all.forwarding":       "1",
 }
 
-// kernelDefaults are what a kubelet wants to find that is told not to change the kernel: it ends where one differs (Kubernetes:
-// KubeletConfiguration, protectKernelDefaults; pkg/util/sysctl).
+// kernelDefaults are the kernel parameters that a kubelet requires if it must not change the kernel: it exits if one differs
+// (Kubernetes: KubeletConfiguration, protectKernelDefaults; pkg/util/sysctl).
 var kernelDefaults = map[string]string{
 	"kernel.keys.root_maxbytes": "25000000",
 	"kernel.keys.root_maxkeys":  "1000000",

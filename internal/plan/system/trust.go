@@ -30,7 +30,7 @@ var trust = concern.Concern{
 // processors were busy.
 const trustTimeout = resource.Duration(10 * time.Minute)
 
-// scratch is where the program may put files meanwhile: the agent's unit has a /tmp that nobody writes to
+// scratch is the program's directory for temporary files: in the agent's unit, /tmp is not writable
 // (slipway-provision.service, ProtectSystem=).
 var scratch = map[string]string{"TMPDIR": "/run"}
 
@@ -41,7 +41,7 @@ func planTrust(in *concern.Input, out *concern.Output) {
 	for _, s := range in.Authorities() {
 		found := certificateFiles(s.Certificates)
 		if !known && len(found) > 0 {
-			// Who needs them sees an error that names no certificate; of which machine it is may not be known yet.
+			// A program that needs them reports an error without a certificate's name. Without facts, the machine is not known yet.
 			out.Add(nodeconfig.Problem{
 				Kind: nodeconfig.NotApplied, Path: s.Path, Fatal: in.Seen(),
 				Reason: fmt.Sprintf("is not applied: it is not known where %s keeps the certificates that it trusts", concern.SystemName(in)),
@@ -97,8 +97,8 @@ func (s *trustStore) trust(out *concern.Output, phase resource.Phase, files map[
 	}
 }
 
-// cloudFiles are the files of the cloud's certificate authorities, without those that the contract brings. Nobody has asked
-// for them, so a node is made without those that are missing.
+// cloudFiles are the files of the cloud's certificate authorities, without those in the contract. No setting requires
+// them, so a node is made without those that are missing.
 func cloudFiles(in *concern.Input, out *concern.Output, contracts map[string][]byte, known bool) map[string][]byte {
 	const path = "$.cloud.azure.location"
 	said := in.Facts.Authorities
@@ -121,8 +121,8 @@ func cloudFiles(in *concern.Input, out *concern.Output, contracts map[string][]b
 	return files
 }
 
-// certificateFiles are files with one certificate each, by their names without an extension. These depend on the certificate alone, so one that goes takes
-// its file with it, whichever place in the list it had.
+// certificateFiles returns files with one certificate each, by their names without an extension. A name depends on the certificate
+// alone, so removing a certificate removes its file, whatever its position in the list was.
 func certificateFiles(bundles []string) map[string][]byte {
 	files := make(map[string][]byte)
 	for _, bundle := range bundles {

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// units plans the systemd units of the contract's author, and what the contract says about units of others.
+// units plans the author's systemd units, and the contract's settings for units of others.
 var units = concern.Concern{
 	Name:  "units",
 	Reads: []string{"$.units"},
@@ -54,7 +54,7 @@ var unitStates = map[nodeconfig.UnitState]resource.InactiveState{
 	nodeconfig.UnitMasked:   resource.UnitMasked,
 }
 
-// planUnitState plans what runs, or must not. enabledBy is the link by which the unit starts at boot; nil for none.
+// planUnitState plans which units run and which do not. enabledBy is the link that starts the unit at boot, or nil.
 func planUnitState(in *concern.Input, out *concern.Output, u *nodeconfig.Unit, at string, enabledBy *resource.Symlink) {
 	r := resource.Resource{Phase: resource.Base, ExitCode: exitcode.UnitStartFailed}
 	lasts := true

@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// updates turn the distribution's own updates on or off. What the contract does not say stays as the image has it.
+// updates turns the distribution's own updates on or off. If the contract has no setting, they stay as the image has them.
 var updates = concern.Concern{
 	Name:  "unattended upgrades",
 	Reads: []string{"$.system.unattendedUpgrades"},
