@@ -68,10 +68,12 @@ var imageServices = []service{
 	{unit: facts.SOCIUnit, wanted: (*concern.Input).UsesSOCI, asked: setting.LazyPull, code: exitcode.StreamingFailed, early: true},
 }
 
-// persistsGPU reports whether the image has the service that keeps the driver ready while no container uses it. The image may lack it.
+// persistsGPU reports whether the node runs the service that keeps the driver ready while no container uses it. An image may lack it.
 func persistsGPU(in *concern.Input) bool {
 	return in.UsesNVIDIA() && in.ImageUnit(facts.PersistenceUnit) != ""
 }
+
+// switchesGPU reports whether the node needs the service that sets up the switches between its devices.
 func switchesGPU(in *concern.Input) bool { return in.UsesNVIDIA() && gpusize.HasFabric(in.Size()) }
 
 // pluginCommand shows partitions as devices of one kind, but where a contract wants one kind for each profile.
