@@ -13,7 +13,7 @@ type Difference struct {
 	Added   []Whole  `json:"added"`
 	Removed []Whole  `json:"removed"`
 	Changed []Change `json:"changed"`
-	// Version is the change of Kubernetes' version; nil for none.
+	// Version is the change of Kubernetes' version; nil if it stays.
 	Version *VersionChange `json:"kubernetesVersion,omitempty"`
 	// Restarts are the units that restart when a machine goes from one plan to the other.
 	Restarts []string `json:"restarts"`
@@ -37,7 +37,7 @@ type Change struct {
 	// Content is the unified diff of a file's content. It is empty where the content is secret or is
 	// no text.
 	Content string `json:"content,omitempty"`
-	// ContentDiffers says that the content differs, also where it is secret.
+	// ContentDiffers means that the content differs, also if it is secret.
 	ContentDiffers bool `json:"contentDiffers,omitempty"`
 	Secret         bool `json:"secret,omitempty"`
 	Judgement
@@ -46,7 +46,7 @@ type Change struct {
 	restarts, reloads []string
 }
 
-// VersionChange is a change of the Kubernetes version that contracts name; empty for one that takes what is installed.
+// VersionChange is a change of the contracts' Kubernetes version. An empty version stands for the installed one.
 type VersionChange struct {
 	Old string `json:"old"`
 	New string `json:"new"`
@@ -73,13 +73,13 @@ type Reason struct {
 	Class Class `json:"class"`
 	// What is what changes: a setting, a flag, a unit.
 	What string `json:"what"`
-	// Why says in one sentence what there is to know.
+	// Why is the reason in one sentence.
 	Why string `json:"why"`
 	// Source is where the rule was read.
 	Source string `json:"source"`
 }
 
-// Of compares two plans: what a machine has, or had, and what it is to have.
+// Of compares two plans: the one that a machine has or had, and the one that it will have.
 func Of(before, after resource.Plan) (*Difference, error) {
 	d := &Difference{Added: []Whole{}, Removed: []Whole{}, Changed: []Change{}, Restarts: []string{}, Units: []Unit{}}
 	j, had, wanted := newJudge(before, after), before.ByID(), after.ByID()
@@ -142,8 +142,8 @@ func (d *Difference) take(judged map[resource.ID]Judgement) {
 	}
 }
 
-// Beyond are the reasons for what takes more than is allowed, each once, the one with the greatest class
-// first. There are none where Class is not greater than allowed, and some where it is.
+// Beyond returns the reasons for classes above the allowed one, each once, the greatest class first. There are none unless
+// Class is greater than allowed, and then there is at least one.
 func (d *Difference) Beyond(allowed Class) []Reason {
 	var beyond []Reason
 	collect := func(j Judgement) {

@@ -47,8 +47,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// Between any two nodes: everything above none has a reason, the class is that of the worst, the two
-// directions have the same resources, and two runs say the same.
+// Between any two nodes: every class above none has a reason, the difference's class is the greatest, both directions have the
+// same resources, and two runs give the same result.
 func TestAnyTwo(t *testing.T) {
 	names := exampleNames(t)
 	for _, a := range names {
@@ -113,7 +113,7 @@ func TestUnion(t *testing.T) {
 	}
 }
 
-// A machine that is no node yet has nothing to drain.
+// A machine that is not a node yet has nothing to drain.
 func TestFirst(t *testing.T) {
 	for _, name := range exampleNames(t) {
 		p := planOf(t, name)

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A change of a user's file takes what the contract says that it takes, in each direction; a place that the kernel
-// reads when it boots keeps its own row.
+// The contract decides what a change of a user's file restarts, in each direction. A path that the kernel reads when it
+// boots keeps its own row.
 func TestFilesAndUnits(t *testing.T) {
 	with := func(files []nodeconfig.File, units ...nodeconfig.Unit) resource.Plan {
 		return planOf(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Files, c.Units = files, units })

@@ -39,8 +39,8 @@ func (d *delta) spec() resource.Spec {
 // judge finds the class of each change.
 type judge struct {
 	before, after resource.Plan
-	// ran says that the machine was a node before. Where it was not, there is no pod to drain and no
-	// Node to replace.
+	// ran means that the machine was a node before. If it was not, there is no pod to drain and no Node to
+	// replace.
 	ran     bool
 	deltas  []delta
 	reasons map[resource.ID][]Reason
@@ -123,7 +123,7 @@ const (
 	fromSystemd = "systemctl(1), daemon-reload"
 )
 
-// own is what a change takes that no table says anything of: the plan knows which units read it.
+// own is the class of a change that no table covers: the plan knows which units read the file.
 func (d *delta) own() Reason {
 	switch unit := unitOf(d.spec()); {
 	case len(d.restarts) > 0:
@@ -136,7 +136,7 @@ func (d *delta) own() Reason {
 	return Reason{}
 }
 
-// effects are what the plans say that a change takes: the later one of what it brings, the earlier one of what goes.
+// effects is the class that the plans themselves have for a change: the new plan for what it adds, the old plan for what it removes.
 func (d *delta) effects() (Reason, bool) {
 	of := d.old
 	if d.new != nil {
@@ -150,7 +150,7 @@ func (d *delta) effects() (Reason, bool) {
 	return Reason{of.Class, of.Spec.Name(), of.Why, of.Source}, of.Why != ""
 }
 
-// inOrder sorts reasons, the greatest class first, and leaves out what is said twice.
+// inOrder sorts reasons, the greatest class first, and removes duplicates.
 func inOrder(reasons []Reason) []Reason {
 	sort.SliceStable(reasons, func(i, j int) bool {
 		a, b := reasons[i], reasons[j]

@@ -36,8 +36,8 @@ func plainList(value string) string {
 	return strings.Join(words, ",")
 }
 
-// kubelet judges the changes of the kubelet's settings. A setting that moves between the file and the
-// flags is no change.
+// kubelet judges the changes of the kubelet's settings. It ignores a setting that moves between the file and
+// the flags.
 func (j *judge) kubelet() {
 	for i := range kubeletTable {
 		row := &kubeletTable[i]

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// kubeletRow says what a change of one of the kubelet's settings takes, where that is more than the
-// restart that every such change takes, or where a restart does less than one might think.
+// kubeletRow is the class of a change of one of the kubelet's settings, if that is more than the restart that every such change
+// needs, or if a restart has less effect than one might think.
 type kubeletRow struct {
 	// Field is the setting's place in KubeletConfiguration, Flag the flag of the same meaning; either may
 	// be empty.
@@ -34,8 +34,8 @@ func (r *kubeletRow) holds(before *resource.Node) bool {
 
 // Sources that several rows have.
 const (
-	// While the kubelet still had dynamic configuration, its types said of each field what a change of it
-	// does to a running node; no later version says as much.
+	// While the kubelet still had dynamic configuration, its types described for each field the effect of a change
+	// on a running node. No later version documents that.
 	fullReboot    = `k8s.io/kubelet v0.23.17 config/v1beta1/types.go: "should not be updated without a full node reboot"`
 	dynamic       = "k8s.io/kubelet v0.23.17 config/v1beta1/types.go: on dynamically updating the field"
 	types         = "k8s.io/kubelet v0.36.3 config/v1beta1/types.go: comment of the field"

@@ -107,7 +107,7 @@ func withoutItem(text, item string) string {
 	return out.String()
 }
 
-// withoutFields is a KubeletConfiguration without what the kubelet registers with; empty for any other text.
+// withoutFields returns a KubeletConfiguration without the fields that the kubelet registers with; empty for any other text.
 func withoutFields(content []byte) string {
 	tree, err := document.Parse(content)
 	if err != nil || tree.GetText("kind") != "KubeletConfiguration" {

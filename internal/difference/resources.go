@@ -41,8 +41,8 @@ var (
 	notComparedInSpec = []string{"content", "base64", "fingerprint"}
 )
 
-// comparedPart is what counts of a resource when it is compared. It is taken from its JSON, so that
-// a plan that was read and one that was made compare alike.
+// comparedPart is the part of a resource that is compared. It comes from the resource's JSON, so a plan from a file and a new
+// plan compare alike.
 func comparedPart(r resource.Resource) (*document.Node, error) {
 	r.Spec = resource.Compared(r.Spec)
 	data, err := json.Marshal(r)

@@ -20,10 +20,10 @@ const (
 	always = added | removed | changed
 )
 
-// ruleRow says what a change of a resource takes that is known by its kind and its name.
+// ruleRow is the class of a change of a resource, selected by its kind and its name.
 type ruleRow struct {
 	Kind string
-	// Names are patterns (path.Match); none is every name.
+	// Names are patterns (path.Match). Empty means every name.
 	Names  []string
 	On     event
 	Class  Class
@@ -79,7 +79,7 @@ var (
 
 const versionSkew = "Kubernetes, Version Skew Policy, "
 
-// rules judges the changes of what is known by its kind and its name.
+// rules judges the changes that the rows select by kind and name.
 func (j *judge) rules() {
 	for _, d := range j.deltas {
 		for _, row := range ruleTable {
@@ -96,7 +96,7 @@ func (j *judge) rules() {
 				j.add(d.id, bootstrapIgnored.of(d))
 			}
 		case *resource.Symlink:
-			// Where a contract takes what is installed, only the link says that it is another kubelet.
+			// If a contract accepts the installed kubelet, only the link shows that the kubelet changes.
 			if j.before.Node.Version == "" && j.after.Node.Version == "" && slices.Contains(everyPlace(func(p *profile.Paths) string { return p.Kubelet }), spec.Path) {
 				j.add(d.id, versionUnknown.of(d))
 			}

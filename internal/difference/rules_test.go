@@ -51,7 +51,7 @@ func TestPlacedCases(t *testing.T) {
 						reasons = append(reasons, r.Why)
 					}
 				}
-				// What says that the machine was a node, cannot be added to one.
+				// A resource that shows that the machine was a node cannot be added to one.
 				want := row.On&event != 0 && !(event == changed && (row.Kind == "Module" || row.Kind == "Unit"))
 				if got := slices.Contains(reasons, row.Reason); got != want || got && d.Class != max(row.Class, classOfPlace(row, name)) {
 					t.Errorf("%s %s, event %d: class %s, %q", row.Kind, name, event, d.Class, reasons)

@@ -5,7 +5,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// runtimeRow says what a change of one of the container runtime's settings takes.
+// runtimeRow is the class of a change of one of the container runtime's settings.
 type runtimeRow struct {
 	// Setting is its name among a node's values.
 	Setting string

@@ -30,7 +30,7 @@ func TestRuntimeSettings(t *testing.T) {
 	type change struct {
 		own      func(*nodeconfig.NodeConfig)
 		one, two string
-		// same is a text that says what is so without it.
+		// same is a text with the settings that apply without it.
 		same string
 	}
 	changes := map[string]change{

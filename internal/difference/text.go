@@ -13,8 +13,8 @@ import (
 // shownValue bounds what is shown of a value.
 const shownValue = 60
 
-// Text is the difference for people: each change with its class, files as unified diffs, what happens to
-// units, and the class of it all. It is empty where there is no difference, as diff(1) has it.
+// Text is the difference for people: each change with its class, files as unified diffs, the effects on units, and the class of
+// the whole difference. Like diff(1), it is empty if there is no difference.
 func (d *Difference) Text(style cli.Style) string {
 	if d.Same {
 		return ""
@@ -43,7 +43,7 @@ func (d *Difference) Text(style cli.Style) string {
 	return out.String()
 }
 
-// painted colours what is said of a class.
+// painted returns the colour of a class.
 func painted(style cli.Style, c Class) func(string) string {
 	switch {
 	case c > Restart:
@@ -90,8 +90,8 @@ func partOfResource(out *strings.Builder, c Change, style cli.Style) {
 	}
 }
 
-// headline writes what changes, its class with what there is to say of it, and the reasons that the
-// tables give. That a unit restarts has been said.
+// headline writes the changed resource, its class with remarks, and the tables' reasons. It leaves out that a unit restarts: that
+// is already written.
 func headline(out *strings.Builder, paint func(string) string, sign string, spec resource.Spec, title string, j Judgement, style cli.Style, remarks ...string) {
 	fmt.Fprintf(out, "%s  %s%s\n", paint(cli.Line(sign+" "+spec.Kind()+" "+title)),
 		painted(style, j.Class)("["+j.Class.Words()+"]"), aside(style, remarks...))
@@ -157,8 +157,8 @@ func hunkLine(out *strings.Builder, line string, style cli.Style) {
 	out.WriteString("    " + line + "\n")
 }
 
-// replaced writes a line and the one that replaces it: their words, each on a line, if both set the same name and are too long for the terminal
-// or have flags; what both have is left out.
+// replaced writes a line and its replacement. If both set the same name, and are too long for the terminal or have flags, it writes
+// their words instead, each on a line, without those that both have.
 func replaced(out *strings.Builder, old, new string, style cli.Style) {
 	name, oldWords := wordsOf(old[1:])
 	other, newWords := wordsOf(new[1:])
