@@ -44,7 +44,7 @@ func (s *scan) entries() {
 	}
 }
 
-// attributes finds extended attributes: capabilities of programs, lists of who may write.
+// attributes finds extended attributes: capabilities of programs, access control lists.
 func (s *scan) attributes(own string) {
 	names, err := s.files.Attributes(own)
 	s.errs = append(s.errs, err)
@@ -125,7 +125,7 @@ func (s *scan) brought() {
 	}
 }
 
-// byNetwork is the class of a program that is not the image's: the network's DaemonSet brings plug-ins of its own in the place of some.
+// byNetwork is the class of a program that the image does not have: the network's DaemonSet replaces some plug-ins with its own.
 func (s *scan) byNetwork(program string) Class {
 	if path.Dir(program) == concern.CNIBinDir {
 		return Noted

@@ -33,14 +33,14 @@ const (
 	maxProgram = 1 << 30
 )
 
-// Class says for which comparison a finding counts.
+// Class is the comparison for which a finding counts.
 type Class uint8
 
 // The classes.
 const (
 	// Counted is nothing that an image or an add-on of a cluster brings.
 	Counted Class = iota
-	// OfImage is what an image may have by itself: it counts only if the image is known not to have it.
+	// OfImage is for what an image may have by itself: it counts only if the image is known not to have it.
 	OfImage
 	// Noted is what the cluster's own add-ons write on a running node. It never counts.
 	Noted
@@ -51,14 +51,14 @@ type Finding struct {
 	Path string
 	// Kind is the row of the table of what is looked for.
 	Kind Kind
-	// What says what it does, without any content.
+	// What describes the effect, without any content.
 	What string
 	// Units are those that it changes, sorted.
 	Units []string
 	Class Class
-	// Shared says that it changes other units than the node's, too.
+	// Shared means that it also changes units that are not the node's.
 	Shared bool
-	// Identity tells two contents at one path apart. It is empty where an update of the distribution may replace the content.
+	// Identity distinguishes two contents at one path. It is empty if an update of the distribution may replace the content.
 	Identity string
 }
 

@@ -86,7 +86,7 @@ func TestUnitOfTheImage(t *testing.T) {
 	}
 }
 
-// A node's own flags, configuration and units say which directories and files its programs read.
+// A node's flags, configuration and units name the directories and files that its programs read.
 func TestPlacesOfANode(t *testing.T) {
 	p := planOf(
 		&resource.File{Path: "/etc/systemd/system/kubelet.service", Content: []byte("[Service]\nEnvironmentFile=-/etc/default/kubelet\nEnvironmentFile=/run/slipway/node.env\n")},
@@ -132,7 +132,7 @@ func TestProgramThatWasBrought(t *testing.T) {
 	}
 }
 
-// Directories that distributions have as links are no change, wherever they lead within the distribution.
+// A directory that is a link in a distribution is no change if the link leads to a directory of the distribution.
 func TestLinksOfDistributions(t *testing.T) {
 	p := planOf(&resource.Symlink{Path: "/opt/cni/bin/x", Target: "y"}, &resource.File{Path: "/usr/local/bin/x"}, &resource.File{Path: "/var/lib/kubelet/x"})
 	files := tree(t, map[string]string{

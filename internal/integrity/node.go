@@ -26,8 +26,8 @@ type Node struct {
 	// Parameters are those of the kernel that files of the node set, by name. Modules are those that it loads, sorted.
 	Parameters map[string]Parameter `json:"parameters,omitempty"`
 	Modules    []string             `json:"modules,omitempty"`
-	// Programs are those of the image with their digests, where they were known before there was a machine. What the machine's own
-	// manifest says of the same paths does not count.
+	// Programs are those of the image with their digests, if they were known before the machine existed. Digests in the machine's own
+	// manifest do not count.
 	Programs []components.Component `json:"programs,omitempty"`
 	// Stores are the directories of the components that the agent brings, sorted.
 	Stores []string `json:"stores,omitempty"`

@@ -15,11 +15,11 @@ type look struct {
 	kind Kind
 	// at are directories, or files, of every machine. A node has others in its Places.
 	at []string
-	// deep says that the entries are one directory further down, and file that the place is a file.
+	// deep means that the entries are one directory further down, and file that the path is a file.
 	deep, file bool
-	// takes reports whether programs read an entry of that name; nil for every name.
+	// takes reports whether programs read an entry of that name. If nil, they read every name.
 	takes func(name string) bool
-	// judge reports what an entry does; empty for nothing that matters.
+	// judge returns the effect of an entry; empty if it has none that matters.
 	judge func(s *scan, at string) (what string, class Class)
 }
 
@@ -167,7 +167,7 @@ func (s *scan) kubeconfig(at string) (string, Class) {
 	return "", Counted
 }
 
-// environment judges a file of variables that a unit of the node reads. One that sets nothing is a package's.
+// environment judges a file of variables that a unit of the node reads. A file without variables is a package's.
 func (s *scan) environment(at string) (string, Class) {
 	if slices.ContainsFunc(settings(string(s.content(at))), func(a assignment) bool { return strings.Trim(a.value, `"'`) != "" }) {
 		return "has variables for a unit of the node", Counted

@@ -10,13 +10,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// origin says who writes in a directory of units.
+// origin is the kind of program that writes to a directory of units.
 type origin uint8
 
 const (
 	administrator origin = iota
 	generated            // by a program at each boot, such as systemd-fstab-generator
-	local                // by who installs without the distribution
+	local // by installations outside of the distribution
 	vendor               // by the distribution
 )
 
@@ -54,7 +54,7 @@ var harmless = []string{
 	"Protect", "NoNewPrivileges=", "Lock", "Restrict", "PrivateTmp=",
 }
 
-// changed are the units that the entries of a directory change; shared says that there may be others.
+// changed are the units that the entries of a directory change; shared means that they may change others, too.
 type changed struct {
 	units  []string
 	shared bool
