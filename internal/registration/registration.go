@@ -65,11 +65,11 @@ type Change struct {
 	Node string
 	// Label is the label's key, or Taint is "KEY:EFFECT"; the other one is empty.
 	Label, Taint string
-	// Value is the wanted value; nil if it is to be removed.
+	// Value is the wanted value. If nil, the label or taint is removed.
 	Value *string
 	// Had reports whether the Node has it, with another value.
 	Had bool
-	// Command is what an administrator runs; empty if the kubelet may change it.
+	// Command is what an administrator runs. Empty means that the kubelet may make the change.
 	Command string
 }
 
