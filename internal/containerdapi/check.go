@@ -17,14 +17,14 @@ import (
 // Finding is a part of a configuration that the releases do not read, or that they do not start with.
 type Finding struct {
 	Kind nodeconfig.ProblemKind
-	// Reason says what is wrong. It names no value, and no key that a user made up.
+	// Reason describes the problem. It contains no value, and no key that a user made up.
 	Reason string
 	// Fatal is set if containerd, or its CRI plug-in, does not start with it.
 	Fatal bool
 }
 
-// Check returns what the releases do not read in a configuration that [Releases.Translate] has returned. The options of a runtime are
-// checked by [Releases.CheckOptions]. What a contract's own proxies provide is no unknown plug-in.
+// Check returns what the releases do not read in a configuration from [Releases.Translate]. [Releases.CheckOptions] checks the options
+// of a runtime. A plug-in that a contract's own proxy provides counts as known.
 func (r Releases) Check(doc *toml.Table) []Finding {
 	c := &checker{releases: r, loss: "it does not start with it"}
 	c.table("", "", doc)
@@ -49,7 +49,7 @@ func (r Releases) Check(doc *toml.Table) []Finding {
 	return c.found
 }
 
-// isMoved reports whether a plug-in's keys have places in other plug-ins. Each key that is left is then one that the releases do not have.
+// isMoved reports whether a plug-in's keys have moved to other plug-ins. The releases then have none of the remaining keys.
 func isMoved(name string) bool {
 	return slices.ContainsFunc(moved, func(places []place) bool { return slices.Contains(places, place{name, ""}) })
 }
@@ -112,8 +112,8 @@ func (c *checker) add(fatal bool, kind nodeconfig.ProblemKind, reason string) {
 	}
 }
 
-// lists checks the names of plug-ins that are disabled or required. containerd does not start with one that is no whole name, or with
-// a required one that it does not have (containerd 1.7: services/server/config/config.go, ValidateV2; 2.4:
+// lists checks the names of plug-ins that are disabled or required. containerd does not start with an incomplete name, or with
+// a required plug-in that it does not have (containerd 1.7: services/server/config/config.go, ValidateV2; 2.4:
 // cmd/containerd/server/config/config.go, ValidateVersion, and cmd/containerd/server/server.go, New).
 func (c *checker) lists(doc *toml.Table) {
 	external := proxies(doc)

@@ -96,7 +96,7 @@ func (p *plugin) pattern(path string) string {
 	return at
 }
 
-// Releases are the releases that a machine's containerd may be of: one if its minor version is known, or else all of a main version.
+// Releases are the possible releases of a machine's containerd: one if its minor version is known, or else all of a main version.
 type Releases struct {
 	span
 	// name is the version for people.
@@ -141,7 +141,7 @@ func (r Releases) HasPlugin(name string) bool {
 	return p != nil && p.meets(r.span)
 }
 
-// kinds are what the releases take for a key of a plug-in; empty if none has it.
+// kinds returns the kinds of value that the releases accept for a plug-in's key; empty if no release has it.
 func (r Releases) kinds(name, path string) (kinds []string) {
 	p := known().plugins[name]
 	if p == nil {
@@ -163,7 +163,7 @@ func (r Releases) has(name, path string) bool {
 	return len(r.kinds(name, path)) > 0
 }
 
-// since says which releases have a key, for people; empty if none has.
+// since describes, for people, which releases have a key; empty if none has.
 func since(name, path string) string {
 	t := known()
 	p := t.plugins[name]

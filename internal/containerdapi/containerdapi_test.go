@@ -31,7 +31,7 @@ func TestTable(t *testing.T) {
 	if len(k.plugins) < 70 || keys < 300 {
 		t.Errorf("%d plug-ins, %d keys", len(k.plugins), keys)
 	}
-	// What is known from containerd's documentation (docs/cri/config.md, RELEASES.md) and source.
+	// These facts are from containerd's documentation (docs/cri/config.md, RELEASES.md) and source.
 	for _, c := range []struct {
 		plugin, path, version string
 		want                  bool
@@ -138,7 +138,7 @@ func TestTranslate(t *testing.T) {
 
 // What a release does not read is found, and what it does not start with is an error.
 func TestCheck(t *testing.T) {
-	for _, c := range []struct{ version, text, want string }{ // want begins with "error" if it is one; empty if nothing is found
+	for _, c := range []struct{ version, text, want string }{ // want begins with "error" for an error; empty if there is no finding
 		{"2.2", images + ".snapshoter = \"overlayfs\"", `has plugins."io.containerd.cri.v1.images".snapshoter, which containerd 2.2 does not know: it has no effect; did you mean snapshotter?`},
 		{"2.2", cri1 + ".sandbox_imag = \"a\"", "did you mean sandbox_image?"},
 		{"2.0", images + ".use_local_image_pull = true", "it is a setting of containerd 2.1 and newer"},

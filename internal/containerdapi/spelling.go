@@ -52,8 +52,8 @@ var renamed = [][]place{
 	{{"", "grpc.tcp_tls_common_name"}, {serverTCP, "tls_common_name"}},
 }
 
-// moved are tables whose keys another version has elsewhere, by the same names. Each key is moved on its own, so that one that no release
-// has stays where it is.
+// moved are tables whose keys another version has elsewhere, by the same names. Each key moves separately, so a key that no release has
+// stays where it is.
 var moved = [][]place{
 	{{Images, ""}, {CRI1, ""}},
 	{{Runtime, ""}, {CRI1, ""}},
@@ -67,8 +67,8 @@ var moved = [][]place{
 	{{"", "metrics"}, {"io.containerd.metrics.v1.grpc-prometheus", ""}},
 }
 
-// Translate returns a configuration of any version from 2 to 4 as the releases read it. A key that they have stays, and so does one that
-// no table leads from. A key that is set in both places keeps the value of the place that the releases have. The result has no
+// Translate returns a configuration of any version from 2 to 4 in the releases' version. A key that they have stays, and so does a key
+// for which the tables have no destination. A key that is set in both tables keeps the value in the releases' table. The result has no
 // version: it is merged into a configuration that has one.
 func (r Releases) Translate(doc *toml.Table) *toml.Table {
 	doc = r.spelled(doc)
