@@ -28,7 +28,7 @@ const (
 	Tree = "root"
 )
 
-// Manifest says what is in a bundle.
+// Manifest lists the contents of a bundle.
 type Manifest struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -111,7 +111,7 @@ func (m *Manifest) Seal() (err error) {
 	return err
 }
 
-// Read reads the manifest of a bundle, and refuses one that has been changed.
+// Read reads the manifest of a bundle, and refuses one that was changed.
 func Read(from fs.FS) (*Manifest, error) {
 	data, err := readFile(from, ManifestName)
 	if err != nil {

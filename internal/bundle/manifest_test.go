@@ -52,7 +52,7 @@ func TestWriteAndRead(t *testing.T) {
 
 func anybody(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
 
-// FuzzRead: a manifest is read if it is, byte for byte, the one that was written.
+// FuzzRead: Read accepts only a manifest that equals the written one byte for byte.
 func FuzzRead(f *testing.F) {
 	m, documents := sealed(f)
 	dir := filepath.Join(f.TempDir(), "bundle")

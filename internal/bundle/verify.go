@@ -15,14 +15,14 @@ import (
 // maxFile is how large a file may be that is compared, in bytes. A plan has none that is larger.
 const maxFile = 32 << 20
 
-// Difference is one way in which a tree is not as the bundle says.
+// Difference is one way in which a tree differs from the bundle.
 type Difference struct {
 	Path string `json:"path"`
-	// What says how, without any content: "is missing", "has mode 0644, want 0600".
+	// What describes the difference, without any content: "is missing", "has mode 0644, want 0600".
 	What string `json:"what"`
 }
 
-// Owner says to whom a file belongs; ok is false where that is not compared.
+// Owner returns a file's owner; ok is false if owners are not compared.
 type Owner func(fs.FileInfo) (uid, gid int, ok bool)
 
 // Self compares the bundle's own files with its manifest.
@@ -160,9 +160,9 @@ func readFile(tree fs.FS, name string) ([]byte, error) {
 	return data, err
 }
 
-// Additions finds what changes what the node runs and is not part of the node. If image is not nil, it has the files of the image that the
-// machine was made from: what the image has is left out. If it is nil, what an image may have by itself is left out. What the cluster's
-// add-ons bring is in noted, and is no difference.
+// Additions finds what changes the node's programs and is not part of the node. If image is not nil, it has the files of the image that
+// the machine was made from, and Additions leaves out what the image has. If it is nil, Additions leaves out what an image may have by
+// itself. noted is what the cluster's add-ons bring, and is no difference.
 func (m *Manifest) Additions(machine, image integrity.Files) (differences, noted []Difference, err error) {
 	node := m.Node
 	for _, e := range m.Entries {
@@ -218,7 +218,7 @@ var special = []struct {
 	bit  uint32
 }{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
-// cause is an error without the path, which is said already.
+// cause returns an error without its path, because the caller's text has the path already.
 func cause(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
