@@ -26,7 +26,7 @@ type described struct {
 	} `json:"kubernetesNetworkConfig"`
 }
 
-// readCluster reads it. Its problems are those of its own document.
+// readCluster reads the cluster's description. Its problems are reported for that document.
 func (r *reader) readCluster() *described {
 	choice := &r.choice
 	if choice.Cluster == nil {
@@ -61,11 +61,11 @@ func (r *reader) readCluster() *described {
 	return &d
 }
 
-// source is where a value of the cluster is known from, beside the document's own field.
+// source is where a value of the cluster comes from, if not from the document's own field.
 type source struct {
 	// name is for people.
 	name string
-	// path is that in the cluster's description; empty for another place.
+	// path is the value's path in the cluster's description; empty if it comes from elsewhere.
 	path string
 }
 

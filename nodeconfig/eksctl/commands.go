@@ -45,7 +45,7 @@ func (r *reader) commands(g *NodeGroup, f *family) {
 // shellText is a shell text of a group.
 type shellText struct {
 	path, text string
-	// node is its place in the document; nil where that is not known.
+	// node is the command's position in the document; nil if it is not known.
 	node     *document.Node
 	replaces bool
 }

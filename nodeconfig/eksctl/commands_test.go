@@ -17,7 +17,7 @@ func TestIneffectiveCommands(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		group string
-		// at is the text of the line that the warning is of; empty for no warning.
+		// at is the text of the warning's line; empty if there is no warning.
 		path, at, reason string
 	}{
 		"an edit of the script": {"preBootstrapCommands:\n    - echo 1\n    - sed -i s/a/b/ /etc/eks/bootstrap.sh # edit", "preBootstrapCommands[1]", "# edit", "line 1 has a file that a node of Slipway's does not use (/etc/eks/bootstrap.sh): set maxPodsPerNode"},

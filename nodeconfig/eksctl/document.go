@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// complete returns a document with what else is known of the cluster.
+// complete returns a document with the cluster's values from other sources filled in.
 func (r *reader) complete(own *document.Node) *document.Node {
 	in := &r.in
 	for _, part := range []struct{ above, name, value string }{

@@ -1,9 +1,9 @@
 // Package eksctl reads eksctl's ClusterConfig, and translates one node of one of its node groups to a NodeConfig.
 //
-// A ClusterConfig is of a cluster and of all its machines. Of these fields those are read that a node depends on; a table says of
-// every other whether it is another's, or not applied, which is a warning. An unknown field is a warning, and a value of the
-// wrong type spoils its own field only. The package does no I/O, asks no cloud, never changes its input, and leaves defaults and
-// validation of the result to nodeconfig. nodeconfig/dialect calls it.
+// A ClusterConfig describes a cluster and all its machines. The package reads the fields that a node depends on. A table lists every
+// other field: either it does not concern the node, or it is not applied, which is a warning. An unknown field is a warning, and
+// a value of the wrong type affects only its own field. The package does no I/O, calls no cloud, never changes its input, and leaves
+// defaults and validation of the result to nodeconfig. nodeconfig/dialect calls it.
 package eksctl
 
 import (
@@ -29,7 +29,7 @@ const (
 	managed     = "managedNodeGroups"
 )
 
-// Choice is what is said beside the document.
+// Choice is the input beside the document.
 type Choice struct {
 	// NodeGroup names the group of the node; a document with one group needs none.
 	NodeGroup string
@@ -40,11 +40,11 @@ type Choice struct {
 
 // Result is a node of a ClusterConfig in NodeConfig's terms.
 type Result struct {
-	// NodeConfig is what the document says of the node, without defaults; never nil.
+	// NodeConfig is the node that the document describes, without defaults; never nil.
 	NodeConfig *nodeconfig.NodeConfig
 	// Problems are those of reading and translating, with paths in the document's terms.
 	Problems []nodeconfig.Problem
-	// Document is the same document with the node's group alone, and with what was said beside it: it is read as the same node.
+	// Document is the same document with only the node's group, and with Choice filled in. Reading it gives the same node.
 	Document *document.Node
 	// Places is the document with the lines of all values, also of those in a text that is a document itself.
 	Places *document.Node
@@ -61,7 +61,7 @@ func (r *Result) Elsewhere(path string) (name, at string, ok bool) {
 	return r.cluster, at, ok
 }
 
-// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
+// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself if there is none.
 func (r *Result) Origin(path string) string {
 	return document.Moved(path, func(path string) (from string, ok bool) {
 		from, ok = r.origins[path]
@@ -74,7 +74,7 @@ func (r *Result) Lacks(path string) bool {
 	return slices.Contains(lacking, path) || r.Origin(path) == path
 }
 
-// Origins returns the paths in the document that somebody should know of where nobody reads what is at a path of the NodeConfig.
+// Origins returns the document's paths to report if no concern reads a path of the NodeConfig.
 func (r *Result) Origins(path string) []string {
 	if document.Within(path, "$.cloud") { // the node joins with the region
 		return nil
@@ -82,7 +82,7 @@ func (r *Result) Origins(path string) []string {
 	return []string{r.Origin(path)}
 }
 
-// FromTree reads a document, of whose groups the node is of the one that is chosen.
+// FromTree reads a document, and translates a node of the chosen group.
 func FromTree(tree *document.Node, choice Choice) *Result {
 	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, Places: tree, origins: make(map[string]string), elsewhere: make(map[string]string), cluster: choice.clusterName()}, choice: choice, tree: tree}
 	g, ok := r.choose(tree)
@@ -106,7 +106,7 @@ type reader struct {
 	choice Choice
 	in     ClusterConfig
 	tree   *document.Node
-	// group is the one that is chosen; without a node where none is.
+	// group is the chosen group; empty if none is chosen.
 	group group
 	// described is the path of the cluster in its description.
 	described string
@@ -180,7 +180,7 @@ func (r *reader) choose(tree *document.Node) (chosen group, ok bool) {
 	return group{}, false
 }
 
-// isShown reports whether a name is one that a group can have, and so may be shown.
+// isShown reports whether a name is a possible name of a group, and so may be shown.
 func isShown(name string) bool {
 	return name != "" && len(name) <= 100 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }

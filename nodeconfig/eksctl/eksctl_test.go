@@ -17,7 +17,7 @@ const (
 	minimal = "../../examples/eksctl/minimal.yaml"
 )
 
-// read reads a document with what is said beside it.
+// read reads a document with a choice.
 func read(n *document.Node, choice eksctl.Choice) *eksctl.Result { return eksctl.FromTree(n, choice) }
 
 // form is a complete config in its canonical form.
@@ -109,7 +109,7 @@ func cluster(t testing.TB, change string) []byte {
 	return set(t, n, change).AppendJSON(nil)
 }
 
-// What a document does not say of its cluster is in the cluster's description. Where both say it and differ, the places are named,
+// The cluster's description supplies what a document lacks. If both have a value and the values differ, the problem names the paths,
 // and no value.
 func TestCluster(t *testing.T) {
 	const file = "cluster.json"
@@ -168,8 +168,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// FuzzFromTree: whatever comes in, there is a config, each problem has a path and a reason, nothing that is said twice is read in two
-// ways, and the document of the node alone is read as the same node.
+// FuzzFromTree: for every input there is a config, each problem has a path and a reason, a repeated value is always read the same way,
+// and the document with only the node's group gives the same node.
 func FuzzFromTree(f *testing.F) {
 	for _, name := range []string{groups, minimal} {
 		f.Add(contracts.Parse(f, name).AppendJSON(nil), "batch", cluster(f, "{}"))

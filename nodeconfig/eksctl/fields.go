@@ -7,13 +7,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// row says what becomes of a field that is not translated. One without a kind is of no node: it is for whoever creates the
-// machine or the cluster, and nobody is warned of it.
+// row describes the handling of a field that is not translated. A row without a kind does not concern the node: the field is
+// for the program that creates the machine or the cluster, and causes no warning.
 type row struct {
 	field string
 	kind  nodeconfig.ProblemKind
 	why   string
-	// needed says that no node is made where it is set, unless it is allowed by name.
+	// needed means that the field prevents a node, unless the user allows it by name.
 	needed bool
 }
 
@@ -46,7 +46,7 @@ var creators = map[string]string{
 	anyGroup + "ssh.": "allow publicKey publicKeyName publicKeyPath sourceSecurityGroupIds",
 }
 
-// otherField says what becomes of a field that is not translated; ok is false for one that is not known.
+// otherField returns the row of a field that is not translated; ok is false for an unknown field.
 func otherField(name string) (r row, ok bool) {
 	for _, r := range others {
 		if r.field == name {
@@ -68,7 +68,7 @@ var (
 	selfOnly    = []string{"clusterDNS", "containerRuntime", "instancesDistribution", "kubeletExtraConfig"}
 )
 
-// refusedKeys are those of the kubelet's configuration that eksctl takes from nobody (eksctl: customizing kubelet
+// refusedKeys are the keys of the kubelet's configuration that eksctl always refuses (eksctl: customizing kubelet
 // configuration).
 var refusedKeys = []string{"address", "apiVersion", "authentication", "authorization", "clusterDomain", "kind", "serverTLSBootstrap"}
 
@@ -77,14 +77,14 @@ type family struct {
 	name string
 	// layout is the family of nodes, os and version what the image's os-release names.
 	layout, os, version string
-	// last is the last minor version of Kubernetes that there are images for; 0 means that there is no last one yet.
+	// last is the last minor version of Kubernetes that has images; 0 means that there is no last one yet.
 	last int
-	// warning says what its users should know.
+	// warning is a warning for the family's users.
 	warning string
-	// scripts says that eksctl leaves a script for commands on the machine, which also sets two labels. Of a managed group the image's
-	// maker has the script instead, unless it is Ubuntu's (eksctl: pkg/nodebootstrap, NewManagedBootstrapper).
+	// scripts means that eksctl writes a script for commands on the machine, which also sets two labels. managedScripts means the same for
+	// managed groups: there, except for Ubuntu, the image contains the script instead (eksctl: pkg/nodebootstrap, NewManagedBootstrapper).
 	scripts, managedScripts bool
-	// nodeadm says that overrideBootstrapCommand is a NodeConfig of nodeadm's (eksctl: pkg/nodebootstrap/al2023.go).
+	// nodeadm means that overrideBootstrapCommand is a nodeadm NodeConfig (eksctl: pkg/nodebootstrap/al2023.go).
 	nodeadm bool
 }
 
@@ -108,7 +108,7 @@ func ubuntus(releases ...string) (all []family) {
 	return all
 }
 
-// otherFamilies are those that are known, by how their names begin, with the reason why no node is made of them.
+// otherFamilies are the known families without support, by the prefix of their names, with the reason.
 var otherFamilies = []struct{ prefix, why string }{
 	{"Bottlerocket", "is Bottlerocket, which its own settings configure and no agent: create the group with eksctl, or use " + amazonLinux2023},
 	{"Windows", "is Windows, and Slipway makes Linux nodes: create the group with eksctl"},

@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/eks"
 )
 
-// override reads the NodeConfig of nodeadm's that overrideBootstrapCommand is in some families, and takes over what it knows of the
-// cluster; nil for none.
+// override reads the nodeadm NodeConfig in overrideBootstrapCommand, which some families have, and uses its values of the cluster. It
+// returns nil if there is none.
 func (r *reader) override(g *NodeGroup, f *family) *eks.Result {
 	at := r.group.path("overrideBootstrapCommand")
 	if !f.nodeadm || g.OverrideBootstrapCommand == "" {

@@ -61,7 +61,7 @@ func TestMissingInstanceType(t *testing.T) {
 	}
 }
 
-// What an override sets goes before what the group sets, map by map, and is no command.
+// An override takes precedence over the group's settings, map by map, and is no command.
 func TestOverrideIsANodeConfig(t *testing.T) {
 	r := read(withOverride(t, head+`
 metadata: {name: x}
@@ -116,7 +116,7 @@ spec:
 	}
 }
 
-// What a ClusterConfig does not say of its cluster, its override may say.
+// An override may supply what a ClusterConfig lacks about its cluster.
 func TestOverrideNamesTheCluster(t *testing.T) {
 	n := contracts.Parse(t, minimal)
 	status, _ := n.Get("status")

@@ -14,7 +14,7 @@ import (
 )
 
 // The labels that eksctl gives to its nodes; it finds the nodes of a group by the second (eksctl: deleting and draining
-// nodegroups). What the last two hold is known to the machine alone.
+// nodegroups). Only the machine knows the values of the last two.
 const (
 	clusterLabel   = "alpha.eksctl.io/cluster-name"
 	groupLabel     = "alpha.eksctl.io/nodegroup-name"
@@ -54,7 +54,7 @@ func (r *reader) translate(cluster *described) {
 	r.taints()
 }
 
-// describe takes over what is known of the cluster, and compares.
+// describe uses the cluster's description, and compares it with the document.
 func (r *reader) describe(cluster *described) {
 	in := &r.in
 	of := r.ofDescription
@@ -139,8 +139,8 @@ func (r *reader) addresses() {
 	}
 }
 
-// serviceRange is the service range that counts, and its field; for none the field that the cluster's family has (eksctl:
-// GetClusterDNS).
+// serviceRange returns the service range that counts, and its field. If there is none, it returns the field for the cluster's IP
+// family (eksctl: GetClusterDNS).
 func (r *reader) serviceRange() (field, value string) {
 	network := &r.in.KubernetesNetworkConfig
 	if network.ServiceIPv6CIDR != "" || network.ServiceIPv4CIDR == "" && strings.EqualFold(network.IPFamily, "IPv6") {
@@ -271,7 +271,7 @@ func (r *reader) kubelet(g *NodeGroup) {
 	k.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS, InstanceTypes: r.types(g)}
 }
 
-// types are the instance types that the machine can be of; nil where that is chosen later.
+// types returns the possible instance types of the machine; nil if the type is chosen later.
 func (r *reader) types(g *NodeGroup) []string {
 	const capacity = "$.kubelet.capacity"
 	own, from := g.InstanceTypes, "instanceTypes"
@@ -310,7 +310,7 @@ func (r *reader) dns(g *NodeGroup) {
 	}
 	field, value := r.serviceRange()
 	if value != "" {
-		return // its validation says what is wrong with it
+		return // its validation reports the problem
 	}
 	r.Fatal(nodeconfig.Missing, r.networkField(field), `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
 }

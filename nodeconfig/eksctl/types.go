@@ -10,7 +10,7 @@ type ClusterConfig struct {
 	Metadata Metadata `json:"metadata,omitzero"`
 	// KubernetesNetworkConfig has the cluster's service range.
 	KubernetesNetworkConfig NetworkConfig `json:"kubernetesNetworkConfig,omitzero"`
-	// Status says where the cluster is, once there is one.
+	// Status describes the cluster once it exists.
 	Status Status `json:"status,omitzero"`
 	// NodeGroups are the groups of machines that eksctl manages itself. The node is of one of all groups.
 	NodeGroups []NodeGroup `json:"nodeGroups,omitempty"`
@@ -71,7 +71,7 @@ type NodeGroup struct {
 	MaxPodsPerNode int32 `json:"maxPodsPerNode,omitempty"`
 	// KubeletExtraConfig is laid over the kubelet's configuration. It may hold credentials.
 	KubeletExtraConfig map[string]any `json:"kubeletExtraConfig,omitempty"`
-	// ClusterDNS is the address of the DNS service that pods are told, in the place of the cluster's.
+	// ClusterDNS is the address of the DNS service that pods use instead of the cluster's.
 	ClusterDNS string `json:"clusterDNS,omitempty"`
 	// ContainerRuntime is "containerd".
 	ContainerRuntime string `json:"containerRuntime,omitempty"`
@@ -84,7 +84,7 @@ type NodeGroup struct {
 	EFAEnabled *bool `json:"efaEnabled,omitempty"`
 	// Spot has the machines be spot instances.
 	Spot *bool `json:"spot,omitempty"`
-	// SSH is who may log in.
+	// SSH configures logins.
 	SSH *SSH `json:"ssh,omitempty"`
 }
 
@@ -104,7 +104,7 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// SSH is who may log in.
+// SSH configures logins.
 type SSH struct {
 	// EnableSSM starts the agent of AWS Systems Manager.
 	EnableSSM *bool `json:"enableSsm,omitempty"`
