@@ -24,7 +24,7 @@ const (
 
 // Result is a NodeConfig of nodeadm's in Slipway's terms.
 type Result struct {
-	// NodeConfig is what the document says of the node, but for the cluster, without defaults; never nil.
+	// NodeConfig is the node that the document describes, except the cluster, without defaults; never nil.
 	NodeConfig *nodeconfig.NodeConfig
 	// Cluster is the cluster that it names.
 	Cluster Cluster
@@ -62,7 +62,7 @@ type reader struct {
 	in NodeConfig
 }
 
-// others are the fields that are known, and not read.
+// others are the known fields that are not read.
 var others = []struct {
 	path, why string
 	fatal     bool
