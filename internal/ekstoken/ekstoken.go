@@ -29,7 +29,7 @@ const (
 	// a Cluster"): base64 of a signed URL, whose signature covers the cluster's name.
 	prefix        = "k8s-aws-v1."
 	clusterHeader = "x-k8s-aws-id"
-	// signedFor is what the URL says of its life, which STS does not read. The cluster takes a token for 15 minutes; one minute is
+	// signedFor is the URL's stated lifetime, which STS ignores. The cluster accepts a token for 15 minutes; one minute is
 	// left for the request.
 	signedFor = time.Minute
 	tokenLife = 14 * time.Minute
@@ -41,7 +41,7 @@ const (
 	leastLife = time.Minute
 )
 
-// Request is a token that is asked for.
+// Request describes the wanted token.
 type Request struct {
 	// Cluster is the cluster's name, or the ID of a local cluster on an outpost.
 	Cluster, Region string
@@ -55,7 +55,7 @@ type Token struct {
 	Until time.Time
 }
 
-// Get makes a token of the credentials of the machine's role, and for the machine's region if none is asked for.
+// Get makes a token from the credentials of the machine's role. If the request has no region, it uses the machine's.
 func Get(ctx context.Context, service *metadata.Service, r Request, now func() time.Time) (Token, error) {
 	if r.Region == "" {
 		instance, err := service.Instance(ctx)
@@ -123,8 +123,8 @@ const group = "client.authentication.k8s.io/"
 // versions are those of the answer that the package writes. They do not differ in it.
 var versions = []string{group + "v1", group + "v1beta1"}
 
-// Version is the version in which a client wants its answer. info is the variable KUBERNETES_EXEC_INFO, which client-go sets; empty if
-// a person calls the plug-in.
+// Version returns the API version that a client wants for the answer. info is the variable KUBERNETES_EXEC_INFO, which client-go sets;
+// empty if a person calls the plug-in.
 func Version(info string) (string, error) {
 	if info == "" {
 		return versions[0], nil

@@ -138,7 +138,7 @@ func handler(expires, date time.Time) http.Handler {
 	})
 }
 
-// What AWS would refuse is an error that says why; credentials that expire soon make a token that is good until then.
+// A request that AWS would refuse is an error with the reason. With credentials that expire soon, the token expires with them.
 func TestTokensAreForNow(t *testing.T) {
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -197,7 +197,7 @@ func TestAnswerIsInTheVersionThatClientGoAsksFor(t *testing.T) {
 	}
 }
 
-// FuzzVersion: whatever client-go asks for, the answer is in a version that it has asked for, or there is none.
+// FuzzVersion: for every request of client-go, the answer has a version that the request lists, or it is an error.
 func FuzzVersion(f *testing.F) {
 	f.Add("")
 	f.Add(`{"apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"https://a.example","config":"secret"}}}`)
