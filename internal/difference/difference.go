@@ -142,8 +142,8 @@ func (d *Difference) take(judged map[resource.ID]Judgement) {
 	}
 }
 
-// Beyond returns the reasons for classes above the allowed one, each once, the greatest class first. There are none unless
-// Class is greater than allowed, and then there is at least one.
+// Beyond returns the reasons for classes above the allowed one, each once, the greatest class first. The result is empty
+// only if Class is not greater than allowed.
 func (d *Difference) Beyond(allowed Class) []Reason {
 	var beyond []Reason
 	collect := func(j Judgement) {

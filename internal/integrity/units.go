@@ -16,7 +16,7 @@ type origin uint8
 const (
 	administrator origin = iota
 	generated            // by a program at each boot, such as systemd-fstab-generator
-	local // by installations outside of the distribution
+	local                // by installations outside of the distribution
 	vendor               // by the distribution
 )
 

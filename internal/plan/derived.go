@@ -29,8 +29,8 @@ var derivations = []derivation{
 	{[]string{"$.kubelet.labels", "$.kubelet.machineLabels"}, deriveLabels},
 }
 
-// Derived are the settings of a machine's kubelet that the planner derives from those of a config at some paths, or below them, each
-// with its derivation; nil for none, and where what they follow from is not known.
+// Derived returns the kubelet settings that the planner derives from the config's settings at or below some paths, each with its
+// derivation. It is nil if no setting is derived, or if a fact is missing.
 func Derived(c *nodeconfig.NodeConfig, f facts.Facts, paths []string) []capacity.Step {
 	in := concern.NewInput(c, f)
 	var steps []capacity.Step

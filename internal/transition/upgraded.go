@@ -26,7 +26,7 @@ var kubeletConfig = resource.IDOf(&resource.File{Path: kubelet.KubeadmKubeletCon
 // maxBackups bounds how many copies are looked at; the newest are.
 const maxBackups = 16
 
-// Upgraded returns the kubelet's configuration that a kubeadm upgrade of the node has written over the plan's; nil if there is none.
+// Upgraded returns the kubelet's configuration that a kubeadm upgrade of the node has written over the plan's; nil if it has written none.
 // It is the cluster's decision, and the new base of the node's configuration.
 func Upgraded(host Host, p resource.Plan) []byte {
 	planned, ok := p.ByID()[kubeletConfig].Spec.(*resource.File)

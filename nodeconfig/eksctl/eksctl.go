@@ -61,7 +61,7 @@ func (r *Result) Elsewhere(path string) (name, at string, ok bool) {
 	return r.cluster, at, ok
 }
 
-// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself if there is none.
+// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself if it came from no other.
 func (r *Result) Origin(path string) string {
 	return document.Moved(path, func(path string) (from string, ok bool) {
 		from, ok = r.origins[path]

@@ -13,7 +13,7 @@ import (
 )
 
 // override reads the nodeadm NodeConfig in overrideBootstrapCommand, which some families have, and uses its values of the cluster. It
-// returns nil if there is none.
+// returns nil without one.
 func (r *reader) override(g *NodeGroup, f *family) *eks.Result {
 	at := r.group.path("overrideBootstrapCommand")
 	if !f.nodeadm || g.OverrideBootstrapCommand == "" {

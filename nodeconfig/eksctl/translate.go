@@ -139,7 +139,7 @@ func (r *reader) addresses() {
 	}
 }
 
-// serviceRange returns the service range that counts, and its field. If there is none, it returns the field for the cluster's IP
+// serviceRange returns the service range that counts, and its field. Without a range, it returns the field for the cluster's IP
 // family (eksctl: GetClusterDNS).
 func (r *reader) serviceRange() (field, value string) {
 	network := &r.in.KubernetesNetworkConfig

@@ -14,7 +14,7 @@ const (
 	NVIDIA = "nvidia"
 )
 
-// GPU returns the contract's settings for graphics processors; the zero value if there are none.
+// GPU returns the contract's settings for graphics processors; the zero value if it has no such settings.
 func (in *Input) GPU() *nodeconfig.GPU { return cmp.Or(in.Config.System.GPU, &nodeconfig.GPU{}) }
 
 // UsesNVIDIA reports whether the node uses NVIDIA's devices.

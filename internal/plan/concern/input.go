@@ -25,7 +25,7 @@ type Input struct {
 	// Minor is the minor version of the node's Kubernetes; Newest if it is not known.
 	Minor int
 	// Containerd and Runc are the paths of the programs that the node runs: the image's, or those of the packages that replace them.
-	// ContainerdPackage and RuncPackage are these packages; nil if there are none.
+	// ContainerdPackage and RuncPackage are these packages, or nil.
 	Containerd, Runc               string
 	ContainerdPackage, RuncPackage *resource.Download
 	// Schema is how that containerd spells its configuration, Releases are the minor releases that it may be of, Driver is its cgroup
@@ -75,7 +75,7 @@ type Input struct {
 	ResolverAssumed bool
 }
 
-// Instance is the cloud's description of the machine; the zero value if there is none.
+// Instance is the cloud's description of the machine; the zero value if it is not known.
 func (in *Input) Instance() facts.Instance { return *cmp.Or(in.Facts.Instance, &facts.Instance{}) }
 
 // Joins reports whether the machine becomes a node, and is not only prepared to.

@@ -19,7 +19,7 @@ func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
 }
 
 // clientOf returns the path of that client: its destination if the contract brings it, or else its path in the image. Empty means
-// that there is none.
+// that the node has no such client.
 func clientOf(c *nodeconfig.NodeConfig, known facts.Facts, program string) string {
 	if program != "" && BringsClient(c) {
 		return program

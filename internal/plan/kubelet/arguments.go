@@ -26,7 +26,7 @@ type argument struct {
 	value string
 	// line is the value in a unit's line, with systemd's variables. Empty means that it equals value.
 	line unitfile.Text
-	// from is the file with the variables' values; empty if there is none.
+	// from is the file with the variables' values. Empty means that the value has no variables.
 	from string
 	// at is the contract's path of the argument. Empty means that Slipway adds it.
 	at     string
@@ -41,7 +41,7 @@ func (a *argument) inUnit() unitfile.Text { return cmp.Or(a.line, unitfile.Quote
 // Slipway sets a flag, the contract may set the same value, and a different value is an error.
 type argumentRow struct {
 	flag string
-	// field is the same setting in the kubelet's configuration, with dots between names; empty if there is none.
+	// field is the same setting in the kubelet's configuration, with dots between names; empty if it has no such field.
 	field string
 	// gives returns Slipway's value on this node. Without a value and a line, Slipway does not set the flag.
 	gives func(in *concern.Input) argument
@@ -292,7 +292,7 @@ func gives(in *concern.Input, flag string) (row *argumentRow, own string) {
 	return row, own
 }
 
-// insteadOf returns the setting to use instead of the flag, by each dialect's name for it, or why there is none.
+// insteadOf returns the setting to use instead of the flag, by each dialect's name for it, or why no setting replaces it.
 func (row *argumentRow) insteadOf() any {
 	if strings.HasPrefix(row.instead, "none") {
 		return row.instead

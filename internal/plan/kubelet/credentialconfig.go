@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// credentialConfig returns the path of the image credential provider's configuration; empty if there is none. misplaced is the
+// credentialConfig returns the path of the image credential provider's configuration, or "". misplaced is the
 // reason why that path differs from the contract's.
 func credentialConfig(in *concern.Input) (at, misplaced string) {
 	k, l := in.Config.Kubelet, &in.Family.Paths

@@ -17,7 +17,7 @@ func Healthz(k nodeconfig.Kubelet) *resource.Healthz {
 	return nil
 }
 
-// healthzURL is the kubelet's health endpoint, or "" if there is none on the loopback (Kubernetes:
+// healthzURL is the kubelet's health endpoint, or "" if the loopback has none (Kubernetes:
 // KubeletConfiguration, healthzBindAddress and healthzPort; 0 disables it).
 func healthzURL(k nodeconfig.Kubelet) string {
 	port, err := strconv.ParseUint(kubeletsetting.Value(k, "healthz-port", "healthzPort", "10248"), 10, 16)

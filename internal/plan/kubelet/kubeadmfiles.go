@@ -31,7 +31,7 @@ const (
 // CRISocketContainerd).
 const kubeadmSocket = "unix:///var/run/containerd/containerd.sock"
 
-// Annotations returns the Node, and the annotations that kubeadm sets on it when it joins, and needs for an upgrade. There are none
+// Annotations returns the Node, and the annotations that kubeadm sets on it when it joins, and needs for an upgrade. They are empty
 // if the node needs none (k8s.io/kubernetes v1.33.13 cmd/kubeadm/app/phases/patchnode, and app/util/config/cluster.go,
 // GetNodeRegistration).
 func Annotations(c *nodeconfig.NodeConfig, f facts.Facts) (*resource.FreeName, map[string]string) {

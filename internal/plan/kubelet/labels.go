@@ -80,7 +80,7 @@ func machineLabels(in *concern.Input, refers bool) map[string]string {
 }
 
 // referredLabels are the labels on the unit's command line after those of its environment file. value has them with the known facts
-// filled in. Both are empty if there are none.
+// filled in. Both are empty if there are no such labels.
 func referredLabels(in *concern.Input) (line unitfile.Text, value string) {
 	labels := machineLabels(in, true)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

@@ -58,7 +58,7 @@ func planProviderBinary(in *concern.Input, out *concern.Output) {
 	out.Program(d, program, provider.BinDir+"/"+program, "the kubelet runs it for images of the registries that it knows", concern.KubeletUnit)
 }
 
-// providerProgram returns the name of the first provider in a configuration, which is its program's name; empty if there is none.
+// providerProgram returns the name of the first provider in a configuration, which is its program's name, or "".
 func providerProgram(p *nodeconfig.ImageCredentialProvider) string {
 	if p == nil || p.BinDir == "" {
 		return ""

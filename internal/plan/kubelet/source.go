@@ -10,7 +10,7 @@ import (
 
 // kubeletOrigin is where the node's kubelet comes from.
 type kubeletOrigin struct {
-	// installed is the path of the image's program with the wanted version; empty if there is none.
+	// installed is the path of the image's program with the wanted version, or "".
 	installed string
 	// packages are the image's packages of it.
 	packages []string
