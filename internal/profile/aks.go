@@ -2,8 +2,8 @@ package profile
 
 import "github.com/slipway-dev/slipway/exitcode"
 
-// aks is a node of AKS's, on its own images or on Slipway's: AKS node contract, sections "on the node", "containerd
-// configuration rules" and "completion files", and the scripts and units of Azure's AgentBaker, where it is from.
+// aks is an AKS node, on AKS's images or on Slipway's. Sources: AKS node contract, sections "on the node", "containerd
+// configuration rules" and "completion files", and the scripts and units of Azure's AgentBaker.
 var aks = Profile{
 	Name: "aks",
 	Paths: Paths{

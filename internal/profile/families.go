@@ -66,7 +66,7 @@ func OfDialect(dialect string) *Profile {
 	return Default()
 }
 
-// OfContract is the family that has its contract at a path, and nil where none has.
+// OfContract returns the family that expects its contract at a path, or nil.
 func OfContract(place string) *Profile {
 	return find(func(p *Profile) bool { return place != "" && (place == p.Contract.YAML || place == p.Contract.JSON) })
 }

@@ -75,8 +75,8 @@ type Paths struct {
 	Features         string // switches that the image's own programs read
 }
 
-// Files are the places of the node's files, but for that of the image credential provider's configuration, which a
-// contract may name itself.
+// Files are the paths of the node's files, except the image credential provider's configuration, whose path a
+// contract may set.
 func (p *Paths) Files() []string {
 	files := []string{
 		p.KubeletEnv, p.KubeletConfig, p.Kubeconfig, p.BootstrapConfig, p.CA, p.ServerCert, p.ClientCert, p.ClientKey,
@@ -141,7 +141,7 @@ type Kubelet struct {
 type Variable struct {
 	Name  string
 	Holds Content
-	// Value is what it holds where that is Fixed.
+	// Value is the content if Holds is Fixed.
 	Value string
 }
 
@@ -204,15 +204,15 @@ type Pair struct{ Certificate, Key string }
 // Entries are the names within a kubeconfig. BootstrapContext is in the kubeconfig that the kubelet joins with.
 type Entries struct{ Cluster, Context, BootstrapContext string }
 
-// NodeEnvironment is the file with what only the machine knows of itself, for systemd to read. It is gone after a boot, so
-// that no disk can be started with what was true of another machine, or of another boot.
+// NodeEnvironment is an environment file for systemd with facts that only the machine knows. It does not survive a boot, so
+// a disk never starts with the facts of another machine or of another boot.
 const NodeEnvironment = "/run/slipway/node.env"
 
 // Command is how a kubelet is started whose command line is in one drop-in, with variables from several environment files.
 type Command struct {
 	// DropIn has the command line.
 	DropIn DropIn
-	// Metadata is the environment file with what is true of the cluster, and Variables are what it has.
+	// Metadata is the environment file with facts of the cluster, and Variables are its variables.
 	Metadata  string
 	Variables []Variable
 	// Helper is a script with variables, which the commands of a contract's author source.
@@ -263,7 +263,7 @@ type Attested struct {
 	// Protocol is what it asks the API server for (ALPN), Resource the audience of its access token where the contract
 	// names none.
 	Protocol, Resource string
-	// Log is where it logs, besides the journal.
+	// Log is the path of its log file, in addition to the journal.
 	Log string
 }
 
@@ -271,7 +271,7 @@ type Attested struct {
 type LocalDNS struct {
 	// Program is CoreDNS, Corefile where its configuration is written.
 	Program, Corefile string
-	// ExporterPort is where the image's exporter shows its numbers, and ExporterLabels are those of a node that has one.
+	// ExporterPort is the port of the image's exporter, and ExporterLabels are the labels of a node that has one.
 	ExporterPort   int
 	ExporterLabels map[string]string
 	// Source is where it is from, in the family's own terms.
@@ -322,7 +322,7 @@ type Runtime struct {
 	// Slice is the slice of the kubelet and containerd, unless the contract reserves another one for them. Empty means the slice of
 	// the system's services.
 	Slice string
-	// Reserved are the control groups of what is reserved on a node for other programs than pods.
+	// Reserved are the control groups for which a node reserves resources, for programs outside pods.
 	Reserved Reserved
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
 	Forward, Limits DropIn
@@ -333,7 +333,7 @@ type Limit struct{ Soft, Hard int }
 
 // MovedRegistry is a registry whose server differs from the registry's name.
 type MovedRegistry struct {
-	// Environment is the cloud, Registry the name that images have, and Server where they are.
+	// Environment is the cloud, Registry the registry's name in image names, and Server its address.
 	Environment, Registry, Server string
 }
 
@@ -369,7 +369,7 @@ type Host struct {
 	// CNIPackages means that the images hold packages of network plug-ins, and a node installs those that its network needs.
 	// Otherwise the image or the network's own pods bring the plug-ins.
 	CNIPackages bool
-	// DeniedModules are modules of the kernel that a node does not need, and is not to load where its kernel is vulnerable
+	// DeniedModules are kernel modules that a node does not need. A node does not load them if its kernel is vulnerable
 	// through them.
 	DeniedModules []string
 	// UpdatesAtJoin means that a machine updates itself when it joins a cluster, not while an image is baked.
@@ -378,7 +378,7 @@ type Host struct {
 	CloudAuthorities bool
 	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.
 	Units []ImageUnit
-	// Bootstrappers are services of the family's images that make a node of the machine, which Slipway does in their place.
+	// Bootstrappers are services of the family's images that make the machine a node. Slipway replaces them.
 	Bootstrappers []string
 	// Isolated are empty files that state that no check for internet access ran, on a node of a cluster that has none.
 	Isolated []string
@@ -397,10 +397,10 @@ type Host struct {
 	MetadataComment string
 }
 
-// Components is where a family's components are, beside those of its images.
+// Components are the paths of a family's components, apart from those of its images.
 type Components struct {
-	// RegistryPackages and RegistryArchives are where the registry of a cluster without a way out has Kubernetes' programs: below
-	// the first each as a package, and at the second all in one archive.
+	// RegistryPackages and RegistryArchives are the paths of Kubernetes' programs in the registry of a cluster without internet
+	// access: RegistryPackages has each as a package, and RegistryArchives has all of them in one archive.
 	RegistryPackages, RegistryArchives string
 	// Provider is what the package of the image credential provider, and the program in it, is called.
 	Provider string
@@ -426,7 +426,7 @@ type Rings struct {
 
 // Probes is the source address of health probes over IPv6 that the kernel would not forward, and the address that replaces it.
 type Probes struct {
-	// Unit is the unit of an image that sees to it; Table is a name for the packet filter's table where Slipway does.
+	// Unit is the image's unit for this task. Table is the name of the packet filter's table if Slipway does it.
 	Unit, Table string
 	// Interface receives them, From an address and As another one.
 	Interface, From, As string
@@ -437,7 +437,7 @@ type Sources struct {
 	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units, GPU string
 }
 
-// Publication is where the result of a provisioning is published, and how.
+// Publication describes how and where the result of a provisioning is published.
 type Publication struct {
 	// Result is the CSEStatus document.
 	Result string
@@ -493,8 +493,8 @@ type Agent struct {
 	Program, Called string
 	// Unit provisions.
 	Unit string
-	// Launcher is a program that starts the agent earlier than a unit can be started, Output where it writes, and
-	// Logs the directory of that and of what else the family's programs log.
+	// Launcher is a program that starts the agent earlier than a unit can. Output is the file for its output, and Logs is the
+	// directory of that file and of other logs of the family's programs.
 	Launcher, Output, Logs string
 	// Preload is a script of images that reads programs and containerd's metadata into memory while the machine boots.
 	Preload string
