@@ -91,7 +91,7 @@ func (r *run) readdress(ctx context.Context, tags facts.Tags) error {
 	}
 	a.of = generation.Entry{} // it may have another one, or have gone back
 	if !changed.Busy && changed.Status.ExitCode == 0 && len(changed.Status.Changes) == 0 {
-		return nil // a generation that is about to be another one is left alone
+		return nil // the generation is about to change
 	}
 	if !r.concluded(&a.attempts, changed, tagsInterval, "another run is working; applying the API server's address after it",
 		"cannot apply the API server's address", "address", tags.APIServerAddress) {

@@ -16,7 +16,7 @@ const (
 
 // attempts are those of a change that is tried until it succeeds.
 type attempts struct {
-	// due is when the next one is made, or when something is looked for that asks for one.
+	// due is the time of the next attempt, or of the next check that may start one.
 	due time.Time
 	// failures is how many have failed since one succeeded.
 	failures int

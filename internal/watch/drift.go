@@ -72,8 +72,8 @@ func (r *run) drift(ctx context.Context) ([]apply.Change, error) {
 	return found, nil
 }
 
-// repair makes the machine be as its generation has it again. Where that fails it is tried later and later:
-// each attempt may start units again.
+// repair applies the machine's generation again. If that fails, the delay before the next attempt grows, because each attempt
+// may start units again.
 func (r *run) repair(ctx context.Context) error {
 	changed, err := r.change(ctx, "repairing drift", func(ctx context.Context) agent.Changed {
 		return r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.repairs.failures, All: r.Drift == MendAll})

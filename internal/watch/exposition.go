@@ -18,7 +18,7 @@ type family struct {
 	samples          []sample
 }
 
-// sample is one value, of the label's value where there is a label.
+// sample is one value of a metric, with the label's value if the metric has a label.
 type sample struct {
 	label, of string
 	value     float64

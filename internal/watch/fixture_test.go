@@ -35,7 +35,7 @@ type node struct {
 	mu      sync.Mutex
 	entries []generation.Entry
 	drift   []apply.Change
-	// outcomes are what the next changes come to, of those not given well.
+	// outcomes are the outcomes of the next changes. Changes after them succeed.
 	outcomes []outcome
 	// takes is how long a change takes.
 	takes time.Duration
@@ -65,7 +65,7 @@ type node struct {
 	done     chan error
 }
 
-// outcome is what a change comes to.
+// outcome is the outcome of a change.
 type outcome string
 
 const (

@@ -23,7 +23,7 @@ type Metrics struct {
 	outcomes map[string]int
 	errors   map[string]int
 	reasons  map[Rejection]int
-	// startup is how long the boot took until the kubelet started, 0 where it is not known.
+	// startup is the time from the boot to the kubelet's start; 0 if it is not known.
 	startup time.Duration
 }
 
@@ -49,7 +49,7 @@ func (m *Metrics) applied(of *status.Status) {
 	m.set(func() { m.last, m.outcomes[of.Outcome] = of, m.outcomes[of.Outcome]+1 })
 }
 
-// found notes what came of the last apply before the watcher started.
+// found records the outcome of the last apply before the watcher started.
 func (m *Metrics) found(last *status.Status) { m.set(func() { m.last = last }) }
 
 func (m *Metrics) refused()                           { m.set(func() { m.outcomes[outcomeRefused]++ }) }
@@ -63,7 +63,7 @@ func (m *Metrics) drifted() (count int, known bool) {
 	return count, known
 }
 
-// generations takes over which generations there are.
+// generations records the existing generations.
 func (m *Metrics) generations(entries []generation.Entry) {
 	current := 0
 	if len(entries) > 0 {
@@ -80,9 +80,8 @@ func (m *Metrics) Text() []byte {
 	return expose(m.families())
 }
 
-// families are all metrics. Those of what is not known are left out. None has a label whose value comes
-// from a contract's secrets: sources and reasons are words of the watcher's own, steps are the names of
-// resources.
+// families returns all metrics, except those without a known value. No label contains a contract's secret: the watcher defines
+// the names of sources and reasons, and steps are the names of resources.
 func (m *Metrics) families() []family {
 	var drift, success, ended, took, startup []sample
 	if m.driftKnown {

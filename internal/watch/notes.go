@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// MemoryPath is where what was decided about each source is kept over restarts.
+// MemoryPath is the file that keeps the decisions about each source over restarts.
 var MemoryPath = state.Watch.Path
 
 const (

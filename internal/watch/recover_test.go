@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/source"
 )
 
-// A generation that is not finished is put right, whatever is done about drift: at once where a run has died, a
-// little later where it has failed, and then later and later until it is done.
+// An unfinished generation is recovered with every drift policy: at once if the run died, a little later if it failed, and then
+// with growing delays until it succeeds.
 func TestUnfinishedGenerationIsPutRight(t *testing.T) {
 	a, _, _ := contracts(t)
 	for _, policy := range []Drift{Mend, Report, Off} {

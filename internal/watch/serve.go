@@ -29,7 +29,7 @@ func (m *Metrics) Serve(ctx context.Context, listener net.Listener) error {
 	})
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: answerTimeout, WriteTimeout: answerTimeout, MaxHeaderBytes: maxRequest,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what goes wrong is the client's
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // the errors are the clients'
 	}
 	server.SetKeepAlivesEnabled(false)
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()

@@ -29,7 +29,7 @@ type Node interface {
 	BeforeKubelet(ctx context.Context) (time.Duration, error)
 }
 
-// Files are where the watcher keeps what it remembers, and where metrics are written.
+// Files is the storage for the watcher's decisions and for metrics.
 type Files interface {
 	source.Files
 	WriteFileAtomic(file *resource.File) error
@@ -44,7 +44,7 @@ type Source struct {
 	// Follow calls changed if there may be another contract, and returns when ctx is done. If nil, the source supports only
 	// Fetch.
 	Follow func(ctx context.Context, changed func()) error
-	// Interval is how often it is asked, whether it is followed or not.
+	// Interval is the polling interval, also of a source with Follow.
 	Interval time.Duration
 }
 
@@ -90,7 +90,7 @@ type Watcher struct {
 	// Supervisor receives the watcher's state at least every Beat.
 	Supervisor Supervisor
 	Beat       time.Duration
-	// Grace is how long a change that is being made may take to its end once the watcher is to end.
+	// Grace is the time that a running change has to finish after the watcher is asked to end.
 	Grace time.Duration
 	// Seed is of this machine alone: by it, machines that were made at once do not ask at once.
 	Seed string
@@ -121,7 +121,7 @@ type run struct {
 	memory  *memory
 	// events are indices of sources that may have changed.
 	events chan int
-	// repairs are those of drift, which is looked for when one is due.
+	// repairs schedules the search for drift and its repairs.
 	repairs attempts
 	// recovering means that the last look found the current generation unfinished. recovery schedules the attempts to put that right.
 	recovering bool
@@ -319,7 +319,7 @@ func (r *run) publish() {
 	}
 }
 
-// summary is how things are, on one line.
+// summary is the watcher's state on one line.
 func (r *run) summary(entries []generation.Entry) string {
 	text := "waiting for this machine to be provisioned"
 	if len(entries) > 0 {

@@ -307,7 +307,7 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 	})
 }
 
-// A change that is being made is finished when the watcher is to end, or abandoned when it takes too long.
+// When the watcher ends, it finishes a running change, or abandons one that takes too long.
 func TestEnd(t *testing.T) {
 	a, b, _ := contracts(t)
 	for takes, want := range map[time.Duration]error{30 * time.Second: nil, 5 * time.Minute: errAbandoned} {
