@@ -15,7 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Change is a step of a running node. Where the node is not well with it, the last good generation is restored.
+// Change is a step of a running node. If the node's health checks fail, the last good generation is restored.
 type Change struct {
 	Step
 	// Strict requires all of the plan now, and that the API server sees a healthy node with it. A rollback is not strict: it makes
@@ -27,8 +27,8 @@ type Change struct {
 	Timeout time.Duration
 	// Try, if not zero, is the time after which the change is rolled back unless an administrator confirms it.
 	Try time.Duration
-	// Waiting is called once the change is made, before the API server is asked whether the node is well, with its
-	// address and how long that may take; it may be nil.
+	// Waiting, if not nil, is called after the change is made and before the wait for the Node's lease, with the API server's address
+	// and the longest wait.
 	Waiting func(server string, upTo time.Duration)
 }
 
@@ -110,7 +110,7 @@ func (t *attempt) make(ctx context.Context) error {
 	case err == nil && settled && !current.ConfirmBy.IsZero():
 		return t.stillTried(ctx, current)
 	case err == nil || current == before || !hasGood || t.change.Final:
-		return err // also where nothing was begun: what the machine has is another generation's, which may be on trial
+		return err // also if nothing has started: the machine has another generation, which may be on trial
 	}
 	err = t.revert(ctx, good, err)
 	if !current.ConfirmBy.IsZero() && t.made.Restored > 0 {
@@ -119,7 +119,7 @@ func (t *attempt) make(ctx context.Context) error {
 	return err
 }
 
-// applied takes over what the engine has done.
+// applied records the engine's report.
 func (t *attempt) applied(report *apply.Report) { t.made.Reports = append(t.made.Reports, report) }
 
 // well runs the health checks that follow a change. Before that, it calls Waiting with the check's server and timeout.

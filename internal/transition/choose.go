@@ -150,7 +150,7 @@ func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
 	return generation.Entry{}, false
 }
 
-// TriesEach is how often the way back to a good generation is tried before an older one is.
+// TriesEach is the number of rollbacks to a good generation before an older one is tried.
 const TriesEach = 3
 
 // Repair returns the step that repairs the machine. attempt counts the attempts that have failed before. If the current

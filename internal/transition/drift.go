@@ -38,8 +38,8 @@ func (n *Node) Drift(ctx context.Context) ([]apply.Change, resource.Plan, error)
 	return slices.Concat(withoutBackground(report.Changes, desired), others, n.nodeDrift(ctx, store)), desired, err
 }
 
-// withoutBackground is the drift without the commands in the background. A run does them after its result is published, and the
-// next run where it cannot. Until then the machine is as the generation has it.
+// withoutBackground returns the drift without the commands in the background. A run executes them after it publishes its result, or,
+// if it cannot, the next run does. Until then they are no drift.
 func withoutBackground(changes []apply.Change, desired resource.Plan) []apply.Change {
 	var background []resource.ID
 	for _, res := range desired.Resources {
@@ -50,7 +50,7 @@ func withoutBackground(changes []apply.Change, desired resource.Plan) []apply.Ch
 	return slices.DeleteFunc(changes, func(c apply.Change) bool { return slices.Contains(background, c.ID) })
 }
 
-// Actual is a plan with what is on the machine in the place of what has changed.
+// Actual returns a plan in which the machine's actual state replaces the changed resources.
 func Actual(host Host, desired resource.Plan, changes []apply.Change) resource.Plan {
 	actual := desired
 	actual.Resources = nil

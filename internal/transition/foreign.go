@@ -157,7 +157,7 @@ func undoing(f *integrity.Finding) string {
 	return note
 }
 
-// readdressed are the addresses that the current generation was planned with and that the machine has no more.
+// readdressed returns the addresses of the current generation's plan that the machine does not have any more.
 func readdressed(host Host, store *generation.Store) []apply.Change {
 	current, _ := store.Current()
 	now := facts.NodeIPs(host)

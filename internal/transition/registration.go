@@ -17,8 +17,8 @@ import (
 // registrationPatience is how long the API server may take to show the Node, or to change it.
 const registrationPatience = 10 * time.Second
 
-// Pending returns what the cluster's Node does not have yet of the labels and taints that the current generation wants. If all generations
-// want the same, no server is asked. The error is apply.ErrNotProbed if none can be.
+// Pending returns the labels and taints of the current generation that the cluster's Node does not have yet. If all generations
+// have the same, it calls no server. The error is apply.ErrNotProbed if there is no server to call.
 func (n *Node) Pending(ctx context.Context, store *generation.Store) ([]registration.Change, *resource.LeaseRenewed, error) {
 	var history []registration.Wanted
 	var current resource.Plan

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// RemoveAll makes of a node the machine that it was made of: what the generations brought goes, and what was there before
-// them comes back. It reports what it has changed.
+// RemoveAll turns a node back into the machine that it was before: it removes what the generations added, and restores what they
+// replaced. It returns its changes.
 func (n *Node) RemoveAll(ctx context.Context, store *generation.Store) ([]apply.Change, error) {
 	removed, restored := store.Stale(resource.Plan{})
 	engine := n.engine()

@@ -32,8 +32,8 @@ type Host interface {
 	apply.Host
 	generation.Files
 	facts.Machine
-	// ReadNode returns this machine's Node, and LabelNode changes its labels: a label whose value is nil is removed. The error is
-	// apply.ErrNotProbed where no server is asked.
+	// ReadNode returns this machine's Node. LabelNode changes its labels: it removes a label whose value is nil. The error is
+	// apply.ErrNotProbed if there is no server to call.
 	ReadNode(ctx context.Context, way *resource.LeaseRenewed) (*registration.Node, error)
 	LabelNode(ctx context.Context, way *resource.LeaseRenewed, labels map[string]*string) error
 }
@@ -59,7 +59,7 @@ type Step struct {
 	Entry generation.Entry
 	// All also undoes decisions of administrators: masks and drop-ins of units.
 	All bool
-	// Ask is when the node is asked whether it is well with the plan, by those of the plan's health checks that can be asked.
+	// Ask decides when the plan's health checks run after the step.
 	Ask When
 	// Late, if not nil, waits for input that is not there yet, and returns the plan with it: the same resources, some files with
 	// other content. It is called right before the kubelet starts.
@@ -70,16 +70,16 @@ type Step struct {
 	asked  bool
 }
 
-// When is when a node is asked whether it is well. At a first boot it never is: its kubelet may take longer to join
-// than the checks wait.
+// When decides when health checks run. At a first boot they never run: its kubelet may need more time to join than the checks
+// wait.
 type When int
 
 // The times; each includes those before it.
 const (
 	// Never is for a plan whose own checks report the node's health.
 	Never When = iota
-	// IfNew is where the machine did not have the plan already: the kubelet of a node that was good may take longer to be
-	// seen again after a reboot than the checks wait.
+	// IfNew runs them if the machine did not have the plan already. After a reboot the cluster may need more time to see a good
+	// node's kubelet again than the checks wait.
 	IfNew
 	// IfChanged is also where it had the plan, and something had to be changed.
 	IfChanged
@@ -87,7 +87,7 @@ const (
 	Always
 )
 
-// asks reports whether the node is asked after the step.
+// asks reports whether the health checks run after the step.
 func (s *Step) asks(settled, changed bool) bool {
 	switch {
 	case s.Ask == Never:
@@ -156,9 +156,8 @@ func (n *Node) engine() *apply.Engine {
 // guarded calls f, and turns a panic into an error. The results of f until then stay available.
 func (n *Node) guarded(f func() error) error { return apply.Guard(n.Log, "agent", f) }
 
-// advance applies a plan as a generation, and records what came of it. A machine that has it already is
-// compared, and nothing is recorded, were it not to be put right: the generation was good, and what is wrong
-// now is the machine. well reports whether the node is well with it.
+// advance applies a plan as a generation, and records the outcome. If the machine has the plan already, advance only compares it and
+// records nothing, except for a repair: the generation was good, so the machine is at fault. well runs the health checks.
 func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, well func(health []resource.Resource) error) (*apply.Report, error) {
 	engine := n.engine()
 	engine.Defer = true
@@ -249,8 +248,8 @@ func blamed(ctx context.Context, n *Node, err error) error {
 		Err: fmt.Errorf("the container runtime does not answer, which the kubelet needs: %s", silent.Error())}, err)
 }
 
-// finish records what came of the current generation. The error is the apply's own, or else that the success cannot be
-// recorded: the generation has failed then, because it would be rolled back to as a good one otherwise.
+// finish records the outcome of the current generation. The error is the apply's, or that the success cannot be recorded. In
+// that case the generation counts as failed: otherwise it could be the target of a rollback.
 func finish(n *Node, store *generation.Store, err error) error {
 	if err == nil {
 		if err = store.Finish(generation.Good, "", n.Now()); err == nil {
