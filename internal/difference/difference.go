@@ -32,10 +32,10 @@ type Whole struct {
 // Change is a resource that both plans have, and not alike.
 type Change struct {
 	ID resource.ID `json:"id"`
-	// Fields are what differs but for a file's content.
+	// Fields are the differences apart from a file's content.
 	Fields []Field `json:"fields,omitempty"`
-	// Content is the unified diff of a file's content. It is empty where the content is secret or is
-	// no text.
+	// Content is the unified diff of a file's content. It is empty if the content is secret or is not
+	// text.
 	Content string `json:"content,omitempty"`
 	// ContentDiffers means that the content differs, also if it is secret.
 	ContentDiffers bool `json:"contentDiffers,omitempty"`
@@ -63,8 +63,8 @@ type Field struct {
 // Judgement is what a change takes, and why.
 type Judgement struct {
 	Class Class `json:"class"`
-	// Reasons are the rules that it falls under, the one with the greatest class first. A change of a
-	// class above none has one at least.
+	// Reasons are the rules that apply to the change, the greatest class first. A change of a class above none has at least
+	// one.
 	Reasons []Reason `json:"reasons,omitempty"`
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// delta is a resource that two plans do not have alike; old or new is nil where it is added or removed.
+// delta is a resource that differs between two plans. old is nil if it is added, new if it is removed.
 type delta struct {
 	id       resource.ID
 	old, new *resource.Resource
@@ -72,8 +72,8 @@ func until(spec resource.Spec) bool {
 	return ok && f.Temporary()
 }
 
-// add gives a change a reason, if there is such a change. Where no node was, nothing is running that a
-// rule would be about.
+// add adds a reason to a change, if there is such a change. If the machine was not a node before, nothing runs that a rule could
+// concern.
 func (j *judge) add(id resource.ID, reason Reason) bool {
 	if !slices.ContainsFunc(j.deltas, func(d delta) bool { return d.id == id }) {
 		return false
@@ -117,7 +117,7 @@ func (j *judge) version() *VersionChange {
 	return &VersionChange{before.Version, after.Version, Judgement{row.Class, []Reason{{row.Class, "Kubernetes", row.Reason, row.Source}}}}
 }
 
-// The sources of what no table has a row for.
+// The sources of classes that no table has.
 const (
 	fromPlan    = "the plan: what restarts when a resource changes"
 	fromSystemd = "systemctl(1), daemon-reload"

@@ -9,14 +9,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// setting is a value of a node, by the name that its author knows, with the file that it is in; the name is empty where it is not set.
+// setting is a value of a node, with its name for people and its file. The name is empty if the value is not set.
 type setting struct {
 	value, name string
 	in          resource.ID
 }
 
-// settingOf is a setting as the kubelet takes it: a flag goes before the file, and what is not set is its default (Kubernetes
-// docs, "Set Kubelet Parameters Via A Configuration File").
+// settingOf returns a setting with the kubelet's precedence: flag, file, default (Kubernetes docs, "Set Kubelet Parameters Via A
+// Configuration File").
 func settingOf(n *resource.Node, row *kubeletRow) setting {
 	if a := n.Arguments[row.Flag]; a.Value != "" {
 		return setting{plainList(a.Value), "--" + row.Flag, a.In}
@@ -27,7 +27,7 @@ func settingOf(n *resource.Node, row *kubeletRow) setting {
 	return setting{value: row.Default}
 }
 
-// plainList is a list of names with their values, which has no order, in one; any other value is as it is.
+// plainList returns a list of names and values, which has no order, in sorted order; it returns other values unchanged.
 func plainList(value string) string {
 	words := strings.Split(value, ",")
 	if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, "=") }) {
@@ -48,8 +48,8 @@ func (j *judge) kubelet() {
 	}
 }
 
-// blame gives a reason to those changes that it comes from. Where a setting is gone though the file that
-// held it is as it was, it is the command line that reads it no more.
+// blame adds a reason to the changes that cause it. If a setting is gone and the file that held it is unchanged, the command line
+// does not read the file any more.
 func (j *judge) blame(from []resource.ID, reason Reason) {
 	found := false
 	for _, id := range slices.Compact(from) {

@@ -13,7 +13,7 @@ type kubeletRow struct {
 	// Field is the setting's place in KubeletConfiguration, Flag the flag of the same meaning; either may
 	// be empty.
 	Field, Flag string
-	// Default is what the setting is where it is not set, where a node may have it written down or not.
+	// Default is the value of a setting that is not set. A node's file may contain it or not.
 	Default string
 	// While is a field with its value, as "field=value": the row is for kubelets that had it. Empty is for all.
 	While  string

@@ -39,7 +39,7 @@ func OnlyRegistration(before, after *resource.Plan) []resource.ID {
 	return ids
 }
 
-// sameSettings reports whether two nodes have the same settings of the kubelet but for what it registers with.
+// sameSettings reports whether two nodes have the same kubelet settings, apart from those that the kubelet registers with.
 func sameSettings(a, b *resource.Node) bool {
 	arguments := func(n *resource.Node) map[string]resource.Argument {
 		all := maps.Clone(n.Arguments)

@@ -61,7 +61,7 @@ func TestPlacedCases(t *testing.T) {
 	}
 }
 
-// classOfPlace is what a change takes for where it is.
+// classOfPlace is the class of a change by the file's path.
 func classOfPlace(row ruleRow, name string) Class {
 	if row.Kind == "File" && strings.HasPrefix(name, resource.UnitDir) {
 		return Reload
@@ -167,7 +167,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// A difference that no table knows has the class of what it does to units.
+// A difference that no table covers has the class of its effect on units.
 func TestClassWithoutRow(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after resource.Plan

@@ -132,7 +132,7 @@ func plainText(n *document.Node) string {
 
 func isComposite(n document.Node) bool { return n.Kind == document.List || n.Kind == document.Map }
 
-// settings are a setting's file and flags: in the file if it has a field and that is where it is wanted.
+// settings returns a plan with a setting in the file if inFile is true, and in the flags otherwise.
 func settings(row kubeletRow, value *document.Node, inFile bool) resource.Plan {
 	config, flags := make(map[string]*document.Node), make(map[string]string)
 	if name, wanted, ok := strings.Cut(row.While, "="); ok {

@@ -98,7 +98,7 @@ func headline(out *strings.Builder, paint func(string) string, sign string, spec
 	whys(out, spec.Name(), j, style)
 }
 
-// whys writes the reasons of a judgement of what has a name.
+// whys writes the reasons of the judgement of a named change.
 func whys(out *strings.Builder, name string, j Judgement, style cli.Style) {
 	for _, r := range j.Reasons {
 		if r.Source == fromPlan || r.Source == fromSystemd {

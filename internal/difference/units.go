@@ -20,13 +20,13 @@ type Effect string
 
 // The effects, the weakest first.
 const (
-	// Reloads is a unit that systemd reads again, and that goes on as it is.
+	// Reloads is a unit that systemd reads again without a restart.
 	Reloads Effect = "reload"
 	// Restarts is a unit that is started again.
 	Restarts Effect = "restart"
 	// Starts is a unit that the earlier plan did not start.
 	Starts Effect = "start"
-	// Stops is a unit that the later plan has no more.
+	// Stops is a unit that the later plan does not have.
 	Stops Effect = "stop"
 )
 
