@@ -49,7 +49,7 @@ const (
 // Finding is something that changes what the node runs.
 type Finding struct {
 	Path string
-	// Kind is the row of the table of what is looked for.
+	// Kind is the row in the table of checks.
 	Kind Kind
 	// What describes the effect, without any content.
 	What string
@@ -62,7 +62,7 @@ type Finding struct {
 	Identity string
 }
 
-// key names a finding in a list of what was there before.
+// key identifies a finding in a list of earlier findings.
 func (f *Finding) key() string { return string(f.Kind) + " " + f.Path }
 
 // Marks are findings as a generation's record keeps them: what each is, with its identity.

@@ -213,7 +213,7 @@ func (s *scan) generator(at string) (string, Class) {
 	return "is run by systemd, and may change every unit", class
 }
 
-// sysctl judges a file of kernel parameters by what a boot makes of them: if a later file sets a parameter of the node, its value counts.
+// sysctl judges a file of kernel parameters by its effect at boot: if a later file sets a parameter of the node, its value counts.
 func (s *scan) sysctl(at string) (string, Class) {
 	var others []string
 	for _, a := range settings(string(s.content(at))) {

@@ -26,7 +26,7 @@ type unitDir struct {
 	by   origin
 }
 
-// unitDirs are in systemd's order: what is in an earlier one takes the place of what has the same name in a later one (systemd.unit(5),
+// unitDirs are in systemd's order: a file in an earlier directory replaces a file with the same name in a later one (systemd.unit(5),
 // "Unit File Load Path"; systemd v258 src/libsystemd/sd-path/path-lookup.c, lookup_paths_init).
 var unitDirs = []unitDir{
 	{"/etc/systemd/system.control", administrator}, {runtimeProperties, administrator}, {"/run/systemd/transient", administrator},
@@ -166,7 +166,7 @@ func (s *scan) onlyLimits(at string) bool {
 	return true
 }
 
-// unitFile finds what is in the place of a unit's own file, or a mask of it.
+// unitFile finds a file that replaces a unit's own file, or a mask of it.
 func (s *scan) unitFile(dir unitDir, unit string) {
 	at := dir.path + "/" + unit
 	ours := s.own[resource.UnitDir+"/"+unit]
@@ -213,7 +213,7 @@ func (s *scan) dependencies(dir unitDir, name string, of changed) {
 	}
 }
 
-// Masked are the units of a node that are masked, with what masks each. If the node has a file of the unit in resource.UnitDir, a
+// Masked returns the masked units of a node, with the mask of each. If the node has a file of the unit in resource.UnitDir, a
 // mask in a later directory has no effect.
 func Masked(files Files, node *Node) (map[string]string, error) {
 	s := newScan(files, node)
