@@ -28,10 +28,10 @@ type Node struct {
 	Taints map[string]string
 }
 
-// Wanted is what a generation wants its Node to register with.
+// Wanted are the labels and taints that a generation's Node registers with.
 type Wanted struct{ Labels, Taints map[string]string }
 
-// Of returns what a generation's node wants.
+// Of returns the labels and taints of a generation's node.
 func Of(n *resource.Node) Wanted {
 	return Wanted{labels(n.Arguments["node-labels"].Value), taints(cmp.Or(n.Arguments["register-with-taints"].Value, n.Kubelet["registerWithTaints"]))}
 }
@@ -59,7 +59,7 @@ func taints(list string) map[string]string {
 	return all
 }
 
-// Change is a label or taint that a Node does not have as its node wants it.
+// Change is a label or taint of a Node that differs from the wanted one.
 type Change struct {
 	// Node is the Node's name.
 	Node string
@@ -73,7 +73,7 @@ type Change struct {
 	Command string
 }
 
-// Digest names what a node wants to register with: two nodes with the same want the same.
+// Digest identifies the labels and taints that a node registers with: it is equal for equal ones.
 func (w Wanted) Digest() string {
 	sum := sha256.New()
 	for _, values := range []map[string]string{w.Labels, w.Taints} {
@@ -85,7 +85,7 @@ func (w Wanted) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Pending returns what a Node does not have yet of what the last of its generations wants, sorted.
+// Pending returns the labels and taints of the last generation that the Node does not have yet, sorted.
 func Pending(history []Wanted, node *Node) []Change {
 	if len(history) == 0 {
 		return nil
