@@ -101,7 +101,7 @@ func (r Releases) HasSnapshotter(doc *toml.Table, name string) bool {
 
 type checker struct {
 	releases Releases
-	// loss is what comes of a value of another kind than a key's.
+	// loss is the effect of a value of the wrong kind.
 	loss  string
 	found []Finding
 }

@@ -81,7 +81,7 @@ func (t *table) span(text string) span {
 	return span{slices.Index(t.minors, first), slices.Index(t.minors, last)}
 }
 
-// pattern is a path with "*" in the place of the names that users give.
+// pattern returns a path with "*" instead of the names that users choose.
 func (p *plugin) pattern(path string) string {
 	if len(p.keys[path]) > 0 {
 		return path

@@ -20,7 +20,7 @@ const (
 	serverGRPC, serverTCP = "io.containerd.server.v1.grpc", "io.containerd.server.v1.grpc-tcp"
 )
 
-// place is where a release has a key, or the table of several: in a plug-in, or in the file itself if the plug-in is empty.
+// place is the position of a key or a table in a release's file: in a plug-in, or, if the plug-in is empty, in the file itself.
 type place struct{ plugin, path string }
 
 func (p place) keys() []string {
