@@ -95,7 +95,7 @@ func (m *Manifest) encode() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// digest is what Digest is to be.
+// digest computes the value of Digest.
 func (m *Manifest) digest() (string, error) {
 	plain := *m
 	plain.Digest = ""

@@ -33,7 +33,7 @@ func sealed(t testing.TB) (*bundle.Manifest, map[string][]byte) {
 	return m, documents
 }
 
-// What is written is read again, and a tree of it is as it is to be.
+// Read returns what Write wrote, and a tree made from it passes the comparison.
 func TestWriteAndRead(t *testing.T) {
 	m, documents := sealed(t)
 	dir := filepath.Join(t.TempDir(), "bundle")

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes a bundle as a new directory, whole or not at all. Only its owner may look into it, because its files may hold
+// Write writes a bundle as a new directory, completely or not at all. Only its owner can read it, because its files may hold
 // secrets; within it each file has its own mode. renderings are the documents that the manifest names.
 func Write(dir string, m *Manifest, renderings map[string][]byte) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
