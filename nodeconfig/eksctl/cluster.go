@@ -74,7 +74,8 @@ func (r *reader) ofDescription(field string) source {
 	return source{"cluster." + field + " of " + r.choice.clusterName(), r.described + "." + field}
 }
 
-// known is a value of the document, or of another place, where the document has none. Two values that differ are of two clusters.
+// known fills in a value from another source if the document has none. If both have one and they differ, they describe two
+// clusters, which is a problem.
 func (r *reader) known(own *string, at, other string, from source, same func(a, b string) bool) {
 	switch {
 	case *own == "" && other != "":
@@ -87,7 +88,7 @@ func (r *reader) known(own *string, at, other string, from source, same func(a, 
 	}
 }
 
-// network takes over what another place knows of the cluster's addresses. place returns a field of it.
+// network fills in the cluster's addresses from another source. place returns the position of a field in it.
 func (r *reader) network(other NetworkConfig, place func(own string) source) {
 	own := &r.in.KubernetesNetworkConfig
 	for _, field := range []struct {
@@ -106,7 +107,7 @@ func (r *reader) network(other NetworkConfig, place func(own string) source) {
 
 const networkPath = "$.kubernetesNetworkConfig."
 
-// networkField is where the document has a field of the network, or should have it.
+// networkField returns the document's path of a network field.
 func (r *reader) networkField(name string) string {
 	own, _ := r.tree.Get("kubernetesNetworkConfig")
 	status, _ := r.tree.Get("status")

@@ -50,8 +50,8 @@ type shellText struct {
 	replaces bool
 }
 
-// unusedFiles are files of EKS's images that a node of Slipway's does not use, by what ends their paths, with what to set instead. A
-// command that edits one changes nothing (Amazon EKS AMI, Amazon Linux 2: runtime/bootstrap.sh; eksctl: bootstrap.al2.sh).
+// unusedFiles are files of EKS's images that a Slipway node does not use, by the end of their paths, with what to set instead. A
+// command that edits one has no effect (Amazon EKS AMI, Amazon Linux 2: runtime/bootstrap.sh; eksctl: bootstrap.al2.sh).
 var unusedFiles = []struct{ path, instead string }{
 	{bootstrapScript, "set maxPodsPerNode, labels, taints or kubeletExtraConfig"},
 	{"kubelet-config.json", "set kubeletExtraConfig"},
@@ -71,7 +71,7 @@ var (
 	variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`) })
 )
 
-// ineffective warns of what a text does without an effect, with the lines. exported are the variables that the texts before it export.
+// ineffective warns of commands in a text that have no effect, with their lines. exported are the variables that earlier texts export.
 func (r *reader) ineffective(t *shellText, exported map[string]bool) {
 	var reasons []string
 	first := -1

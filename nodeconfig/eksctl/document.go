@@ -70,7 +70,7 @@ func (r *reader) withTaints(g group) group {
 	return g
 }
 
-// textMap is a map of texts, in the place of a node.
+// textMap returns a map of texts, at the position of a node.
 func textMap(place *document.Node, pairs ...string) *document.Node {
 	n := document.Node{Kind: document.Map, Line: place.Line, Column: place.Column}
 	for i := 0; i < len(pairs); i += 2 {

@@ -33,7 +33,7 @@ const (
 type Choice struct {
 	// NodeGroup names the group of the node; a document with one group needs none.
 	NodeGroup string
-	// Cluster is what "aws eks describe-cluster" prints, nil for nothing, and ClusterName where it is from.
+	// Cluster is the output of "aws eks describe-cluster", or nil, and ClusterName is its file's name.
 	Cluster     []byte
 	ClusterName string
 }
@@ -185,7 +185,7 @@ func isShown(name string) bool {
 	return name != "" && len(name) <= 100 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// listed names the groups that there are.
+// listed returns the names of the existing groups.
 func listed(names []string) string {
 	if len(names) == 0 {
 		return "no group has a name"

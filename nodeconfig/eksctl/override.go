@@ -54,8 +54,8 @@ func (r *reader) override(g *NodeGroup, f *family) *eks.Result {
 	return in
 }
 
-// within is the place of a line of a text in the document that has the text. It is exact for a literal block of YAML alone, but for the
-// column, before which the block's own indentation is.
+// within returns the position of a text's line in the document that contains the text. It is exact only for a literal block of YAML,
+// except the column, which does not include the block's indentation.
 func within(text *document.Node, line int) (int, int) {
 	if text.Block && line > 0 {
 		return int(text.Line) + line, 1
@@ -86,7 +86,7 @@ func (r *reader) placesWith(override document.Node) {
 	r.Places = withField(r.tree, r.group.list, groups)
 }
 
-// merge merges what an override sets, which goes before what the group sets.
+// merge merges the override's settings over the group's.
 func (r *reader) merge(override *eks.Result) {
 	if override == nil {
 		return

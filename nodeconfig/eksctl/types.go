@@ -39,7 +39,7 @@ type NetworkConfig struct {
 	ServiceIPv6CIDR string `json:"serviceIPv6CIDR,omitempty"`
 }
 
-// Status is where a cluster is.
+// Status describes an existing cluster.
 type Status struct {
 	// Endpoint is the API server's URL.
 	Endpoint string `json:"endpoint,omitempty"`
@@ -47,7 +47,7 @@ type Status struct {
 	CertificateAuthorityData string `json:"certificateAuthorityData,omitempty"`
 	// ARN is the cluster's name in AWS. It names the cluster's region, too.
 	ARN string `json:"arn,omitempty"`
-	// KubernetesNetworkConfig is what EKS knows of the service range. It counts where the document does not set the same field itself.
+	// KubernetesNetworkConfig is EKS's answer for the service range. It counts if the document does not set the same field.
 	KubernetesNetworkConfig NetworkConfig `json:"kubernetesNetworkConfig,omitzero"`
 }
 
@@ -67,7 +67,7 @@ type NodeGroup struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Taints are set when the node registers: a list, or, as eksctl had it before, a map of keys to "VALUE:EFFECT".
 	Taints []Taint `json:"taints,omitempty"`
-	// MaxPodsPerNode is how many pods the node can have, in the place of what its instance type allows.
+	// MaxPodsPerNode is the node's maximum number of pods, instead of its instance type's.
 	MaxPodsPerNode int32 `json:"maxPodsPerNode,omitempty"`
 	// KubeletExtraConfig is laid over the kubelet's configuration. It may hold credentials.
 	KubeletExtraConfig map[string]any `json:"kubeletExtraConfig,omitempty"`
@@ -77,8 +77,8 @@ type NodeGroup struct {
 	ContainerRuntime string `json:"containerRuntime,omitempty"`
 	// PreBootstrapCommands are shell texts that are run once, in their order, before the container runtime and the kubelet start.
 	PreBootstrapCommands []string `json:"preBootstrapCommands,omitempty"`
-	// OverrideBootstrapCommand is a shell text that is run once, and starts the kubelet in the place of Slipway; for AmazonLinux2023 it is
-	// a NodeConfig of nodeadm's (node.eks.aws/v1alpha1), which is merged over what the group sets. It may hold credentials.
+	// OverrideBootstrapCommand is a shell text that runs once, and starts the kubelet instead of Slipway. For AmazonLinux2023 it is
+	// a nodeadm NodeConfig (node.eks.aws/v1alpha1), which is merged over the group's settings. It may hold credentials.
 	OverrideBootstrapCommand string `json:"overrideBootstrapCommand,omitempty"`
 	// EFAEnabled attaches Elastic Fabric Adapters to the machine, whose driver the image has.
 	EFAEnabled *bool `json:"efaEnabled,omitempty"`
