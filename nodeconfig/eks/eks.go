@@ -192,7 +192,7 @@ func (r *reader) flag(at string, flag nodeconfig.Flag) {
 	}
 }
 
-// machine translates what is configured besides the kubelet.
+// machine translates the settings apart from the kubelet's.
 func (r *reader) machine() {
 	in, out := &r.in.Spec, r.NodeConfig
 	if in.Containerd.Config != "" {

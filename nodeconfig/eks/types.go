@@ -72,7 +72,7 @@ type Instance struct {
 type LocalStorage struct {
 	// Strategy is "RAID0", "RAID10" or "Mount".
 	Strategy string `json:"strategy,omitempty"`
-	// MountPath is where the disks are mounted.
+	// MountPath is the directory where the disks are mounted.
 	MountPath string `json:"mountPath,omitempty"`
 	// DisabledMounts are not moved to the disks: "Containerd", "PodLogs", "SOCI".
 	DisabledMounts []string `json:"disabledMounts,omitempty"`
