@@ -15,8 +15,8 @@ const document = "../docs/exit-codes.md"
 // The page about exit codes has the table's content.
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString("# Exit codes\n\nOne table for both programs; `slipway explain CODE` prints an entry of it. The numbers are those of\n" +
-		"AKS, whose tools and people know them; who returns a code is in the third column: Slipway, or only the\nscripts of AKS's own images. On AKS contracts, and as aks-node-controller, 240 stands for 236 to 239.\n\n" +
+	b.WriteString("# Exit codes\n\nThe table is for both programs. `slipway explain CODE` prints one entry. The numbers are AKS's, so AKS's tools\n" +
+		"understand them. The third column shows what returns a code: Slipway, or only the scripts of AKS's images.\nFor AKS contracts, and when the agent runs as aks-node-controller, 240 replaces 236 to 239.\n\n" +
 		"| code | name | from | meaning | what to do |\n|---|---|---|---|---|\n")
 	for _, c := range All() {
 		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", c.Number, c.Name, c.Source, c.Meaning, c.Action)
