@@ -123,7 +123,7 @@ var below100 = []Code{
 		"open the path from the subnet to the API server's port 443, and check its CA, or the hash that pins it, if the cause is tls, pin or unsigned"},
 	{52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with the network's own DNS servers",
-		"run resolvectl query with the server's name on the node: its DNS servers must know the name; on Azure link the cluster's private DNS zone to their network, or have them forward to Azure's DNS server"},
+		"its DNS servers must know the name: run resolvectl query with it; on Azure link the private DNS zone, or forward to Azure's DNS server"},
 	{53, "ERR_K8S_API_SERVER_AZURE_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with Azure's DNS server",
 		"check that the cluster is running and that its private DNS zone is linked to the node's virtual network"},
