@@ -52,5 +52,5 @@ func WithFetchedAuthority(c *nodeconfig.NodeConfig, f facts.Facts) *nodeconfig.N
 	return planned
 }
 
-// AuthorityPath is where a node of the config has the cluster's CA.
+// AuthorityPath is the path of the cluster's CA on a node of the config.
 func AuthorityPath(c *nodeconfig.NodeConfig) string { return profile.Of(c.Components.Layout).Paths.CA }

@@ -83,7 +83,7 @@ func (in *Input) Known(variable string) string {
 	return value
 }
 
-// isPlain reports whether a fact can be a label's value, and so stand in any file as it is.
+// isPlain reports whether a fact can be a label's value, and so be in any file without quoting.
 func isPlain(s string) bool {
 	const ends = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return s != "" && len(s) <= 63 && strings.Trim(s, ends+"-_.") == "" && strings.Trim(s[:1]+s[len(s)-1:], ends) == ""
@@ -108,7 +108,7 @@ func (in *Input) Referred() []string {
 	return all
 }
 
-// UnknownFact reports a fact that is not known, but where the agent has yet to gather all.
+// UnknownFact reports a fact that is not known, unless the agent has yet to gather all facts.
 func UnknownFact(in *Input, out *Output, path, what string) {
 	switch {
 	case what == FactOf(AddressVariable).What && in.Family.Command.Local == "":

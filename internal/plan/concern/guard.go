@@ -108,8 +108,8 @@ var directoryKind = (*resource.Directory)(nil).Kind()
 var systemdReads = []string{resource.UnitDir + "/", managerDir, EnvironmentDir, ProxyEnv}
 
 // guardText refuses a file that systemd would not read: one character makes it refuse the whole unit, or the whole
-// environment file. Validation has refused such characters in a contract; what comes from a machine's facts, or from
-// a caller that has not validated, ends here.
+// environment file. Validation has refused such characters in a contract; guardText refuses them in a machine's facts, and in
+// configs that were not validated.
 func (o *Output) guardText(c *claim, environment string) {
 	f, ok := c.Spec.(*resource.File)
 	if !ok || f.Path != environment && !slices.ContainsFunc(systemdReads, func(at string) bool { return strings.HasPrefix(f.Path, at) }) {

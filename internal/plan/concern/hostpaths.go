@@ -14,13 +14,13 @@ const (
 	KubeletDropIns    = resource.UnitDir + "/" + KubeletUnit + ".d/"
 )
 
-// Where the container runtime has what others use, in every family.
+// The container runtime's paths that other programs use, in every family.
 const (
 	ContainerdSocket = "unix:///run/containerd/containerd.sock"
 	ContainerdConfig = "/etc/containerd/config.toml"
 	// RegistriesDir is where containerd looks for the settings of registries.
 	RegistriesDir = "/etc/containerd/certs.d"
-	// CNIBinDir has network plug-ins, CNIConfDir their configuration, which containerd makes of KubenetFile for kubenet.
+	// CNIBinDir has network plug-ins. CNIConfDir has their configuration; for kubenet, containerd makes it from KubenetFile.
 	CNIBinDir   = facts.CNIBinDir
 	CNIConfDir  = "/etc/cni/net.d"
 	KubenetFile = "/etc/containerd/kubenet_template.conf"
@@ -28,8 +28,8 @@ const (
 
 // What systemd gives to services.
 const (
-	// ProxyEnv has the variables for containerd and the kubelet. They are in a file that only root reads where they have a
-	// password, because systemd shows what a unit has in Environment= to everybody (systemd.exec(5), "Environment").
+	// ProxyEnv has the variables for containerd and the kubelet. If they contain a password, only root can read the file. They are not in
+	// Environment=, because systemd shows that to every user (systemd.exec(5), "Environment").
 	ProxyEnv = "/etc/slipway/proxy.env"
 	// EnvironmentDir has a file for each service.
 	EnvironmentDir = "/etc/slipway/environment/"

@@ -65,8 +65,8 @@ type Input struct {
 	AsksCloud bool
 	// Capacity is what the machine can hold; nil if the contract names no rule for it.
 	Capacity *machineCapacity
-	// Wanted are the variables of what only the machine knows, and the node cannot be made without: each with the setting that
-	// wants it.
+	// Wanted are the variables with facts of the machine that the plan needs, each with the setting that
+	// needs it.
 	Wanted map[string]string
 	// Resolver is the file with the DNS servers that the kubelet gives to pods with the host's DNS, if the contract names none. Empty
 	// means the kubelet's default. ResolverAssumed means that the distribution decides it, because no fact and no unit of the

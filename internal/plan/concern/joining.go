@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// joinMethod is how the node joins. It is the contract's method, but for an image that has no client for an attested
-// identity, and a contract with a token to join with instead.
+// joinMethod is the contract's method, with one exception: if the image has no client for an attested identity, and the contract has a
+// token, the node joins with the token.
 func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
 	if c.Join.Method == nodeconfig.JoinAttested && client == "" && !c.Join.BootstrapToken.IsZero() {
 		return nodeconfig.JoinBootstrapToken

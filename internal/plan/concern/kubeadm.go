@@ -22,7 +22,7 @@ func ClusterName(c *nodeconfig.NodeConfig) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// knownDefaults is what the node's cluster has answered, nil if it was not asked, and whether it is to be asked.
+// knownDefaults returns the cluster's answer, or nil if the agent has not asked. lacking reports whether it has yet to ask.
 func knownDefaults(in *Input) (known *facts.KubeletDefaults, lacking bool) {
 	if !in.TakesDefaults() {
 		return nil, false

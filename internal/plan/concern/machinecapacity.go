@@ -74,7 +74,7 @@ func (in *Input) LooksUpPods() bool {
 	return in.Capacity != nil && in.Joins() && !in.SetsPods() && in.Refers(TypeVariable)
 }
 
-// PodsMap is where the table of instance types is.
+// PodsMap is the path of the table of instance types.
 func (in *Input) PodsMap() string {
 	if own := in.Family.Command.MaxPods; own != "" {
 		return own

@@ -33,14 +33,14 @@ const (
 	JoinedGroup Group = "group of what a started kubelet needs"
 	// HostNameGroup is the host's name, where the node gets one from its cloud.
 	HostNameGroup Group = "group of the host's name"
-	// NetworkGroup is the wait for what the kubelet reads of the network, and NamedGroup the same where the host is named
-	// meanwhile: the image has a name, too, so no program can see that it is not the last.
+	// NetworkGroup is the wait for what the kubelet reads of the network. NamedGroup is the same wait if the host gets its name
+	// at the same time: the image has a name, too, so no program can see that it is not the final one.
 	NetworkGroup Group = "group of the network"
 	NamedGroup   Group = "group of the wait for the host's name"
 	// CertificateGroup is the request for the kubelet's certificate.
 	CertificateGroup Group = "group of the kubelet's certificate"
-	// FirstGroup is what the kubelet starts after, whatever comes of it: its certificates, which it gets itself where it does not
-	// find them, and logind.
+	// FirstGroup is what the kubelet starts after, even if it failed: logind, and the kubelet's certificates, which the kubelet requests
+	// itself if they are missing.
 	FirstGroup Group = "group of what the kubelet starts after"
 )
 

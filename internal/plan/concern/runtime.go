@@ -115,8 +115,8 @@ func hasRelease(has []components.Component, name, own, version string) bool {
 	return false
 }
 
-// programPlace is the path of a program of the container runtime: where the facts have it, if that is a usual place of the distribution.
-// Otherwise it is the family's place if that is a usual one, or else the first usual one.
+// programPlace is the path of a program of the container runtime: the facts' path, if that is a usual one of the distribution. Otherwise
+// it is the family's path if that is a usual one, or else the first usual one.
 func (in *Input) programPlace(name, family string, usual []string) string {
 	known := slices.DeleteFunc(slices.Clone(in.Facts.Components), func(c components.Component) bool { return c.Name != name })
 	switch {

@@ -95,7 +95,7 @@ func isSlice(unit string) bool {
 	})
 }
 
-// SlicePath is where a slice's control group is: each "-" in its name puts it into another slice (systemd.slice(5)).
+// SlicePath returns the path of a slice's control group: each "-" in its name puts it into another slice (systemd.slice(5)).
 func SlicePath(unit string) string {
 	var all strings.Builder
 	stem := strings.TrimSuffix(unit, ".slice")

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
-// ImageUnit is where the machine's image has a unit, or "" where it has not.
+// ImageUnit returns the path of a unit of the machine's image, or "".
 func (in *Input) ImageUnit(name string) string {
 	at := slices.IndexFunc(in.Facts.Units, func(at string) bool { return path.Base(at) == name && IsPlainPath(at) })
 	if at < 0 {

@@ -41,7 +41,7 @@ const (
 	// WatchdogSupported: from it on, the kubelet answers systemd's watchdog (SystemdWatchdog, on by
 	// default from 1.32; AKS: 10-watchdog.conf).
 	WatchdogSupported gate = 32
-	// InstanceConfig: from it on, kubeadm keeps the container runtime's socket in a file on the node, and no more in an annotation
+	// InstanceConfig: since then, kubeadm keeps the container runtime's socket in a file on the node, instead of in an annotation
 	// of the Node (k8s.io/kubernetes v1.34.4 cmd/kubeadm/app/features/features.go, NodeLocalCRISocket).
 	InstanceConfig gate = 34
 	// IdleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout nowhere.
@@ -54,7 +54,7 @@ const (
 // Reached reports whether the node's version is at or beyond a gate.
 func (in *Input) Reached(g gate) bool { return in.Minor >= int(g) }
 
-// Newest stands for a version that is not known: an image is baked for what comes.
+// Newest stands for an unknown version: an image is baked for future versions.
 const Newest = 1 << 10
 
 // MinorOf returns the minor of a Kubernetes 1.x version.
