@@ -15,7 +15,7 @@ type metadataService struct {
 	// before is run before the questions, and may set header, which each question has.
 	before []string
 	facts  []question
-	// address6 is where the address of a machine of a cluster of IPv6 is; without a path where it is not known.
+	// address6 is the path of the address of a machine in an IPv6 cluster; it has no path if that is not known.
 	address6 question
 }
 
@@ -27,7 +27,7 @@ func (s *metadataService) questionOf(variable string, families []string) questio
 	return s.facts[slices.IndexFunc(s.facts, func(q question) bool { return q.variable == variable })]
 }
 
-// question is where the fact of a variable is found, and what it looks like: an extended regular expression.
+// question is the source of a variable's fact, and the fact's pattern, an extended regular expression.
 type question struct {
 	variable, path, pattern string
 	// then converts the value, in the region of the node's cluster. If nil, the value is written unchanged.
@@ -81,7 +81,7 @@ var metadataServices = []metadataService{
 // instanceID is that of an instance of EC2.
 const instanceID = `i-[0-9a-f]{8,32}`
 
-// privateName makes of EC2's names of a machine the one by which EKS knows it, as [awsname.Machine] does.
+// privateName converts EC2's names of a machine to the name that EKS uses, as [awsname.Machine] does.
 func privateName(region string) []string {
 	const name = concern.NameVariable
 	return []string{
