@@ -80,7 +80,7 @@ sslverify=1
 	}
 }
 
-// planClock has the time from the machine's host alone, where the image's time service is chrony: no server for it can be reached
+// planClock uses the machine's host as the only time source, if the image's time service is chrony: no time server is reachable
 // (chrony.conf(5), refclock PHC; Azure docs, Time sync for Linux VMs).
 func planClock(in *concern.Input, out *concern.Output) {
 	clock := &in.Distro.Clock
