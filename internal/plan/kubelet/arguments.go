@@ -167,7 +167,7 @@ func podsArgument(in *concern.Input) argument {
 	return argument{value: count}
 }
 
-// flagsProvider reports whether a flag has the machine's name in the cloud. Where the command line is not in one place the
+// flagsProvider reports whether a flag has the machine's ID in the cloud. If the command line is not in one file, the
 // configuration has it, unless only the machine itself knows it.
 func flagsProvider(in *concern.Input) bool {
 	return in.GivesProviderID() && (oneLine(in) || in.Refers(concern.IDVariable) || in.Refers(concern.ZoneVariable))
@@ -342,7 +342,7 @@ func bootstraps(in *concern.Input) bool {
 	return in.Method == nodeconfig.JoinBootstrapToken || in.Method == nodeconfig.JoinAttested && in.FallsBack()
 }
 
-// imageService is where the kubelet asks for images, where that is not containerd's own socket.
+// imageService is the kubelet's endpoint for images, if that is not containerd's own socket.
 func imageService(in *concern.Input) string {
 	if in.UsesSOCI() {
 		return "unix://" + concern.SOCISocket

@@ -32,7 +32,7 @@ func checkProvider(in *concern.Input, out *concern.Output) {
 	out.Add(kubeletapi.CredentialProvider(kubeletSettings(in, settings), setting.ImageCredentialProvider+".config", config)...)
 }
 
-// kubeletSettings are a configuration, and the family's and the contract's flags, without those that Slipway gives in their place.
+// kubeletSettings are a configuration with the family's and the contract's flags, without the flags that Slipway replaces.
 func kubeletSettings(in *concern.Input, config map[string]any) kubeletapi.Settings {
 	s := kubeletapi.Settings{
 		Minor: in.Minor, Config: config, At: "$.kubelet.config",

@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kubeletCommandLine is the kubelet's unit with its command line. An image has the unit, and what is the same for each node; what
-// differs is in drop-ins and an environment file. Where the command line is in one place, a drop-in has it, or a snap's settings.
+// kubeletCommandLine writes the kubelet's unit with its command line. An image has the unit, with what is the same for each node; the
+// rest is in drop-ins and an environment file. If the command line is in one file, that is a drop-in, or a snap's settings.
 var kubeletCommandLine = concern.Concern{
 	Name: "kubelet command line",
 	Reads: []string{

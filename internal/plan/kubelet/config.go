@@ -77,8 +77,8 @@ func planKubeletConfig(in *concern.Input, out *concern.Output) {
 	out.Guarded(secret, resource.Join, in.Family.Paths.KubeletConfig, 0o600, textfile.JSON(plain), reason+in.Derivation(), concern.KubeletUnit)
 }
 
-// notInKubeletConfig reports what only Slipway's defaults would bring into the kubelet's configuration, but for the
-// cluster's DNS service, which the node's DNS cache may ask (planLocalDNS).
+// notInKubeletConfig reports settings that only Slipway's defaults would bring into the kubelet's configuration, except
+// the cluster's DNS service, which the node's DNS cache may use (planLocalDNS).
 func notInKubeletConfig(c *nodeconfig.NodeConfig, out *concern.Output) {
 	if c.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
 		out.NotApplied("$.cluster.dnsDomain")

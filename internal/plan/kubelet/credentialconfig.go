@@ -58,7 +58,7 @@ func unplaceable(name string, k nodeconfig.Kubelet, l *profile.Paths) string {
 	return ""
 }
 
-// overlap reports whether two paths are one, or one is below the other.
+// overlap reports whether two paths are equal, or one is below the other.
 func overlap(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kubeletData puts the kubelet's data on the machine's temporary disk, now and at each boot. The other choice is the
-// disk of the operating system, where the data is without it.
+// kubeletData puts the kubelet's data on the machine's temporary disk, now and at each boot. Otherwise the data is on the
+// disk of the operating system.
 var kubeletData = concern.Concern{
 	Name:  "kubelet data",
 	Joins: true, // each machine has its own disk; an image has none

@@ -20,8 +20,8 @@ const (
 	kubeletConfAt = "$.kubelet.config"
 )
 
-// defaultsRow is a field of a cluster's kubelet-config that the node does not take. All else of it is only in the kubelet's
-// configuration file: no other concern reads it, so that a plan with it differs from one without in that file alone.
+// defaultsRow is a field of a cluster's kubelet-config that the node does not take. All other fields affect only the kubelet's
+// configuration file: no other concern reads them, so a plan with them differs only in that file.
 type defaultsRow struct {
 	// field has dots between names.
 	field string
@@ -74,7 +74,7 @@ func oneOf(values ...string) func(*concern.Input, any) bool {
 	return func(_ *concern.Input, value any) bool { return slices.Contains(values, fmt.Sprint(value)) }
 }
 
-// changes reports whether the node is another one without a value of the field. An empty one is the kubelet's default.
+// changes reports whether a value of the field changes the node. An empty one is the kubelet's default.
 func (row *defaultsRow) changes(in *concern.Input, value any) bool {
 	switch fmt.Sprint(value) {
 	case "", "<nil>", "[]", "map[]":

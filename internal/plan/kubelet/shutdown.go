@@ -29,7 +29,8 @@ const (
 	logindDropIns = "/etc/systemd/logind.conf.d/"
 	// logindDelay is what logind allows without a setting (logind.conf(5), InhibitDelayMaxSec=).
 	logindDelay = 5 * time.Second
-	// upgradesDelay is what the drop-in of unattended-upgrades allows. Its name comes after the kubelet's, so it goes before that.
+	// upgradesDelay is the delay that unattended-upgrades allows. The name of its drop-in sorts after the kubelet's, so it takes
+	// precedence.
 	upgradesDelay = 30 * time.Second
 )
 

@@ -52,7 +52,7 @@ func planKubeletStart(in *concern.Input, out *concern.Output) {
 	}
 	start.Requires, start.After = append(start.Requires, requires...), []resource.ID{concern.FirstGroup.All()}
 	out.AppendTo(concern.StartGroup, start)
-	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
+	// A kubelet answers before it has joined, and also if it cannot join. kubeadm checks it in the same way (kubelet-check).
 	well, steady := Healthz(in.Config.Kubelet), kubeletStarted
 	if well == nil {
 		steady = kubeletUnasked
