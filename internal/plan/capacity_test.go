@@ -35,7 +35,7 @@ func TestCapacity(t *testing.T) {
 		"a type that nobody knows":           {known: named, problem: `the instance type "m5.huge" is not known`},
 		"one of the group's":                 {types: []string{"m5.large", "m5.huge"}, known: machine, problem: `the instance type "m5.huge" is not known`},
 		"nothing is known":                   {none: []string{"maxPods", "kubeReserved"}},
-		"no metadata":                        {known: facts.Facts{OS: facts.OS{ID: "amzn"}}, problem: "neither the cloud's metadata service nor the facts say it"},
+		"no metadata":                        {known: facts.Facts{OS: facts.OS{ID: "amzn"}}, problem: "neither the cloud's metadata service nor the facts have it"},
 		"without an agent":                   {types: []string{"c5.xlarge", "m5.large"}, known: image, agentless: true, want: []string{evicts}, none: []string{"maxPods", "kubeReserved"}, warning: "kubeReserved is left out"},
 		"one type, without an agent":         {types: []string{"m5.large"}, known: image, agentless: true, want: []string{cpu, memory, evicts}, none: []string{"maxPods"}},
 		"the image's type, without an agent": {known: image, agentless: true, want: []string{cpu, memory, evicts}, none: []string{"maxPods"}},

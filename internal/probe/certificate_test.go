@@ -239,9 +239,9 @@ func TestRequestCertificate(t *testing.T) {
 		"denied": {signer: &signer{posts: created, watch: reports("Denied", nil)}, cause: resource.CauseDenied, words: "was denied: R: why"},
 		"failed": {signer: &signer{posts: created, watch: reports("Failed", nil)}, cause: resource.CauseSigner,
 			words: "was approved, and the signer failed: R: why"},
-		"never approved": {signer: &signer{posts: created, watch: reports("", nil), last: 1}, cause: resource.CauseUnapproved, words: "nobody has approved node-csr-"},
+		"never approved": {signer: &signer{posts: created, watch: reports("", nil), last: 1}, cause: resource.CauseUnapproved, words: "is not approved"},
 		"never signed": {signer: &signer{posts: created, watch: approved, last: 2}, cause: resource.CauseSigner,
-			words: "is approved, and nobody has signed it"},
+			words: "is approved, but not signed"},
 		"removed": {signer: &signer{posts: created, watch: func(s *signer, w io.Writer) bool {
 			_, _ = io.WriteString(w, s.event("ADDED", "", "")+s.event("DELETED", "", ""))
 			return false
