@@ -38,7 +38,7 @@ var from100 = []Code{
 		"a ctr command failed",
 		"run ctr version on the node and check that containerd is active"},
 	{120, "ERR_INVALID_CLI_TOOL", AKS,
-		"a script was told to use a container tool it does not know",
+		"a script got the name of a container tool that it does not know",
 		"report it against the image: the tool must be ctr or crictl"},
 	{121, "ERR_KUBELET_INSTALL_FAIL", Slipway,
 		"the kubelet for this Kubernetes version is not on the machine and could not be put there",

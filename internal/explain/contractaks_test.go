@@ -15,7 +15,7 @@ const contractHead = `# AKS's contract on a node
 
 What each field of ` + "`aksnodeconfig.v1`" + ` does on the node: the resources of the plan that depend on it, when they are brought
 about, what restarts or reloads when the field changes on a running node, and the exit code of a provisioning that fails at
-one of them (240, if it has none of its own).
+one of them (240 if it has no other).
 
 * The phase *base* can be applied to an image before there is a cluster, *join* needs the cluster.
 * A resource in parentheses is there with another value than that of the example only.

@@ -153,7 +153,7 @@ func followed(t *testing.T, in *Input) string {
 		{launch.Class, "$.machine.disk.sizeGB", "taken"},
 		{launch.Computed, "$.machine.disk.ephemeral", "it fits, so it is on the host"},
 		{launch.Computed, "$.machine.disk.placement", "the first place on which it fits"},
-		{launch.Computed, `$.machine.capacity["ephemeral-storage"]`, "a scheduler is told its size"},
+		{launch.Computed, `$.machine.capacity["ephemeral-storage"]`, "schedulers see its size"},
 	} {
 		i := slices.IndexFunc(explanation, func(v launch.Value) bool { return v.Path == row.path })
 		if i < 0 {
