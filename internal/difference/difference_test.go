@@ -49,7 +49,7 @@ func TestSame(t *testing.T) {
 
 // Between any two nodes: every class above none has a reason, the difference's class is the greatest, both directions have the
 // same resources, and two runs give the same result.
-func TestAnyTwo(t *testing.T) {
+func TestAnyTwoExamples(t *testing.T) {
 	names := exampleNames(t)
 	for _, a := range names {
 		for _, b := range names {

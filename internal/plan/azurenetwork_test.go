@@ -152,7 +152,7 @@ func TestKubenetBridge(t *testing.T) {
 	}{
 		"the image has the unit":          {nodeconfig.LayoutAKS, onAzure("ubuntu", 2, drops), true},
 		"it has not":                      {nodeconfig.LayoutAKS, onAzure("ubuntu", 2), false},
-		"nobody has looked":               {nodeconfig.LayoutAKS, facts.Facts{}, true},
+		"without facts":                   {nodeconfig.LayoutAKS, facts.Facts{}, true},
 		"a family that does not start it": {nodeconfig.LayoutStandard, onAzure("ubuntu", 2, drops), false},
 	} {
 		config := aksNode(t, "kubenet", "IPv4")

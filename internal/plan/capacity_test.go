@@ -32,7 +32,7 @@ func TestCapacity(t *testing.T) {
 		"another than the group's":           {types: []string{"c5.xlarge"}, known: machine, want: []string{pods, cpu, memory}},
 		"the number of pods is set":          {config: map[string]any{"maxPods": json.Number("9")}, known: machine, want: []string{`"maxPods": 9`, cpu, memory}, none: []string{pods}},
 		"parts are set":                      {config: map[string]any{"kubeReserved": map[string]any{"cpu": "1"}, "evictionHard": map[string]any{"memory.available": "5%"}}, known: machine, want: []string{pods, `"cpu": "1"`, memory, `"5%"`}, none: []string{cpu, evicts}},
-		"a type that nobody knows":           {known: named, problem: `the instance type "m5.huge" is not known`},
+		"an unknown type":                    {known: named, problem: `the instance type "m5.huge" is not known`},
 		"one of the group's":                 {types: []string{"m5.large", "m5.huge"}, known: machine, problem: `the instance type "m5.huge" is not known`},
 		"nothing is known":                   {none: []string{"maxPods", "kubeReserved"}},
 		"no metadata":                        {known: facts.Facts{OS: facts.OS{ID: "amzn"}}, problem: "neither the cloud's metadata service nor the facts have it"},

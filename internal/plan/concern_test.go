@@ -63,10 +63,10 @@ func TestConcerns(t *testing.T) {
 		named := slices.Sorted(slices.Values(slices.Concat(c.Reads, c.Declines)))
 		for i, path := range named {
 			if further[path] == nil && !slices.ContainsFunc(all, func(l leaf) bool { return reading(path, l.path) }) {
-				t.Errorf("%s names %s, and there is none", c.Name, path)
+				t.Errorf("%s names %s, which does not exist", c.Name, path)
 			}
 			if i > 0 && reading(named[i-1], path) || slices.Contains(readByAll, path) {
-				t.Errorf("%s: %s is said twice", c.Name, path)
+				t.Errorf("%s names %s twice", c.Name, path)
 			}
 		}
 	}

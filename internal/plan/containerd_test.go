@@ -146,7 +146,7 @@ func TestCgroupDriver(t *testing.T) {
 		}
 		drop := planned(first(New(config, facts.Facts{})), resource.ID("File:"+concern.KubeletDropIns+familyOf(config).Kubelet.CgroupDriver.File))
 		if drop != (c.driver != "") {
-			t.Errorf("%+v: the kubelet is told: %v", c, drop)
+			t.Errorf("%+v: the kubelet gets: %v", c, drop)
 		}
 	}
 }

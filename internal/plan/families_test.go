@@ -104,7 +104,7 @@ func said(t *testing.T, p resource.Plan, problems []nodeconfig.Problem) string {
 
 // A plan of one family says nothing in the terms of another, and of Azure nothing but on Azure: of the golden cases, and
 // of every setting alone.
-func TestFamiliesSpeakForThemselves(t *testing.T) {
+func TestFamiliesUseOnlyTheirTerms(t *testing.T) {
 	certificates(t)
 	checked, strange := make(map[string]int), make(map[string][]string)
 	for _, p := range profile.All() {

@@ -37,7 +37,7 @@ func TestGuard(t *testing.T) {
 		"one path, own":          {[]concern.Concern{file("/etc/a"), file("/etc/a")}, "$", 1},
 		"below a file":           {[]concern.Concern{file("/etc/a"), asking("/etc/a/b")}, at, 2},
 		"a file above another":   {[]concern.Concern{file("/etc/a/b"), asking("/etc/a")}, at, 2},
-		"nobody's":               {[]concern.Concern{asking("/etc/shadow")}, at, 1},
+		"a forbidden path":       {[]concern.Concern{asking("/etc/shadow")}, at, 1},
 		"two blocks of a file":   {concerns: []concern.Concern{spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}), spec(&resource.Block{Path: "/etc/hosts", Label: "b", Content: "x\n"})}, left: 2},
 		"one block twice":        {[]concern.Concern{spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}), spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "y\n"})}, "$", 1},
 		"a file and its block":   {[]concern.Concern{spec(&resource.Block{Path: "/etc/a", Label: "a", Content: "x\n"}), asking("/etc/a")}, at, 1},

@@ -65,7 +65,7 @@ func TestKubeletConfig(t *testing.T) {
 				},
 				"authorization": "replaced", "clusterDNS": []any{"10.1.1.1"}, "unknown": map[string]any{"deep": []any{nil, 1.5}},
 			}},
-		{name: "a certificate that nobody makes", layout: nodeconfig.LayoutAKS, config: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key},
+		{name: "a certificate that nothing creates", layout: nodeconfig.LayoutAKS, config: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key},
 			gone: []string{"tlsCertFile", "tlsPrivateKeyFile"}},
 		{name: "that certificate, where it is the contract's own", layout: nodeconfig.LayoutStandard,
 			config: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key}, want: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key}},
@@ -251,7 +251,7 @@ func TestKubeletBinary(t *testing.T) {
 			t.Errorf("%+v: the kubelet is %q", c, link)
 		}
 		if !planned(p, "Check:kubelet-binary") {
-			t.Error("nobody looks whether there is a kubelet")
+			t.Error("no check looks for a kubelet")
 		}
 	}
 }
@@ -281,7 +281,7 @@ func TestImageCredentialProvider(t *testing.T) {
 		}
 		both := slices.Contains(argv, "--image-credential-provider-config="+c.flag) && slices.Contains(argv, "--image-credential-provider-bin-dir=/opt/provider")
 		if any := strings.Contains(strings.Join(argv, " "), "image-credential-provider"); any != (c.flag != "") || any && !both {
-			t.Errorf("%s: the kubelet is told %q", c.name, argv)
+			t.Errorf("%s: the kubelet gets %q", c.name, argv)
 		}
 		if warned := len(problems) == 1 && problems[0].Path == c.warned; warned != (c.warned != "") {
 			t.Errorf("%s: problems are %v", c.name, problems)

@@ -83,7 +83,7 @@ func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 }
 
 // What a contract says that is so anyway, or that is nothing, is in nobody's way.
-func TestFieldsThatAreNoConflict(t *testing.T) {
+func TestFieldsWithoutConflict(t *testing.T) {
 	for field, value := range map[string]any{
 		"containerRuntimeEndpoint": concern.ContainerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
 		"runtimeRequestTimeout": "0s", "streamingConnectionIdleTimeout": "0s", "imageServiceEndpoint": nil, "logging": map[string]any{"format": "json"},

@@ -176,7 +176,7 @@ func TestLocalDNSNames(t *testing.T) {
 		has := c.flags != ""
 		unit, corefile := string(fileAt(t, p, serviceFile).Content), string(fileAt(t, p, localCorefile).Content)
 		if strings.Contains(corefile, "hosts /etc/localdns/hosts {") != has || planned(p, "Directory:/etc/localdns") != has {
-			t.Errorf("%s: the file of names is read where there is none, or not where there is one", name)
+			t.Errorf("%s: the cache reads a file of names that does not exist, or does not read one that exists", name)
 		}
 		if strings.Contains(unit, "--name=") != has || !strings.Contains(unit, c.flags) {
 			t.Errorf("%s: want %q in\n%s", name, c.flags, unit)

@@ -18,7 +18,7 @@ func TestServingCertificate(t *testing.T) {
 		"a directory of the contract's": {
 			change: flagged("cert-dir", "/x"), want: "/x/kubelet.crt",
 		},
-		"a directory that is none":      {change: flagged("cert-dir", "x y")},
+		"not a directory":               {change: flagged("cert-dir", "x y")},
 		"the cluster signs it":          {change: configuredAs("serverTLSBootstrap", true)},
 		"the cluster signs it, by flag": {change: flagged("rotate-server-certificates", "true")},
 		"a certificate of the contract's": {

@@ -134,7 +134,7 @@ func TestProxy(t *testing.T) {
 			t.Error(got)
 		}
 		if p, _ = New(c, facts.Facts{OS: facts.OS{ID: "azurelinux"}}); fileIn(p, "/etc/apt/apt.conf.d/90-slipway-proxy") != nil {
-			t.Error("apt is configured where there is none")
+			t.Error("apt is configured on a system without apt")
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestSwapOnTemporaryDisk(t *testing.T) {
 	}{
 		"a disk with room":                     {nodeconfig.PreferTemporary, with(fits + 4), "", "/mnt/swapfile"},
 		"no more than a quarter would be left": {nodeconfig.PreferTemporary, with(fits - 4), "", "/var/lib/swapfile"},
-		"nobody mounts it":                     {nodeconfig.PreferTemporary, facts.Facts{Disks: with(1 << 40).Disks}, "", "/var/lib/swapfile"},
+		"nothing mounts it":                    {nodeconfig.PreferTemporary, facts.Facts{Disks: with(1 << 40).Disks}, "", "/var/lib/swapfile"},
 		"no such disk":                         {nodeconfig.PreferTemporary, facts.Facts{CloudInit: true, Disks: []facts.Disk{{Name: "sda", SizeBytes: 1 << 50}}}, "", "/var/lib/swapfile"},
 		"it is not preferred":                  {"OS", with(1 << 40), "", "/var/lib/swapfile"},
 		"nothing is said":                      {"", with(1 << 40), "", "/var/lib/swapfile"},
@@ -263,8 +263,8 @@ func TestKubeletDataWithoutDisk(t *testing.T) {
 		warns bool
 	}{
 		"there is one":  {facts.Facts{Platform: facts.Azure, Disks: disks(true)}, "Temporary", false},
-		"there is none": {facts.Facts{Platform: facts.Azure, Disks: disks(false)}, "Temporary", true},
-		"nobody looked": {facts.Facts{Platform: facts.Azure}, "Temporary", false},
+		"no disk":       {facts.Facts{Platform: facts.Azure, Disks: disks(false)}, "Temporary", true},
+		"unknown disks": {facts.Facts{Platform: facts.Azure}, "Temporary", false},
 		"another cloud": {facts.Facts{Platform: facts.EC2, Disks: disks(false)}, "Temporary", false},
 		"not wanted":    {facts.Facts{Platform: facts.Azure, Disks: disks(false)}, "OS", false},
 	} {

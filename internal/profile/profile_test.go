@@ -66,7 +66,7 @@ func TestCells(t *testing.T) {
 }
 
 // Every path can be written into a unit, and all of a node's paths differ.
-func TestPlaces(t *testing.T) {
+func TestPathsAreUniqueAndPlain(t *testing.T) {
 	for _, p := range profile.All() {
 		places := make(map[string]string)
 		for name, cell := range cells(p) {

@@ -140,7 +140,7 @@ func TestAddressStays(t *testing.T) {
 		n.wait(time.Hour)
 		n.want()
 		if told := strings.Count(n.log.String(), "tags cannot be read"); told != 1 {
-			t.Errorf("it is told %d times that the tags cannot be read", told)
+			t.Errorf("the log has %d times that the tags cannot be read", told)
 		}
 		n.set(func() { n.tagsErr = nil })
 		n.wait(17 * time.Second)
@@ -148,13 +148,13 @@ func TestAddressStays(t *testing.T) {
 		n.set(func() { n.tagsErr = errors.New("down") })
 		n.wait(time.Minute)
 		if told := strings.Count(n.log.String(), "tags cannot be read"); told != 2 {
-			t.Errorf("it is told %d times that the tags cannot be read, want once more", told)
+			t.Errorf("the log has %d times that the tags cannot be read, want once more", told)
 		}
 	})
 }
 
 // The watcher does not read the tags on a node whose contract takes no address from them. It starts when a contract does.
-func TestTagsOfOthersAreNotAskedFor(t *testing.T) {
+func TestTagsAreReadOnlyWhenNeeded(t *testing.T) {
 	a, b, _ := contracts(t)
 	onNode(t, a, func(n *node) {
 		n.tags.APIServerAddress = "10.0.0.5"
@@ -188,7 +188,7 @@ func TestNoTags(t *testing.T) {
 }
 
 // After a rollback the node has the restored generation's address, and the watcher follows the tag again.
-func TestAddressAfterAWayBack(t *testing.T) {
+func TestAddressAfterRollback(t *testing.T) {
 	onPrivateNode(t, func(n *node) {
 		n.retag("10.0.0.5")
 		n.wait(17 * time.Second)

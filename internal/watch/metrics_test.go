@@ -60,7 +60,7 @@ func TestExposition(t *testing.T) {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 		if strings.Contains(got, canary) {
-			t.Error("a secret is told")
+			t.Error("the metrics contain a secret")
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestGenerationOfAnotherRun(t *testing.T) {
 		n.wait(15 * time.Second)
 		n.want("repair is busy", "repair is busy")
 		if strings.Contains(n.log.String(), "is not finished") {
-			t.Error("what another run is at work on is said to be not finished")
+			t.Error("the generation of another run is reported as unfinished")
 		}
 		n.set(func() { n.entries[0].Outcome = generation.Good }) // it has ended
 		n.wait(time.Hour)

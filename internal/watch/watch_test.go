@@ -85,7 +85,7 @@ func TestRejectedConfigsAreRemembered(t *testing.T) {
 				t.Error("a secret is logged")
 			}
 			if !slices.ContainsFunc(n.beats, func(b string) bool { return strings.Contains(b, "rejected: "+string(reason)) }) {
-				t.Errorf("the supervisor is told %q", n.beats)
+				t.Errorf("the supervisor gets %q", n.beats)
 			}
 		})
 	}
@@ -308,7 +308,7 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 }
 
 // When the watcher ends, it finishes a running change, or abandons one that takes too long.
-func TestEnd(t *testing.T) {
+func TestRunningChangeWhenTheWatcherEnds(t *testing.T) {
 	a, b, _ := contracts(t)
 	for takes, want := range map[time.Duration]error{30 * time.Second: nil, 5 * time.Minute: errAbandoned} {
 		onNode(t, a, func(n *node) {
@@ -347,7 +347,7 @@ func TestWatchdog(t *testing.T) {
 		n.deliver(b)
 		n.wait(10 * time.Minute)
 		if n.beats[0] != "ready@0" {
-			t.Errorf("told %q", n.beats)
+			t.Errorf("the supervisor gets %q", n.beats)
 		}
 		last := 0
 		for _, beat := range n.beats {

@@ -193,7 +193,7 @@ func FuzzFromTree(f *testing.F) {
 		}
 		for _, p := range r.Problems {
 			if p.Path == "" || p.Path[0] != '$' || p.Reason == "" {
-				t.Fatalf("a problem says nothing: %+v", p)
+				t.Fatalf("a problem without a path or a reason: %+v", p)
 			}
 			if origin := r.Origin(p.Path); origin == "" || origin[0] != '$' {
 				t.Fatalf("%s comes from %q", p.Path, origin)

@@ -196,7 +196,7 @@ func FuzzNodeConfig(f *testing.F) {
 		}
 		for _, p := range first.Problems {
 			if !strings.HasPrefix(p.Path, "$") || p.Reason == "" {
-				t.Fatalf("a problem says nothing: %+v", p)
+				t.Fatalf("a problem without a path or a reason: %+v", p)
 			}
 		}
 	})
