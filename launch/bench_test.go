@@ -161,8 +161,8 @@ func poolTemplates(b *testing.B) (all [pools]*launch.Launch) {
 	return all
 }
 
-// BenchmarkFleetUserData renders 20 pools, and writes the user data of each of 100,000 nodes with a token of its own. What is kept
-// of a node is its template and its token.
+// BenchmarkFleetUserData renders 20 pools, and writes the user data of 100,000 nodes, each with a different token. It keeps the template
+// and the token of each node.
 func BenchmarkFleetUserData(b *testing.B) {
 	type node struct {
 		template *launch.Launch

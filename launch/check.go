@@ -15,15 +15,15 @@ import (
 
 // ability is what an image must be able to do for a contract.
 type ability struct {
-	// path is the field that needs it, in a contract; what says for people what is wanted.
+	// path is the contract's field that needs the ability; what names the ability in messages.
 	path, what string
-	// wanted is what the contract needs; empty for nothing.
+	// wanted returns what the contract needs. Empty means that it needs nothing.
 	wanted func(*nodeconfig.NodeConfig) string
-	// has is what the image has; nil where that is not known.
+	// has returns what the image has; nil means unknown.
 	has func(*components.Abilities) []string
 }
 
-// abilities are all of them. Whether a component is there in the wanted version is the planner's to say.
+// abilities lists all of them. The planner checks that each component is installed in the wanted version.
 var abilities = []ability{
 	{"$.apiVersion", "an agent that reads contracts of the dialect", func(*nodeconfig.NodeConfig) string { return dialect.Native }, func(a *components.Abilities) []string { return a.Dialects }},
 	{"$.components.layout", "the layout", func(c *nodeconfig.NodeConfig) string { return c.Components.Layout }, func(a *components.Abilities) []string { return a.Layouts }},
@@ -36,10 +36,10 @@ var abilities = []ability{
 	}, func(a *components.Abilities) []string { return a.GPUs }},
 }
 
-// Check lists what the wanted node needs and this version, the image or the instance type cannot do, before there is a machine:
-// what the node's own planner finds, and what the image's manifest has no ability for. Without a manifest, or with one that does
-// not list a component that every node has, it is not known what the image can do, which is a warning. Allowed are paths of contracts with settings that need not be applied. What the launch's problems
-// say already is not repeated.
+// Check lists, before a machine exists, what the node needs and this version, the image or the instance type cannot do. It runs the
+// node's planner and compares the contract with the abilities in the image's manifest. If image is nil, or does not list a component
+// that every node has, Check does not know what the image can do and warns. allowed holds the contract's paths of settings that may
+// stay unapplied. Check does not repeat the launch's problems.
 func (l *Launch) Check(image *components.Manifest, allowed ...string) []nodeconfig.Problem {
 	if l == nil {
 		return []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: errNoLaunch.Error(), Fatal: true}}
@@ -68,7 +68,7 @@ func (l *Launch) Check(image *components.Manifest, allowed ...string) []nodeconf
 	return found
 }
 
-// unlisted says which of the components that every node has a manifest does not list; empty where it lists all.
+// unlisted returns the reason why a manifest is not enough: it lacks a component that every node has. Empty means that it lists them all.
 func unlisted(image *components.Manifest) string {
 	for _, name := range kubelet.Needed {
 		if !slices.ContainsFunc(image.Components, func(c components.Component) bool { return c.Name == name }) {
@@ -78,7 +78,7 @@ func unlisted(image *components.Manifest) string {
 	return ""
 }
 
-// plan are the problems that the planner finds with the contract on a machine of which something is known.
+// plan returns the problems that the planner finds with the contract on a machine with the known facts.
 func (l *Launch) plan(known facts.Facts, allowed []string) []nodeconfig.Problem {
 	contract := l.contract(l.placeholder())
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, dialect.Native)
@@ -90,10 +90,10 @@ func (l *Launch) plan(known facts.Facts, allowed []string) []nodeconfig.Problem 
 	return problems
 }
 
-// ofNode is a path of a contract in a [Document].
+// ofNode returns the path in a [Document] of a contract's path.
 func ofNode(path string) string { return "$.node" + strings.TrimPrefix(path, "$") }
 
-// lacking is what a contract needs and an image is known not to have.
+// lacking returns a problem for each ability that a contract needs and the image lacks. It skips abilities that the manifest leaves out.
 func lacking(c *nodeconfig.NodeConfig, a *components.Abilities) []nodeconfig.Problem {
 	var problems []nodeconfig.Problem
 	for _, row := range abilities {

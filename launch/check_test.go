@@ -70,7 +70,8 @@ func TestCheckWithoutManifest(t *testing.T) {
 	}
 }
 
-// TestCheckNamesTheClass: what the planner finds wrong with a value of the class is said at its place there, also in its user data.
+// TestCheckNamesTheClass: if the planner refuses a value of the class, the problem names the value's field in the class, also if the
+// value is in the class's user data.
 func TestCheckNamesTheClass(t *testing.T) {
 	const document = `userData: "apiVersion: slipway.dev/v1\nkind: NodeConfig\nkubelet: {config: {imageGCHighThresholdPercent: 75}}\n"`
 	for spec, want := range map[string]string{
@@ -90,7 +91,7 @@ func TestCheckNamesTheClass(t *testing.T) {
 	}
 }
 
-// TestCheckRepeatsNothing: what is wrong with a label or a taint of a claim is told once, at its place in the claim.
+// TestCheckRepeatsNothing: a wrong label or taint of a claim is reported once, with its path in the claim.
 func TestCheckRepeatsNothing(t *testing.T) {
 	cloud, request, _ := with(t, parse(t, read(t, "testdata/bad-claim.yaml"))).decode(t)
 	made := launch.Render(cloud, request)
@@ -99,6 +100,6 @@ func TestCheckRepeatsNothing(t *testing.T) {
 		t.Fatalf("only %v", found)
 	}
 	if again := nodeconfig.Fatal(made.Check(nil)); len(again) > 0 {
-		t.Errorf("is told again: %v", again)
+		t.Errorf("reported again: %v", again)
 	}
 }

@@ -12,31 +12,31 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Comparison is how a running node differs from the one that is wanted.
+// Comparison holds the differences between a running node and the wanted one.
 type Comparison struct {
-	// Class is the greatest of the changes; [Ignore] where there are none.
+	// Class is the greatest class of the changes; [Ignore] if Changes is empty.
 	Class Drift `json:"class"`
-	// Changes are all differences, those that take most first.
+	// Changes are all differences, the greatest class first.
 	Changes []Change `json:"changes"`
-	// Node is what the agent's apply takes on the running node: restart, drain, reboot, with the parts of the node that change;
-	// nil where the node's contract does not differ.
+	// Node holds what the agent's apply needs on the running node (restart, drain or reboot) and the parts of the node that change.
+	// It is nil if the node's contract does not differ.
 	Node *node.Difference `json:"node,omitempty"`
 }
 
 // Change is one difference.
 type Change struct {
 	Path string `json:"path"`
-	// Old and New are the values for people, empty for none.
+	// Old and New are the values as people see them. Empty means that the node does not have the value.
 	Old    string `json:"old"`
 	New    string `json:"new"`
 	Class  Drift  `json:"class"`
 	Reason string `json:"reason"`
 }
 
-// Compare says how a running node differs from the one that is wanted. What differs is what the sources say: a value counts if the node
-// does not have it, and if a node that this release makes from what they gave then would not have it either. So a table of another
-// release changes no node, unless the owner has named that part of it in driftOnRelease. The error wraps [ErrUnknown], or is the [Problems] of a
-// launch that is refused.
+// Compare compares a running node with the wanted one. It reports changes of the sources: a wanted value counts if the running node does
+// not have it, and this release would not set it either from the sources' former values. So a table of a newer release changes no
+// node, unless the owner names that part of the node in driftOnRelease. The error wraps [ErrUnknown], or is the [Problems] of a refused
+// launch.
 func Compare(running *Record, wanted *Launch) (*Comparison, error) {
 	switch {
 	case running == nil:
@@ -68,8 +68,8 @@ func Compare(running *Record, wanted *Launch) (*Comparison, error) {
 	return result, result.judge(has, want)
 }
 
-// comparison are the values of a node that runs, of the one that is wanted, and of the one that this release makes from what the
-// sources gave when the first was made.
+// comparison holds the values of three nodes: has of the running one, wants of the wanted one, and again of the one that this release
+// makes from what the sources gave when the running one was launched.
 type comparison struct {
 	has, wants, again map[string]comparedValue
 	changes           []Change
@@ -81,7 +81,7 @@ func (d *Document) complete() *Document {
 	return d
 }
 
-// again is what this release makes of what the sources gave then.
+// again returns what this release makes of what the sources gave when the running node was launched.
 func (b *base) again(given, has *Document, wanted *Launch) *Document {
 	if b.standard == nil || given.Machine.Type.Name != wanted.document.Machine.Type.Name {
 		return has // of another size, it is replaced
@@ -90,7 +90,7 @@ func (b *base) again(given, has *Document, wanted *Launch) *Document {
 	d.Machine.Type = wanted.document.Machine.Type
 	b.run(d)
 	if d = d.hidden(); d.Machine.Image.Definition == has.Machine.Image.Definition {
-		// The list of images is not the release's: of one image, the node has a version.
+		// The image list is not part of the release. So for the same image definition, the node's own version counts.
 		d.Machine.Image.ID, d.Machine.Image.Version = has.Machine.Image.ID, has.Machine.Image.Version
 	}
 	return d
@@ -122,7 +122,7 @@ func (c *comparison) values(want *Document) {
 	}
 }
 
-// secretChanged stands for a secret that one of both has. Neither is shown.
+// secretChanged stands for a changed secret. Neither its old nor its new value is shown.
 const secretChanged = "changed"
 
 // isOptedIn reports whether the owner wants nodes to follow what a release chooses at a path.
@@ -137,7 +137,7 @@ func isOptedIn(d *Document, path string) bool {
 	return false
 }
 
-// inDigests compares the parts of which the record has a digest alone, and takes them for the same in all else.
+// inDigests compares the parts that the record keeps only as digests, and leaves their values out of the other comparisons.
 func (c *comparison) inDigests(digests map[string]string, wanted *Launch) {
 	if len(digests) == 0 {
 		return
@@ -169,7 +169,7 @@ func (c *comparison) inDigests(digests map[string]string, wanted *Launch) {
 	}
 }
 
-// judge says what the changes take: on the node, by the plans of both contracts, and in all.
+// judge sets what the changes need: on the node, by the plans of both contracts, and the class of the whole comparison.
 func (c *Comparison) judge(has, want *Document) error {
 	ofNode := func(change Change) bool { return change.Class == InPlace && document.Within(change.Path, "$.node") }
 	if slices.ContainsFunc(c.Changes, ofNode) {
@@ -195,14 +195,14 @@ func (c *Comparison) judge(has, want *Document) error {
 	return nil
 }
 
-// contractOf is the contract of a hidden document, of which a plan is all that is made.
+// contractOf returns the contract of a hidden document. It is only planned, never applied.
 func contractOf(d *Document) []byte {
 	c := d.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	return nodeconfig.Encode(&c)
 }
 
-// planned is how the plans of two contracts differ, on a machine of which nothing is known.
+// planned compares the plans of two contracts on a machine without known facts.
 func planned(running, wanted []byte) (*node.Difference, error) {
 	var plans [2]*node.Plan
 	for i, contract := range [][]byte{running, wanted} {
@@ -211,7 +211,7 @@ func planned(running, wanted []byte) (*node.Difference, error) {
 	return node.Diff(plans[0], plans[1])
 }
 
-// sortChanges puts those that take most first.
+// sortChanges sorts the greatest class first, then by path.
 func sortChanges(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(b.Class.takes()-a.Class.takes(), strings.Compare(a.Path, b.Path))

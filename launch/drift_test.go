@@ -17,7 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// pairs are nodes that run and nodes that are wanted: each file says what of both differs from the examples.
+// pairs returns the files with pairs of a running node and a wanted one. Each file has what differs from the examples in both.
 func pairs(t testing.TB) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/drift/*.yaml")
@@ -191,8 +191,8 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// TestEveryFieldHasAClass goes through all fields of a document by its types. Each has a class and a reason. If it is set alone, it is in
-// the difference, unless its class says that it changes no node.
+// TestEveryFieldHasAClass visits all fields of a document by its types. Each has a class and a reason. If one field is set, Compare
+// finds it, unless its class is Ignore.
 func TestEveryFieldHasAClass(t *testing.T) {
 	seen := 0
 	eachField(reflect.TypeFor[launch.Document](), "$", func(path string, set func(*launch.Document)) {

@@ -8,14 +8,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Value is one value of a launch, and where it is from.
+// Value is one value of a launch, with its source.
 type Value struct {
-	// Path is the value's in [Document].
+	// Path is the value's path in [Document].
 	Path string `json:"path,omitempty"`
-	// Value is the value for people; a secret is "[redacted]".
+	// Value is the value as people see it; a secret is "[redacted]".
 	Value  string `json:"value"`
 	Source Source `json:"source"`
-	// Origin is the layer's, or the name of the rule that computed the value. Place is where in it the value is, if there is more to say.
+	// Origin is the layer's, or the name of the rule that computed the value. Place is the value's place in it, such as a line. It may be empty.
 	Origin string `json:"origin"`
 	Place  string `json:"place,omitempty"`
 	// Overrode are the values of weaker layers, the strongest first. They have no path; Reason says why the value over each was taken.
@@ -33,7 +33,7 @@ func where(origin, place string) string {
 	return origin + ", " + place
 }
 
-// reason says why a value of a layer of source s was taken, and not one of a weaker layer. It follows from [ranks].
+// reason explains why the value of a layer with source s is used instead of a weaker layer's value. It follows from [ranks].
 func (s Source) reason(weaker Source) string {
 	over := map[bool]string{true: "a value that was set", false: "a detected value"}[slices.Contains(explicit, s)]
 	switch {
@@ -48,8 +48,8 @@ func (s Source) reason(weaker Source) string {
 	}
 }
 
-// explain says of each value of layers where it is from, by its path. Nothing else in the package keeps track of it, so it costs nothing
-// unless a caller asks.
+// explain returns each value of the layers with its source, by path. No other code in the package tracks sources, so they cost nothing
+// unless a caller asks for them.
 func explain(layers []Layer) map[string]Value {
 	all := make(map[string]Value, usualValues)
 	for _, l := range ranked(layers) {
@@ -66,8 +66,8 @@ func explain(layers []Layer) map[string]Value {
 	return all
 }
 
-// Explain says where each value of the launch is from. Path restricts it to what is below it, "" does not; the path may be without "$.",
-// and without "node." or "machine.".
+// Explain returns the values of the launch at and below path, each with its source. Empty means all values. The path may omit "$." and
+// "node." or "machine.".
 func (l *Launch) Explain(path string) []Value {
 	layered := explain(append(slices.Clip(l.base.layers), l.own))
 	names := pathsOf(path)
@@ -86,7 +86,7 @@ func (l *Launch) Explain(path string) []Value {
 	return values
 }
 
-// setter is the name of the rule that sets what is at a path; empty for none.
+// setter returns the name of the rule that may set the value at a path. Empty means that no rule may.
 func (b *base) setter(path string) string {
 	sets := func(r Rule) bool {
 		return slices.ContainsFunc(r.Sets, func(above string) bool { return document.Within(path, above) })
@@ -97,7 +97,7 @@ func (b *base) setter(path string) string {
 	return ""
 }
 
-// pathsOf are the paths in a [Document] that a name may mean.
+// pathsOf returns the paths in a [Document] that a name may stand for.
 func pathsOf(name string) []string {
 	if !strings.HasPrefix(name, "$") {
 		name = strings.TrimSuffix("$."+name, ".")

@@ -89,10 +89,10 @@ func Trespass(layers []Layer, fields map[string][]Source) []string {
 	return found
 }
 
-// Mutate changes the value at a path of a document, and reports whether there is one that it can change.
+// Mutate changes the value at a path of a document. It reports whether it has changed a value.
 func Mutate(d *Document, path string) bool { return Rewrite(d, path, change) }
 
-// Rewrite has a function change the value at a path of a document, and reports whether there is one and it did.
+// Rewrite calls change with the value at a path of a document. It reports whether the value exists and change has changed it.
 func Rewrite(d *Document, path string, change func(reflect.Value) bool) bool {
 	return mutate("$", reflect.ValueOf(d).Elem(), path, func(reflect.Value) {}, change)
 }
@@ -215,15 +215,15 @@ func setAll(v reflect.Value) {
 	}
 }
 
-// PoolLayer is the layer of a request.
+// PoolLayer returns the layer of a request.
 func PoolLayer(r Request, cloud Cloud) Layer {
 	return Prepare(cloud)(r).own
 }
 
-// Explain says of each value of layers where it is from.
+// Explain returns each value of the layers with its source.
 func Explain(layers []Layer) []Value { return slices.Collect(maps.Values(explain(layers))) }
 
-// Sources are all sources, the weakest first.
+// Sources returns all sources, the weakest first.
 func Sources() []Source { return slices.Clone(ranks) }
 
 // Takes is the place of a class.
@@ -254,8 +254,8 @@ func DriftTable() string {
 	return text
 }
 
-// MeaningOf is the name of the meaning of texts at a path, whether a list there is a set, and the value that the field has without one;
-// the name is empty for none.
+// MeaningOf returns the name of the meaning of texts at a path, whether a list there is a set, and the field's default. An empty name
+// means that texts there have no meaning.
 func MeaningOf(path string) (name string, set bool, standard string) {
 	row := fieldAt([]byte(path))
 	if row.means != nil {

@@ -1,19 +1,19 @@
 package launch
 
-// fieldRow says of a field, and of all below it, when two values mean the same and what a difference takes. What a row leaves empty is
-// that of the row with the next shorter path.
+// fieldRow defines, for a field and all fields below it, when two values mean the same, and the class of a difference. If a row leaves
+// something empty, the row with the next shorter path has it.
 type fieldRow struct {
 	path  string
 	means *meaning
-	// set says that order and repetition of a list's items say nothing.
+	// set is true if the order and the repetition of a list's items do not matter.
 	set bool
-	// standard is what the field is where no source says it, if there is such a value.
+	// standard is the field's value if no source sets it. It may be empty.
 	standard string
 	class    Drift
 	reason   string
 }
 
-// fieldRows are all fields. A text has the meaning of its row or of one above it, and $ has no meaning.
+// fieldRows has the rows of all fields. A text has the meaning of its row or of the nearest row above it that has one.
 var fieldRows = []fieldRow{
 	{path: "$.node", class: InPlace, reason: "the agent applies a changed contract"},
 	{path: "$.node.apiVersion", means: word},
@@ -40,8 +40,8 @@ var fieldRows = []fieldRow{
 	{path: "$.node.kubelet.labels", means: word, class: Refresh, reason: "a kubelet sets its labels when it registers; the autoscaler syncs those of a running node"},
 	{path: "$.node.kubelet.machineLabels", means: word},
 	{path: "$.node.kubelet.taints", means: word, class: Refresh, reason: "a kubelet sets its taints when it registers; the autoscaler syncs those of a running node"},
-	// What is a duration there, package kubeletapi knows. The standards are the kubelet's own, of what a class can say (Kubernetes:
-	// pkg/kubelet/apis/config/v1beta1/defaults.go).
+	// Package kubeletapi knows which of these fields are durations. The standards are the kubelet's defaults of the fields that a class can
+	// set (Kubernetes: pkg/kubelet/apis/config/v1beta1/defaults.go).
 	{path: "$.node.kubelet.config", means: word},
 	{path: "$.node.kubelet.config.allowedUnsafeSysctls", set: true},
 	{path: "$.node.kubelet.config.clusterDNS", means: address},
@@ -153,14 +153,14 @@ var fieldRows = []fieldRow{
 	{path: "$.machine.tags", means: verbatim, class: InPlace, reason: "the cloud changes them on a machine that runs"},
 }
 
-// choice is a part of a node that a release of Slipway chooses. A node that was made by another release is not compared by it, unless
-// the owner names it in driftOnRelease.
+// choice is a part of a node that a release of Slipway chooses. Compare ignores it in a node of another release, unless the owner names
+// it in driftOnRelease.
 type choice struct {
 	name  string
 	paths []string
 }
 
-// choices are those that an owner can name, by their names.
+// choices are the parts that an owner can name, sorted by name.
 var choices = []choice{
 	{"gpuDriver", []string{"$.machine.gpuDriverVersion", "$.node.system.gpu", "$.node.components.scriptVariables"}},
 	{"image", []string{"$.machine.image"}},

@@ -15,7 +15,7 @@ import (
 // mergeable are the sources that a layer of the fuzz target can have, the weakest first.
 var mergeable = launch.Sources()
 
-// layersOf are layers of documents in JSON; nil where one is none.
+// layersOf returns a layer for each document, which is JSON. It returns nil if one of them cannot be decoded.
 func layersOf(documents [][]byte, ranks ...uint8) (layers []launch.Layer) {
 	for i, data := range documents {
 		d := new(launch.Document)
@@ -24,14 +24,14 @@ func layersOf(documents [][]byte, ranks ...uint8) (layers []launch.Layer) {
 		if err := decoder.Decode(d); err != nil {
 			return nil
 		}
-		d = launch.Copied(d) // as it is said, but with what may be secret as secrets
+		d = launch.Copied(d) // the same values, but those that may be secret become secrets
 		layers = append(layers, launch.Layer{Source: mergeable[int(ranks[i])%len(mergeable)], Origin: string(rune('a' + i)), Document: d})
 	}
 	return layers
 }
 
-// FuzzMerge: of layers with any values, the order does not matter; each value is that of the strongest layer that has one; what
-// is explained is what is merged; and nothing is shared with a layer.
+// FuzzMerge merges layers with any values. Their order does not matter. Each merged value is the value of the strongest layer that has
+// one. explain returns the merged values. The result shares nothing with a layer.
 func FuzzMerge(f *testing.F) {
 	_, _, templates := rendered(f, "example", "local-dns", "gpu")
 	var documents [][]byte

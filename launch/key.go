@@ -9,16 +9,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// keyVersion is the meaning of a key. It changes when what goes into a key does; a node whose key has another version is
-// "unknown", and never one to replace.
+// keyVersion is the version of the key's content. It changes when other values go into a key. A node whose key has another version is
+// "unknown", so no program replaces it.
 const keyVersion = "k2-"
 
-// keyBytes is how much of the digest is in a key: enough that nobody finds two alike by chance.
+// keyBytes is the length of the digest in a key. With 16 bytes, two launches do not have the same key by chance.
 const keyBytes = 16
 
-// Key names what the sources say of a launch, without anything that is secret: "k2-" and 32 hexadecimal digits. [Compare] finds no
-// difference between a node and a launch with its key. Two launches that differ in spellings have one key, mostly; two that make different
-// nodes with one release never have. A program keeps it with a node. It is computed once.
+// Key identifies what the sources set in a launch, without secrets: "k2-" and 32 hexadecimal digits. [Compare] finds no difference
+// between a node and a launch with the same key. Launches that differ only in spelling mostly have the same key. If one release makes
+// different nodes of two launches, their keys differ. A program stores the key with the node. It is computed once.
 func (l *Launch) Key() string { return l.key() }
 
 func (l *Launch) makeKey() string {
@@ -27,7 +27,7 @@ func (l *Launch) makeKey() string {
 		row := fieldAt([]byte(path))
 		return row.class == Ignore && (document.Within(path, "$.machine.type") || document.Within(path, "$.node.metadata"))
 	})
-	if l.base.usual != nil { // what is the same for all nodes may be written out
+	if l.base.usual != nil { // a source may also set the value that all nodes have
 		for path, standard := range l.base.usual() {
 			if values[path].same == standard.same {
 				delete(values, path)

@@ -170,7 +170,7 @@ func TestGolden(t *testing.T) {
 			cloud, request, problems := with(t, parse(t, read(t, path))).decode(t)
 			got := ""
 			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-				if onlyOf(fatal, cloud.Class) { // what else is wrong is said at once
+				if onlyOf(fatal, cloud.Class) { // report all problems at once
 					found := launch.Render(cloud, request).Problems()
 					problems = launch.Problems(problems).Join(found...)
 				}

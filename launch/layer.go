@@ -28,40 +28,39 @@ const (
 	Computed Source = "computed"
 )
 
-// ranks are the sources, the weakest first. That document lists sources and no order. Here an explicit value goes before one that
-// was found, and one for fewer nodes before one for more. A computed value has no rival: no other source may set its field.
+// ranks are the sources, the weakest first. Karpenter's document lists the sources without an order. Slipway uses an explicit value before
+// a detected one, and a value for fewer nodes before one for more. No other source may set the field of a computed value.
 var ranks = []Source{Hardcoded, Detected, Environment, Global, Pool, Class, Computed}
 
-// explicit are the sources in which somebody has said what he wants.
+// explicit are the sources that a person has written.
 var explicit = []Source{Environment, Global, Pool, Class}
 
 func (s Source) rank() int { return slices.Index(ranks, s) }
 
-// Document is a part of what a node and its machine will be. What is zero is not said.
+// Document describes a node and its machine, or a part of them. A zero value means that it is not set.
 type Document struct {
 	// Node is the node's contract.
 	Node nodeconfig.NodeConfig `json:"node,omitzero"`
-	// Machine is what the cloud is asked for.
+	// Machine is what Slipway requests from the cloud.
 	Machine Machine `json:"machine,omitzero"`
 }
 
-// Layer is what one source says.
+// Layer has the values of one source.
 type Layer struct {
 	Source Source
-	// Origin says for people where exactly it is from: an object with its generation, a file, a request with its time.
+	// Origin names the exact source in messages: an object with its generation, a file, a request with its time.
 	Origin string
-	// Lines say where in the origin the value of a path is, if there is more to say: a line of a file, the name of a variable, the field of
-	// an object that holds a document. It may be nil.
+	// Lines maps a path to its value's place in the origin: a line of a file, the name of a variable, the field of an object that holds a
+	// document. It may be nil.
 	Lines map[string]string
-	// Document is what it says; nil says nothing. Layers may share it with whoever made them, and nobody changes it.
+	// Document has the values; nil means none. Several layers may share a document, so no code changes it.
 	Document *Document
-	// Place is the place in the origin of what the document says at a path, and what is wrong with it is told there; where Lines have the
-	// path, they say it. It is nil where the origin has no places of its own. What such a layer says, no other one may say better but by a
-	// rule.
+	// Place returns the path in the origin of the document's value at a path. Problems with the value name that path. If Lines has the path,
+	// its line counts instead. Place is nil if the origin has no paths. Only a rule may override a value of a layer with Place.
 	Place func(path string) (place string, ok bool)
 }
 
-// AddLines says where in the origin the values of a document are.
+// AddLines sets the line in the origin of each value of a document.
 func (l *Layer) AddLines(values *Document, line string) {
 	if l.Lines == nil {
 		l.Lines = make(map[string]string)
@@ -69,17 +68,17 @@ func (l *Layer) AddLines(values *Document, line string) {
 	treeOf(values).Walk("$", func(path []byte, _ *document.Node) { l.Lines[string(path)] = line })
 }
 
-// each calls visit for each value that the layer says.
+// each calls visit for each value of the layer.
 func (l *Layer) each(visit func(path []byte, n *document.Node)) {
 	if l.Document != nil {
 		treeOf(l.Document).Walk("$", visit)
 	}
 }
 
-// where is the place of the layer's value of a path, for people.
+// where names the origin and line of the layer's value at a path.
 func (l *Layer) where(path string) string { return where(l.Origin, l.Lines[path]) }
 
-// Foreign are the paths of what the layer says and its source may not set, by a cloud's fields.
+// Foreign returns the paths that the layer sets and its source may not set, by a cloud's fields.
 func (l *Layer) Foreign(fields map[string][]Source) []string {
 	var foreign []string
 	l.each(func(at []byte, _ *document.Node) {
@@ -92,28 +91,28 @@ func (l *Layer) Foreign(fields map[string][]Source) []string {
 
 // Rule computes values from others.
 type Rule struct {
-	// Name says what it decides: "image family".
+	// Name is what the rule decides: "image family".
 	Name string
-	// Reads are the paths that it depends on, Sets those that it may set. No two rules of a cloud set the same.
+	// Reads are the paths that the rule depends on, Sets the paths that it may set. No two rules of a cloud set the same path.
 	Reads, Sets []string
-	// Run sets them. What it cannot decide it leaves out, and returns as problems.
+	// Run sets them. If it cannot decide a value, it leaves the value unset and returns a problem.
 	Run func(*Document) []nodeconfig.Problem
 }
 
 // Cloud is a cloud's decisions for one launch.
 type Cloud interface {
-	// Layers are what the cloud's inputs say, and what is wrong with them.
+	// Layers returns the values of the cloud's inputs, and the problems with them.
 	Layers() ([]Layer, []nodeconfig.Problem)
-	// ClassRef names the node class that the layers are of; what is empty in it is not known.
+	// ClassRef names the node class of the layers. An empty field means unknown.
 	ClassRef() ClassRef
-	// Fields are the sources that may set a field and all below it, by the paths in [Document]; the longest path counts. Computed is the only
-	// source of its fields. What [Pool] may set, neither [Class] nor [Detected] may.
+	// Fields maps a path in [Document] to the sources that may set that field and all fields below it; the longest path counts. A field of
+	// [Computed] has no other source. If [Pool] may set a field, neither [Class] nor [Detected] may.
 	Fields() map[string][]Source
-	// Domains are the domains of labels that are the cloud's own, and its own labels without a domain: of those, a request may have none
-	// that has no row in Fields.
+	// Domains returns the cloud's own label domains, and its own labels without a domain. A request may have such a label only if Fields
+	// has a row for it.
 	Domains() []string
-	// Regional is what the zone's label of a machine in no zone has; empty if a cloud has no such machines.
+	// Regional is the value of the zone label of a machine in no zone. Empty means that the cloud has no such machines.
 	Regional() string
-	// Rules compute what is left, in this order.
+	// Rules returns the rules that compute the other values, in the order in which they run.
 	Rules() []Rule
 }

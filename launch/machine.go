@@ -1,6 +1,6 @@
 package launch
 
-// Machine is what the cloud is asked for.
+// Machine is what Slipway requests from the cloud.
 type Machine struct {
 	// Type is the instance type, and what is known of it.
 	Type InstanceType `json:"type,omitzero"`
@@ -8,7 +8,7 @@ type Machine struct {
 	Zone string `json:"zone,omitempty"`
 	// CapacityType is "on-demand" or "spot".
 	CapacityType string `json:"capacityType,omitempty"`
-	// MaxPods is the number of pods that somebody wants; nil for the one that follows from the network.
+	// MaxPods is the number of pods that a source sets. If nil, it follows from the network.
 	MaxPods *int32 `json:"maxPods,omitempty"`
 	// Image is what the machine boots.
 	Image Image `json:"image,omitzero"`
@@ -22,30 +22,30 @@ type Machine struct {
 	AdminUser string `json:"adminUser,omitempty"`
 	// SSHPublicKey is in the form of authorized_keys.
 	SSHPublicKey PublicKey `json:"sshPublicKey,omitempty"`
-	// UserData is what it is given beside its contract.
+	// UserData is what the machine gets beside its contract.
 	UserData UserParts `json:"userData,omitempty"`
 	// Identities are assigned to the machine, each by its ID in the cloud.
 	Identities []string `json:"identities,omitempty"`
 	// GPUDriver is "Driver" if the cloud's driver is wanted, or "None".
 	GPUDriver string `json:"gpuDriver,omitempty"`
-	// GPUDriverVersion is the one that is installed, with its kind: "cuda-lts 580.159.04-20260629214430".
+	// GPUDriverVersion is the version to install, with its kind: "cuda-lts 580.159.04-20260629214430".
 	GPUDriverVersion string `json:"gpuDriverVersion,omitempty"`
 	// UltraSSD lets disks of the cloud's fastest kind be attached.
 	UltraSSD *bool `json:"ultraSSD,omitempty"`
 	// Streaming starts containers before their image has arrived, where the machine can.
 	Streaming *bool `json:"streaming,omitempty"`
-	// DriftOnRelease names what the node is compared by although a release of Slipway chooses it ("sandboxImage", "gpuDriver").
+	// DriftOnRelease names the choices of a Slipway release that [Compare] does not ignore ("sandboxImage", "gpuDriver").
 	DriftOnRelease []string `json:"driftOnRelease,omitempty"`
 	// MemoryOverhead is the part of the memory that the hypervisor keeps.
 	MemoryOverhead float64 `json:"memoryOverhead,omitempty"`
-	// Capacity and Allocatable are what a scheduler is told of the node before there is one, in Kubernetes' quantities.
+	// Capacity and Allocatable are the capacity reported to a scheduler before the node exists, in Kubernetes' quantities.
 	Capacity    map[string]string `json:"capacity,omitempty"`
 	Allocatable map[string]string `json:"allocatable,omitempty"`
 	// Tags are the cloud's.
 	Tags map[string]string `json:"tags,omitempty"`
 }
 
-// InstanceType is what is known of an instance type. What is zero or nil is not known; nothing is assumed in its place.
+// InstanceType describes an instance type. Zero or nil means unknown; the package then assumes nothing.
 type InstanceType struct {
 	// Name is the cloud's: "Standard_D4s_v5".
 	Name string `json:"name,omitempty"`
@@ -60,9 +60,9 @@ type InstanceType struct {
 	Generations []string `json:"generations,omitempty"`
 	// Zones are those that have it.
 	Zones []string `json:"zones,omitempty"`
-	// GPUs is how many graphics processors it has; nil where that is not known.
+	// GPUs is the number of graphics processors; nil means unknown.
 	GPUs *int `json:"gpus,omitempty"`
-	// GPUManufacturer is who makes them, in small letters: "nvidia", "amd". GPUName is their kind: "A100".
+	// GPUManufacturer is their manufacturer, in small letters: "nvidia", "amd". GPUName is their kind: "A100".
 	GPUManufacturer string `json:"gpuManufacturer,omitempty"`
 	GPUName         string `json:"gpuName,omitempty"`
 	// CacheDiskBytes, ResourceDiskBytes and NVMeDiskBytes are the sizes of disks that the machine's own disk could be on.
@@ -87,13 +87,13 @@ type InstanceType struct {
 	UltraSSDZones []string `json:"ultraSSDZones,omitempty"`
 	// Confidential is how it keeps its memory from the host, by the cloud's name for it: "SNP", "TDX", "SGX".
 	Confidential string `json:"confidential,omitempty"`
-	// Unavailable is why nobody can launch it, in the cloud's words.
+	// Unavailable is why the cloud does not launch it, in the cloud's words. Empty means that it does.
 	Unavailable string `json:"unavailable,omitempty"`
 }
 
 // Image is what a machine boots.
 type Image struct {
-	// Wanted is the family that somebody asked for, Family the one that was chosen for it.
+	// Wanted is the image family that a source sets, Family the one that the cloud's rules choose for it.
 	Wanted string `json:"wanted,omitempty"`
 	Family string `json:"family,omitempty"`
 	// FIPS wants validated cryptography.
@@ -110,7 +110,7 @@ type Image struct {
 type Disk struct {
 	// SizeGB is its size in GiB; the cloud calls them GB.
 	SizeGB int32 `json:"sizeGB,omitempty"`
-	// Ephemeral says that it is on the host, at Placement.
+	// Ephemeral reports whether the disk is on the host, at Placement.
 	Ephemeral *bool  `json:"ephemeral,omitempty"`
 	Placement string `json:"placement,omitempty"`
 	// EncryptionSet encrypts it, by its ID in the cloud.
@@ -121,7 +121,7 @@ type Disk struct {
 type Network struct {
 	// Subnet is its ID in the cloud.
 	Subnet string `json:"subnet,omitempty"`
-	// Plugin, Mode, Policy and Dataplane are the cluster's network: who gives pods their addresses, and how.
+	// Plugin, Mode, Policy and Dataplane are the cluster's network: which program gives pods their addresses, and how.
 	Plugin    string `json:"plugin,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	Policy    string `json:"policy,omitempty"`
@@ -130,13 +130,13 @@ type Network struct {
 	DNS []string `json:"dns,omitempty"`
 	// ID is the virtual network's own identifier.
 	ID string `json:"id,omitempty"`
-	// ClusterID is in the names of what the cloud has made for the cluster.
+	// ClusterID is part of the names of the cluster's resources in the cloud.
 	ClusterID string `json:"clusterID,omitempty"`
-	// SecurityGroup is attached to the interface; empty where the subnet's own is enough.
+	// SecurityGroup is attached to the interface. Empty means that the subnet's security group is enough.
 	SecurityGroup string `json:"securityGroup,omitempty"`
-	// Addresses is how many the interface has.
+	// Addresses is the interface's number of addresses.
 	Addresses int32 `json:"addresses,omitempty"`
-	// Accelerated says that the interface bypasses the host.
+	// Accelerated reports whether the interface bypasses the host.
 	Accelerated *bool `json:"accelerated,omitempty"`
 }
 

@@ -10,15 +10,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
-// meaning says when two texts of a field mean the same.
+// meaning decides when two texts of a field mean the same.
 type meaning struct {
 	name string
-	// canonical is the one spelling of all that mean the same. It goes into the contract. Nil is for a text that has one spelling.
+	// canonical returns the one spelling of all texts that mean the same. It goes into the contract. If nil, each text has one spelling.
 	canonical func(string) string
-	// compared is the spelling by which two are compared; nil for the canonical one. The contract keeps the author's, because programs
-	// that read it may show it or select by it.
+	// compared returns the spelling by which two texts are compared. If nil, it is the canonical one. The contract keeps the author's
+	// spelling, because programs that read it may show it or select by it.
 	compared func(string) string
-	// builds says that two texts which mean the same may name two builds, and that an author wants to know if the cluster has another one.
+	// builds is true if two texts that mean the same may name two builds. If the cluster has another build, the author gets a warning.
 	builds bool
 }
 
@@ -28,9 +28,9 @@ var (
 	word = &meaning{name: "word"}
 	// verbatim is what a file or a program gets as it is.
 	verbatim = &meaning{name: "text"}
-	// script is for an interpreter by lines, so line feeds at its end say nothing.
+	// script is for an interpreter that reads lines, so line feeds at its end do not matter.
 	script = &meaning{name: "script", canonical: oneLineFeed, compared: func(s string) string { return strings.TrimRight(s, "\r\n") }}
-	// certificates are in PEM, in which blanks around the blocks say nothing (RFC 7468, 2).
+	// certificates are in PEM, in which blanks around the blocks do not matter (RFC 7468, 2).
 	certificates = &meaning{name: "certificates", compared: func(s string) string { return strings.Join(strings.Fields(s), "\n") }}
 	// amount is one of Kubernetes' quantities.
 	amount = &meaning{name: "quantity", canonical: canonicalAmount}
@@ -49,11 +49,11 @@ var (
 		release, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "+")
 		return release
 	}, builds: true}
-	// cloudID is an ID in the cloud, and cloudName the name of what an ID is of. Azure compares both without case (Azure: naming rules for
+	// cloudID is a resource's ID in the cloud, and cloudName a resource's name. Azure compares both without case (Azure: naming rules for
 	// resources).
 	cloudID   = &meaning{name: "ID", compared: func(s string) string { return strings.ToLower(strings.TrimRight(s, "/")) }}
 	cloudName = &meaning{name: "cloud's name", compared: strings.ToLower}
-	// location is a region, which people also write as they speak: "East US".
+	// location is a region. People also write its display name: "East US".
 	location = &meaning{name: "location", canonical: func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }}
 )
 

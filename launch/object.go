@@ -11,7 +11,7 @@ import (
 // KarpenterVersion is the API of pools and claims.
 const KarpenterVersion = "karpenter.sh/v1"
 
-// Meta is what is read of an object's metadata. The rest of it changes no node.
+// Meta has the fields of an object's metadata that can change a node.
 type Meta struct {
 	Name        string            `json:"name"`
 	Generation  int64             `json:"generation,omitempty"`
@@ -19,7 +19,7 @@ type Meta struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Origin is an object of a kind for people: its name, and its generation, which the API server counts.
+// Origin names an object of a kind in messages: its name, and its generation, which the API server counts.
 func (m *Meta) Origin(kind string) string {
 	if m.Generation > 0 {
 		return kind + " " + m.Name + " (generation " + strconv.FormatInt(m.Generation, 10) + ")"
@@ -33,7 +33,7 @@ type requirement struct {
 	// Operator is "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte" or "Lte".
 	Operator string   `json:"operator"`
 	Values   []string `json:"values,omitempty"`
-	// MinValues restricts the autoscaler's choice, and no node.
+	// MinValues restricts the autoscaler's choice. It changes no node.
 	MinValues *int `json:"minValues,omitempty"`
 }
 
@@ -44,7 +44,7 @@ type ClassRef struct {
 	Name  string `json:"name,omitempty"`
 }
 
-// names reports whether a reference can be one to a class: what is empty in either is not said.
+// names reports whether a reference can be to a class. An empty field on either side matches any value.
 func (r *ClassRef) names(class *ClassRef) bool {
 	same := func(a, b string) bool { return a == "" || b == "" || a == b }
 	return same(r.Group, class.Group) && same(r.Kind, class.Kind) && same(r.Name, class.Name)
@@ -88,11 +88,11 @@ type NodePool struct {
 	} `json:"spec"`
 }
 
-// unread are the parts of an object that change no node, or that somebody else writes: what is not known there is no problem.
+// unread are the parts of an object that change no node, or that another program writes. An unknown field there is no problem.
 var unread = []string{"$.metadata", "$.status", "$.spec.template.metadata"}
 
-// Read fills an object from a document, YAML or JSON. Every problem is returned, under the paths of the document. A field
-// that is not known is an error, because nobody would give it effect, but not in metadata and status.
+// Read fills an object from a document, YAML or JSON. It returns all problems, with paths of the document. An unknown field is an error,
+// because it would have no effect, but not in metadata and status.
 func Read(data []byte, apiVersion, kind string, object any) []nodeconfig.Problem {
 	tree, err := document.Parse(data)
 	if err != nil {
@@ -105,7 +105,7 @@ func Read(data []byte, apiVersion, kind string, object any) []nodeconfig.Problem
 		}
 	}
 	if len(problems) > 0 {
-		return problems // of another kind, nothing else could be said
+		return problems // the fields of another kind cannot be checked
 	}
 	document.Decode(tree, object, document.Options{Names: document.JSONNames, Strict: true, Report: func(f document.Fault) {
 		if f.Kind == document.Unknown && slices.ContainsFunc(unread, func(at string) bool { return document.Within(f.Path, at) }) {

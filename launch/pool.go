@@ -19,23 +19,23 @@ const (
 	labelOS           = "kubernetes.io/os"
 )
 
-// coreLabels are Karpenter's own domain of labels, of which a pool may have two and those that follow from the node, and the name
-// that each node has for itself (sigs.k8s.io/karpenter v1: RestrictedLabelDomains, RestrictedLabels).
+// coreLabels are Karpenter's label domain and the label with the node's name. Of that domain, a pool may have two labels and those that
+// follow from the node (sigs.k8s.io/karpenter v1: RestrictedLabelDomains, RestrictedLabels).
 var coreLabels = []string{"karpenter.sh", "kubernetes.io/hostname"}
 
 // unregistered keeps pods from a node until Karpenter has synced labels and taints onto it, and then takes the taint away.
 // A node that comes without it can get pods that it should not have (sigs.k8s.io/karpenter: registration).
 var unregistered = nodeconfig.Taint{Key: "karpenter.sh/unregistered", Effect: "NoExecute"}
 
-// Request is what an autoscaler asks for.
+// Request is an autoscaler's request for a node. Pool or Claim may be nil, not both.
 type Request struct {
-	// Pool is the claim's pool; nil for a claim of its own.
+	// Pool is the claim's pool. If nil, the claim has no pool.
 	Pool *NodePool
-	// Claim is what is asked for; nil for a claim as the pool would make it.
+	// Claim is the requested node. If nil, it is derived from Pool.
 	Claim *NodeClaim
 }
 
-// claim is the request's claim.
+// claim returns the request's claim, or the one that its pool makes.
 func (r *Request) claim() *NodeClaim {
 	if r.Claim != nil {
 		return r.Claim
@@ -43,7 +43,7 @@ func (r *Request) claim() *NodeClaim {
 	return r.Pool.claim()
 }
 
-// origin is what the request is called for people.
+// origin names the request in messages.
 func (r *Request) origin() string {
 	if r.Claim != nil {
 		return r.Claim.Metadata.Origin("NodeClaim")
@@ -51,7 +51,7 @@ func (r *Request) origin() string {
 	return r.Pool.Metadata.Origin("NodePool")
 }
 
-// prefix is the path of the claim in the request's object.
+// prefix returns the path of the claim in the request's object.
 func (r *Request) prefix() string {
 	if r.Claim != nil {
 		return "$"
@@ -59,7 +59,7 @@ func (r *Request) prefix() string {
 	return "$.spec.template"
 }
 
-// claim is one as Karpenter makes it of a pool: with the template's labels and annotations, and the label of the pool.
+// claim returns a claim as Karpenter makes it from a pool: with the template's labels and annotations, and the pool's label.
 func (p *NodePool) claim() *NodeClaim {
 	t := &p.Spec.Template
 	labels := maps.Clone(t.Metadata.Labels)
@@ -70,7 +70,7 @@ func (p *NodePool) claim() *NodeClaim {
 	return &NodeClaim{Metadata: Meta{Labels: labels, Annotations: t.Metadata.Annotations}, Spec: t.Spec}
 }
 
-// layer is what the request says: labels, taints, and what its requirements leave no choice of.
+// layer returns the request's values: labels, taints, and the requirements that leave one value.
 func (r *Request) layer(b *base) (Layer, []nodeconfig.Problem) {
 	c, prefix := r.claim(), r.prefix()
 	p := poolReader{Collector: problem.Collector{Document: r.origin()}, base: b, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
@@ -100,8 +100,8 @@ func (r *Request) layer(b *base) (Layer, []nodeconfig.Problem) {
 	return l, p.List
 }
 
-// place is the place in the request's object of a label or a taint, by its path in a contract. What the contract's check finds wrong
-// with one is reported there. A requirement that leaves no choice goes before a label with the same key.
+// place returns the path in the request's object of a label or a taint with a path in the contract. Problems of the contract's check
+// name that path. A requirement that leaves one value goes before a label with the same key.
 func (r *Request) place(b *base, path string) (string, bool) {
 	c, prefix := r.claim(), r.prefix()
 	for i := len(c.Spec.Requirements) - 1; i >= 0; i-- {
@@ -244,7 +244,7 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 	return ""
 }
 
-// zonesOf are the zones that have the instance type; nil where that is not known.
+// zonesOf returns the zones that have the instance type; nil means unknown.
 func zonesOf(layers []Layer) (zones []string) {
 	for i := range layers {
 		if d := layers[i].Document; d != nil && d.Machine.Type.Zones != nil {

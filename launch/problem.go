@@ -41,8 +41,8 @@ func (p Problems) Join(found ...nodeconfig.Problem) Problems {
 	return all
 }
 
-// placed is a problem with a value of the document, at the place where somebody has said that value. In a line that is a document of its
-// own the value has a path there.
+// placed returns a problem with the place in the source that sets the value. If that place is a field with a whole document, such as
+// user data, the reason names the path in that document.
 func (b *base) placed(p nodeconfig.Problem) nodeconfig.Problem {
 	for i := range b.layers {
 		l := &b.layers[i]

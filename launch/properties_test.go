@@ -68,8 +68,8 @@ func TestRulesSetDifferentFields(t *testing.T) {
 	}
 }
 
-// TestRules holds that a rule sets what it says that it sets, and reads nothing but what it says that it reads: each value of
-// these cases is changed alone.
+// TestRules changes each value of these cases alone. A rule sets only the paths in its Sets, and its result depends only on the paths
+// in its Reads.
 func TestRules(t *testing.T) {
 	clouds, requests, _ := rendered(t, "node-subnet", "local-dns", "gpu")
 	for i, cloud := range clouds {
@@ -243,7 +243,7 @@ func TestUnknownRecords(t *testing.T) {
 	}
 }
 
-// TestToken: a token is in the user data alone, and one that is none is refused without being repeated.
+// TestToken: only the user data has the token. UserData refuses a malformed token, and its error does not repeat the text.
 func TestToken(t *testing.T) {
 	in := base(t)
 	in.Settings += "\nkubelet-bootstrap-token: " + token + ".0123456789canary\n"

@@ -84,7 +84,7 @@ func machineOf(t *testing.T, made *launch.Launch) facts.Facts {
 	return known
 }
 
-// compareNode compares a directory with what the template says of the node.
+// compareNode compares the files below a directory with the template's node.
 func compareNode(t *testing.T, root string, made *launch.Launch) {
 	t.Helper()
 	paths := profile.Named(made.Document().Node.Components.Layout).Paths
@@ -92,15 +92,15 @@ func compareNode(t *testing.T, root string, made *launch.Launch) {
 	config := strings.ReplaceAll(string(read(t, filepath.Join(root, paths.KubeletConfig))), `"`, "") // JSON, or YAML
 	for key, value := range made.Document().Node.Kubelet.Labels {
 		if !strings.Contains(kubelet, key+"="+value) {
-			t.Errorf("the kubelet is not told of the label %s=%s", key, value)
+			t.Errorf("the kubelet does not get the label %s=%s", key, value)
 		}
 	}
 	for _, taint := range made.Document().Node.Kubelet.Taints {
 		if !strings.Contains(kubelet+config, taint.Key) {
-			t.Errorf("the kubelet is not told of the taint %s", taint.Key)
+			t.Errorf("the kubelet does not get the taint %s", taint.Key)
 		}
 	}
 	if pods := made.Document().Machine.Capacity["pods"]; !strings.Contains(config, "maxPods: "+pods) {
-		t.Errorf("the kubelet is not told of %s pods", pods)
+		t.Errorf("the kubelet does not get maxPods %s", pods)
 	}
 }

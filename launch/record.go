@@ -23,36 +23,37 @@ import (
 // recordKind is the kind of a [Record]; its apiVersion is the native contract's.
 const recordKind = "LaunchTemplate"
 
-// maxRecord is how long a [Record.Text] is at most, in bytes: Kubernetes gives an object's annotations 256 KiB together.
+// maxRecord is the maximum length of a [Record.Text], in bytes. Kubernetes allows 256 KiB for all annotations of an object together.
 const maxRecord = 8 << 10
 
-// maxRecordJSON is how long a record can be that is read.
+// maxRecordJSON is the maximum length of a record to read, in bytes.
 const maxRecordJSON = 256 << 10
 
-// Record says what a node was made from. It is kept with the node, and compared with what is wanted later ([Compare]). It holds nothing
-// that is secret.
+// Record describes what a node was made from. A program stores it with the node, and later compares it with a new launch ([Compare]).
+// It holds no secret.
 type Record struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Key is [Launch.Key].
 	Key string `json:"key"`
-	// Given is the part of the document that the sources gave, Chosen what the release has added. Secrets are the word "secret", and
-	// digests stand for what files, units, commands and user data hold.
+	// Given is the part of the document that the sources set, Chosen the part that the release adds. Each secret is replaced by the
+	// word "secret", and the contents of files, units, commands and user data by digests.
 	Given  json.RawMessage `json:"given"`
 	Chosen json.RawMessage `json:"chosen"`
-	// Digests are of what the sources gave at paths where that is too long to be kept.
+	// Digests replace parts of Given that are too long to keep, by their paths.
 	Digests map[string]string `json:"digests,omitempty"`
-	// ExtensionCommand is [Launch.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
+	// ExtensionCommand is [Launch.ExtensionCommand]. Empty means that the machine has no extension. [Compare] ignores it, because it
+	// belongs to the image.
 	ExtensionCommand string `json:"extensionCommand,omitempty"`
-	// Annotations are the names of those that the claim wants on its node, sorted. They are the controller's to set, when the node has
-	// registered: a kubelet sets none, so they are in no contract, change no machine, and are not compared.
+	// Annotations are the names of the annotations that the claim wants on its node, sorted. The controller sets them when the node has
+	// registered. A kubelet cannot set annotations, so the contract does not have them, and [Compare] ignores them.
 	Annotations []string `json:"annotations,omitempty"`
 
-	// text is of a launch's record, which is written for each of its nodes.
+	// text caches Text for a launch's record, because a program writes it for each of the launch's nodes.
 	text func() string
 }
 
-// Record is the launch's. It is made once.
+// Record returns the launch's record. It is made once.
 func (l *Launch) Record() *Record {
 	copied := *l.record()
 	return &copied
@@ -70,8 +71,8 @@ func (l *Launch) makeRecord() *Record {
 	return r
 }
 
-// hidden is a copy that can be kept: without secrets, with digests for what files, units and commands hold, and of the instance type with
-// its name alone, because what else is known of it is looked up again.
+// hidden returns a copy that a program may store: without secrets, with digests for the contents of files, units and commands. Of the
+// instance type it has only the name, because a later launch looks up the rest.
 func (d *Document) hidden() *Document {
 	copied := &Document{Node: *node.WithoutSecrets(&d.Node, "secret"), Machine: d.Machine}
 	hideOwnTexts(&copied.Node)
@@ -79,11 +80,11 @@ func (d *Document) hidden() *Document {
 	return copied
 }
 
-// kept is a hidden document as a record has it.
+// kept returns the tree that a record stores of a hidden document.
 func (d *Document) kept() *document.Node { return document.TreeOf(d, kept) }
 
-// Text is the record for an annotation: its JSON, compressed, in base64, of at most 8 KiB. Where it would be longer, digests
-// stand for the longest of what the sources gave: then a difference is known by the part of the document that it is in.
+// Text returns the record for an annotation: its JSON, compressed, in base64, at most 8 KiB. If it would be longer, digests replace the
+// longest values of the sources. [Compare] then reports only which part of the document differs.
 func (r *Record) Text() string {
 	if r.text != nil {
 		return r.text()
@@ -113,7 +114,7 @@ func (r *Record) shortened() string {
 	}
 }
 
-// longest is the entry of a map, below a tree, that takes most room and has no maps below it; above is nil for none.
+// longest returns the longest map entry of a tree that has no maps below it. If the tree has no entries, above is nil.
 func longest(tree *document.Node, at string) (above *document.Node, index int, path string) {
 	most := 0
 	for i := range tree.Fields {
@@ -131,7 +132,7 @@ func longest(tree *document.Node, at string) (above *document.Node, index int, p
 	return above, index, path
 }
 
-// packers are kept, because each has hundreds of kilobytes.
+// packers are reused, because each has hundreds of kilobytes.
 var packers = sync.Pool{New: func() any {
 	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that exists
 	return w
@@ -153,10 +154,10 @@ func (r *Record) compressed() string {
 	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }
 
-// ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.
+// ErrUnknown is wrapped by the error for a record that cannot be compared. Callers must not replace the node for this error.
 var ErrUnknown = errors.New("it is not known how the node was made")
 
-// ParseRecord reads a record: in JSON, or as [Record.Text] has written it. The error wraps [ErrUnknown].
+// ParseRecord reads a record, in JSON or in the format of [Record.Text]. The error wraps [ErrUnknown].
 func ParseRecord(data []byte) (*Record, error) {
 	if text := bytes.TrimSpace(data); !bytes.HasPrefix(text, []byte("{")) {
 		plain, err := decompressed(text)
@@ -193,8 +194,7 @@ func decompressed(text []byte) ([]byte, error) {
 	return data, err
 }
 
-// Whole is what the node has as one document, in JSON: what the sources gave, and what the release added. The error wraps
-// [ErrUnknown].
+// Whole returns the node's document in JSON: what the sources set and what the release added. The error wraps [ErrUnknown].
 func (r *Record) Whole() (json.RawMessage, error) {
 	_, whole, err := r.trees()
 	if err != nil {
@@ -203,7 +203,7 @@ func (r *Record) Whole() (json.RawMessage, error) {
 	return whole.AppendJSON(nil), nil
 }
 
-// trees are what the sources gave, and what the node has.
+// trees returns what the sources set, and the whole document.
 func (r *Record) trees() (given, whole *document.Node, err error) {
 	if given, err = document.Parse(r.Given); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -215,7 +215,7 @@ func (r *Record) trees() (given, whole *document.Node, err error) {
 	return given, &document.Merge(given, chosen).Top, nil
 }
 
-// documents are what the sources gave, and what the node has.
+// documents returns what the sources set, and the whole document.
 func (r *Record) documents() (given, has *Document, err error) {
 	tree, whole, err := r.trees()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// Files, units and commands of a class may hold secrets in texts that are none by their type. So they are shown, and kept, as [UserParts]
-// are: by their names, their sizes and the beginnings of their digests.
+// Files, units and commands of a class may hold secrets in plain texts. So output and records show them as they show [UserParts]: by
+// name, size and the beginning of the digest.
 
 func filesText(files []nodeconfig.File) string {
 	return ownText(files, func(f *nodeconfig.File) (name, content string, secret bool) {
@@ -37,8 +37,8 @@ func commandsText(commands []nodeconfig.ShellCommand) string {
 	return ownText(commands, func(c *nodeconfig.ShellCommand) (name, content string, secret bool) { return "", c.Text, false })
 }
 
-// ownText names what is in a list. About says what each is called and holds, and takes its secret out of the copy that it is given. The
-// digest is of all that is left.
+// ownText returns the names, sizes and digests of a list's items. about returns an item's name and content, and removes the secret
+// from its copy of the item. The digest covers the rest.
 func ownText[T any](list []T, about func(*T) (name, content string, secret bool)) string {
 	texts := make([]string, len(list))
 	for i, item := range list {
@@ -56,8 +56,8 @@ func ownText[T any](list []T, about func(*T) (name, content string, secret bool)
 	return strings.Join(texts, ", ")
 }
 
-// hideOwnTexts puts the beginnings of digests in the place of those texts. The plan of the contract is that of the true one, but for what
-// its files, units and commands hold.
+// hideOwnTexts replaces those texts by the beginnings of their digests. The contract's plan stays the same, except for the contents of
+// its files, units and commands.
 func hideOwnTexts(c *nodeconfig.NodeConfig) {
 	for i := range c.Files {
 		f := &c.Files[i]
@@ -78,7 +78,7 @@ func hideOwnTexts(c *nodeconfig.NodeConfig) {
 	}
 }
 
-// unitHead is the head of a file of systemd's that says nothing but a digest.
+// unitHead begins a systemd unit that has only a digest.
 const unitHead = "[Unit]\nDescription="
 
 func hideText(text *string, before, after string) {
@@ -87,23 +87,23 @@ func hideText(text *string, before, after string) {
 	}
 }
 
-// UserParts are what a machine is given beside its contract, in their order: scripts and whatever else cloud-init takes. They may hold
-// secrets: what is made for people, or kept, has their names, their sizes and the beginnings of their digests.
+// UserParts are what a machine gets beside its contract, in their order: scripts and other parts that cloud-init accepts. They may hold
+// secrets, so output and records have only their names, their sizes and the beginnings of their digests.
 type UserParts []userdata.Part
 
-// shownDigest is how many bytes of a digest are shown: enough that two are not alike by chance.
+// shownDigest is the number of bytes of a digest that are shown. With 8 bytes, two digests are not the same by chance.
 const shownDigest = 8
 
-// shortDigest is the beginning of the digest of what may hold a secret.
+// shortDigest returns the beginning of the digest of data that may hold a secret.
 func shortDigest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:shownDigest])
 }
 
-// keptPart is the type of a part that stands for all parts of a record, by their names.
+// keptPart is the type of the one part that has the names of all parts of a record.
 const keptPart = "kept"
 
-// UnmarshalText takes what String has written.
+// UnmarshalText reads what String has written.
 func (p *UserParts) UnmarshalText(text []byte) error {
 	*p = UserParts{{Type: keptPart, Name: string(text)}}
 	return nil
@@ -128,17 +128,17 @@ func (p UserParts) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
 // MarshalText returns String, for JSON, YAML and logs.
 func (p UserParts) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// PublicKey is who may log in, in the form of authorized_keys. It is no secret, but it says who somebody is: what is made for people, or
-// kept, has its fingerprint alone.
+// PublicKey is the SSH key of a user who may log in, in the form of authorized_keys. It is not secret, but it identifies a person. So
+// output and records have only its fingerprint.
 type PublicKey string
 
 // keyBegin is how the base64 of a key begins: the length of its algorithm's name is below 2^16 (RFC 4253, 6.6).
 const keyBegin = "AAAA"
 
-// fingerprint is how one begins.
+// fingerprint begins each fingerprint.
 const fingerprint = "SHA256:"
 
-// String is the fingerprint of the key as "ssh-keygen -l" shows it, and of a text that is no key the digest of the text.
+// String returns the key's fingerprint as "ssh-keygen -l" shows it. If the text is not a key, it returns the text's digest.
 func (k PublicKey) String() string {
 	if k == "" || strings.HasPrefix(string(k), fingerprint) { // of a record
 		return string(k)

@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// base is what all requests have in common that are made in one cloud, with the same settings and the same class: its layers are
-// merged once. It never changes.
+// base has what all requests share that use one cloud, the same settings and the same class. Its layers are merged once. It never
+// changes.
 type base struct {
 	layers   []Layer
 	class    ClassRef
@@ -18,7 +18,7 @@ type base struct {
 	regional string
 	rules    []Rule
 	merged   *Document
-	// standard is what is the same for all nodes, given what the other sources give. A record needs them, and a launch does not.
+	// standard returns the values that are the same for all nodes, given returns those of the other sources. Only a record needs them.
 	standard, given func() *Document
 	// usual are the values of what is the same for all nodes.
 	usual    func() map[string]comparedValue
@@ -73,7 +73,7 @@ func (b *base) render(request Request) *Launch {
 		return refused("there is neither a claim nor a pool")
 	}
 	own, found := request.layer(b)
-	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
+	// The request's layer goes over all others: no stronger source may set the same fields ([Cloud.Fields]).
 	l := &Launch{base: b, own: own, document: *overlay(b.merged, own.Document), annotations: request.claim().Metadata.Annotations}
 	l.given = sync.OnceValue(func() *Document { return overlay(b.given(), own.Document) })
 	l.decide(&request, found)

@@ -14,8 +14,8 @@ import (
 // operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).
 var operators = []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"}
 
-// formerLabels are labels by the names that they had before (sigs.k8s.io/karpenter v1: NormalizedLabels). A requirement on one is on the
-// label that a node has.
+// formerLabels maps the former names of labels to today's (sigs.k8s.io/karpenter v1: NormalizedLabels). A requirement on a former name
+// is on the label with today's name.
 var formerLabels = map[string]string{
 	"failure-domain.beta.kubernetes.io/zone":   labelZone,
 	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -24,7 +24,7 @@ var formerLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
 }
 
-// label is the label that the requirement is on.
+// label returns today's name of the requirement's label.
 func (r *requirement) label() string {
 	if today, former := formerLabels[r.Key]; former {
 		return today
@@ -32,7 +32,7 @@ func (r *requirement) label() string {
 	return r.Key
 }
 
-// malformed says what is wrong with a requirement by itself, and where below it. The reason is empty for nothing.
+// malformed returns the reason why a requirement is invalid for every node, and the path below it. An empty reason means that it is valid.
 func (r *requirement) malformed() (below, reason string) {
 	switch {
 	case !slices.Contains(operators, r.Operator):
@@ -53,8 +53,8 @@ func (r *requirement) single() (string, bool) {
 	return "", false
 }
 
-// fulfilled reports whether a node fulfils the requirement that has a value for its key, or that has no such label: that fulfils
-// NotIn and DoesNotExist alone (sigs.k8s.io/karpenter: scheduling, Requirements.Compatible).
+// fulfilled reports whether a node fulfils the requirement. has is false if the node does not have the label; then only NotIn and
+// DoesNotExist are fulfilled (sigs.k8s.io/karpenter: scheduling, Requirements.Compatible).
 func (r *requirement) fulfilled(value string, has bool) bool {
 	switch r.Operator {
 	case "In":
@@ -77,8 +77,8 @@ func (r *requirement) fulfilled(value string, has bool) bool {
 	return has
 }
 
-// check compares what the claim requires with the node that was decided. What is found is sorted later. A value of the claim's own is
-// not repeated: it may be one that Kubernetes refuses.
+// check compares the claim's requirements with the launch. The caller sorts the problems. A problem does not repeat a value that only the
+// claim sets, because Kubernetes may refuse that value.
 func (r *Request) check(l *Launch) []nodeconfig.Problem {
 	c, prefix := r.claim(), r.prefix()
 	var problems []nodeconfig.Problem
@@ -98,12 +98,12 @@ func (r *Request) check(l *Launch) []nodeconfig.Problem {
 		key := wanted.label()
 		zoned := key == labelZone && d.Machine.Zone == "" && wanted.Operator != "DoesNotExist"
 		if _, reason := wanted.malformed(); reason != "" || zoned || l.base.isForeign(key) {
-			continue // said already
+			continue // reported already
 		}
 		value, has := labels[key]
 		if !has && l.base.mayPoolLabel(key) {
 			if value, has = later(c, wanted); !has && r.Claim == nil {
-				continue // a pool leaves the value of a label of its own to its claims
+				continue // the claims of a pool set the values of the pool's own labels
 			}
 		}
 		switch {
@@ -128,7 +128,7 @@ func (r *Request) check(l *Launch) []nodeconfig.Problem {
 	return problems
 }
 
-// later is the value of a label that no kubelet may set, and that Karpenter sets when the node has registered.
+// later returns the value of a label that a kubelet may not set. Karpenter sets it when the node has registered.
 func later(c *NodeClaim, r *requirement) (string, bool) {
 	if value, found := c.Metadata.Labels[r.Key]; found {
 		return value, true

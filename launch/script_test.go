@@ -95,7 +95,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// spoken are the variables that are a text as somebody has given it, each with its field.
+// spoken are the variables that hold a field's text unchanged, each with its field.
 var spoken = []struct {
 	variable string
 	field    func(*nodeconfig.NodeConfig) *string

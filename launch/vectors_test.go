@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// TestVectors: what Karpenter's provider for Azure takes, refuses and decides, with inputs of ours. A row says what differs from the
-// examples, what is refused or comes of it, and why that is another value than that provider's, where it is.
+// TestVectors compares what Karpenter's provider for Azure accepts, refuses and decides, with test inputs of this project. A row has what
+// differs from the examples, and the expected error or values. If a value differs from that provider's, the row has the reason.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob("testdata/vectors/*.yaml")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// TestZoneOfALabel: a label says which zone was chosen of those that a requirement leaves: one of them, or none. One that the requirement
-// does not leave is refused.
+// TestZoneOfALabel: if a requirement leaves several zones, the claim's label chooses one of them, or no zone. A zone that the requirement
+// excludes is refused.
 func TestZoneOfALabel(t *testing.T) {
 	for _, c := range []struct {
 		label, zone string

@@ -14,7 +14,7 @@ type Store interface {
 	List(ctx context.Context) ([]Token, error)
 	// Create creates a token with a random value, and returns it.
 	Create(ctx context.Context, wanted Token) (Token, error)
-	// Delete removes the token with an ID. If there is none, it returns nil.
+	// Delete removes the token with an ID. If the token does not exist, it returns nil.
 	Delete(ctx context.Context, id string) error
 }
 
@@ -52,7 +52,7 @@ func (k *Keeper) Grant(ctx context.Context, key string, now time.Time) (*Token, 
 	}
 }
 
-// find returns a token that can be used, and creates one if there is none.
+// find returns a usable token. If the cluster does not have one, it creates one.
 func (k *Keeper) find(ctx context.Context, key string, now time.Time) (*Token, error) {
 	all, err := k.Store.List(ctx)
 	if err != nil {

@@ -188,7 +188,7 @@ func (p Policy) Key(pool, claim string) string {
 	return "NodeClaim " + claim
 }
 
-// choose returns the token for a key that can be used and expires last; nil if there is none.
+// choose returns the usable token for a key that expires last; nil if no token is usable.
 func (p Policy) choose(all []Token, key string, now time.Time) *Token {
 	var best *Token
 	for i := range all {
