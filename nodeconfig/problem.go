@@ -28,7 +28,7 @@ const (
 	NoEffect ProblemKind = "NoEffect"
 	// Dropped: the value is valid, but is left out because of another setting or because of its position.
 	Dropped ProblemKind = document.Dropped
-	// Deprecated: the value is read, but its dialect will remove it.
+	// Deprecated is for a value that is read, and that its dialect will remove.
 	Deprecated ProblemKind = "Deprecated"
 	// NotInstalled: the machine does not have a component in the required version.
 	NotInstalled ProblemKind = "NotInstalled"

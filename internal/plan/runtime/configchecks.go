@@ -204,9 +204,7 @@ func checkRuntimes(in *concern.Input, doc *toml.Table) (found []containerdapi.Fi
 			add(name == defaultName, "has a runtime of a runtime_type that containerd 2 does not have: no pod starts with it; use "+runcRuntime)
 		}
 		if options, ok := t.Get("options").(*toml.Table); ok && kind == runcRuntime {
-			for _, f := range in.Releases.CheckOptions(options) {
-				found = append(found, f)
-			}
+			found = append(found, in.Releases.CheckOptions(options)...)
 		}
 	}
 	return found
