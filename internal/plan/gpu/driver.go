@@ -40,7 +40,7 @@ ExecStart=nvidia-modprobe -u -c0
 WantedBy=multi-user.target
 `
 
-// driverLooks are how it is looked at the driver when it is loaded. It may end well although it writes of a damaged device.
+// driverLooks are the checks of the driver after it is loaded. A check may succeed although its output reports a damaged device.
 var driverLooks = []struct {
 	label, text, reason string
 	code                int
@@ -66,7 +66,7 @@ func planDriver(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// shell is a text that a shell runs as everybody sees the machine, once.
+// shell returns a command that runs a text once in a shell, which sees the machine's whole file system.
 func shell(label, text string, timeout resource.Duration) *resource.Command {
 	return &resource.Command{Label: label, Argv: []string{facts.Bash, "-c", text}, Once: label, Timeout: timeout, Unconfined: true}
 }
@@ -102,7 +102,7 @@ func isGRID(kind string) bool { return strings.HasPrefix(kind, gpusize.GridDrive
 // driverAnswers is the label of the last look at the driver.
 const driverAnswers = "gpu-driver"
 
-// plugsGPU reports whether the device plug-in is a service of the node: with the others, or alone where the image has it.
+// plugsGPU reports whether the device plug-in is a service of the node: with the other services, or alone if the image has it.
 func plugsGPU(in *concern.Input) bool {
 	return in.ManagesGPU() || in.UsesNVIDIA() && in.GPU().DevicePlugin && !in.SharesGPU() && in.UnitAt(facts.DevicePluginUnit) != ""
 }

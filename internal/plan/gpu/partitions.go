@@ -56,7 +56,7 @@ func partitionsOf(in *concern.Input, out *concern.Output) string {
 	return ""
 }
 
-// isInMode succeeds where a device is in the mode in which it has partitions. Some are in it only after a reboot.
+// isInMode succeeds if a device is in the mode for partitions. Some devices need a reboot for that.
 const isInMode = "nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader | grep -q Enabled"
 
 // partitionText is the unit. A device that takes a reboot for the mode has no partitions before it.

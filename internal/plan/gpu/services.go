@@ -32,7 +32,7 @@ type service struct {
 	// command replaces the package's command, and section holds more lines of the drop-in. Both may be empty.
 	command func(in *concern.Input) unitfile.Text
 	section []unitfile.Line
-	// settings are lines of its section [Service] besides the command.
+	// settings are more lines of its section [Service].
 	settings []unitfile.Line
 	// code is the provisioning's exit code if the service does not start; 0 if the provisioning does not wait for it.
 	code int
