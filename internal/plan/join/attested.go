@@ -58,7 +58,7 @@ const attestedLongest = 24 * time.Hour
 // provisioning fails: metadata services and API servers are away for a moment now and then.
 const attestedRestarts = 2
 
-// attestedClient brings the client, in the place of the image's (AKS: downloadSecureTLSBootstrapClient).
+// attestedClient downloads the client, which replaces the image's (AKS: downloadSecureTLSBootstrapClient).
 var attestedClient = concern.Concern{
 	Name:  "client for an attested identity",
 	Joins: true,
@@ -145,7 +145,7 @@ func planAttestedUnit(in *concern.Input, out *concern.Output, server string) {
 	if azure := in.Config.Cloud.Azure; azure != nil && azure.Custom != nil {
 		variables = append(variables, [2]string{a.CustomCloud, in.Family.Paths.CustomCloud})
 	}
-	// A change of it is tried: the kubelet's start runs the client again where it has failed.
+	// A change of it takes effect at once: if the client has failed, the kubelet's start runs it again.
 	add := func(reason string, spec resource.Spec) {
 		out.Append(resource.Resource{
 			Phase: resource.Join, Effects: resource.Restarting(concern.KubeletUnit), Spec: spec, Reason: reason,

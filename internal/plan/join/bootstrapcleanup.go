@@ -22,9 +22,9 @@ func retireCredential(in *concern.Input, out *concern.Output) {
 		out.Warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
 		return
 	}
-	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
-	// not sync what it writes: a file is empty for a while, is so for ever where the power has gone meanwhile,
-	// and must be durable before the credential goes. An empty kubeconfig is written again, with the credential.
+	// systemd checks the path again when the service ends, so the service must not end (systemd.path(5)). The kubelet does not sync its
+	// files: a file is empty for a while, and stays empty if the power fails then. It must be durable before the credential is removed.
+	// The kubelet writes an empty kubeconfig again, with the credential.
 	out.File(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitfile.File(
 		unitfile.Section("Unit"),
 		unitfile.Set("Description", "Remove the credential that the node joined with"),
