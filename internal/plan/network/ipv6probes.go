@@ -31,7 +31,7 @@ func planIPv6Probes(in *concern.Input, out *concern.Output) {
 	if p.Unit == "" || in.Facts.Platform != facts.Azure || !slices.Contains(in.Config.Network.IPFamilies, "IPv6") || in.ImageUnit(p.Unit) != "" {
 		return
 	}
-	// Neighbours are found and routers heard by link-local addresses, which must stay as they are.
+	// Neighbour discovery and router advertisements use link-local addresses, which must not change.
 	out.File(resource.Join, probesRules, 0o644, fmt.Appendf(nil, `# Removed first, so that the rules are there once (nft(8)).
 table ip6 %[1]s
 delete table ip6 %[1]s

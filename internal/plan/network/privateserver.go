@@ -24,7 +24,7 @@ var privateServer = concern.Concern{
 
 const hostsAgentPath = "$.network.hostsAgent"
 
-// hostsFile is where names are looked up before DNS is asked (hosts(5), nsswitch.conf(5)).
+// hostsFile resolves names before DNS does (hosts(5), nsswitch.conf(5)).
 const hostsFile = "/etc/hosts"
 
 // hostsBlock is the label of the part of it that has the API server.
@@ -78,8 +78,8 @@ func planWatcher(in *concern.Input, out *concern.Output, known bool) {
 	watch.After = []resource.ID{resource.IDOf(&resource.Check{Label: concern.KubeletActive})} // the node does not wait for it
 }
 
-// ServerAddress returns the API server's address that a plan has in /etc/hosts, "" where it is not known yet. kept is false
-// for a plan that has nothing to do with it.
+// ServerAddress returns the API server's address that a plan writes to /etc/hosts; empty if it is not known yet. kept is false
+// if the plan writes none.
 func ServerAddress(p resource.Plan) (address string, kept bool) {
 	i := serverBlockOf(p)
 	if i < 0 {

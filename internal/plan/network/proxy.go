@@ -123,7 +123,7 @@ func aptProxy(p nodeconfig.Proxy) []byte {
 	return []byte(lines.String())
 }
 
-// kubeletProcess is the unit that the kubelet's process is in: that of its snap, where it is one (snapd: wrappers, services).
+// kubeletProcess is the unit of the kubelet's process: its snap's unit if it is a snap (snapd: wrappers, services).
 func kubeletProcess(in *concern.Input) string {
 	if in.Snapped() {
 		return "snap." + in.Family.Command.Snap.Name + ".daemon.service"
