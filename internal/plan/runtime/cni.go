@@ -16,7 +16,7 @@ func namesPolicy(c *nodeconfig.NodeConfig) bool {
 	return c.Network.Policy != "" && c.Network.Policy != "none"
 }
 
-// cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
+// cni prepares CNI's directories, and the plug-in's configuration if the node has one.
 var cni = concern.Concern{
 	Name:  "CNI",
 	Reads: []string{setting.Artifact(concern.AzureCNIName), setting.NetworkPlugin, "$.network.policy"},
@@ -41,8 +41,8 @@ func planCNI(in *concern.Input, out *concern.Output) {
 // takes it in itself, and delivers some packets twice (Kubernetes: kubelet, hairpinMode; CNI plug-ins: bridge).
 var hairpin = strings.NewReplacer(`"promiscMode": true`, `"promiscMode": false`, `"hairpinMode": false`, `"hairpinMode": true`)
 
-// kubenetTemplateOf is the template of a machine: AKS's where the image has the unit that drops what comes twice. The rules of that
-// unit have the pod range, which the cluster assigns later, so no plan can have them.
+// kubenetTemplateOf returns a machine's template: AKS's, if the image has the unit that drops duplicate packets. That unit's rules
+// contain the pod range, which the cluster assigns later, so no plan can have them.
 func kubenetTemplateOf(in *concern.Input) string {
 	drops := slices.ContainsFunc(in.Family.Host.Units, func(u profile.ImageUnit) bool { return u.Plugin == "kubenet" && in.ImageUnit(u.Unit) != "" })
 	if drops || !in.Seen() {

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// azureConflist is the text of Azure's configuration: that of the package where there is one, else what packages have.
-// With Calico pods are routed also where an old package would bridge them (AKS: configureCNIIPTables).
+// azureConflist returns Azure's configuration: the package's, or, without a package, the text of current packages.
+// With Calico, pods are routed also if an old package would bridge them (AKS: configureCNIIPTables).
 func azureConflist(in *concern.Input) string {
 	text := ""
 	if known := in.Facts.CNI; known != nil && in.Family.Host.CNIPackages {
@@ -26,9 +26,9 @@ func azureConflist(in *concern.Input) string {
 	return text
 }
 
-// azureConf is Azure's CNI configuration, as its packages have it and as it is on the nodes of AKS (Azure/azure-container-networking:
-// cni/azure-linux.conflist). Pods are routed, with every policy engine and without one. The address is where a node's own
-// DNS cache listens, which pods reach by the node.
+// azureConf is Azure's CNI configuration, as in its packages and on AKS nodes (Azure/azure-container-networking:
+// cni/azure-linux.conflist). Pods are routed, with every policy engine and without one. The address is the listener of the node's
+// DNS cache, which pods reach through the node.
 const azureConf = `{
    "cniVersion":"0.3.0",
    "name":"azure",

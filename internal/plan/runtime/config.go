@@ -65,7 +65,7 @@ func containerdConfig(in *concern.Input, out *concern.Output) *toml.Table {
 // runtimeSetting is a setting of containerd's that pods which run depend on, or that people ask for.
 type runtimeSetting struct {
 	name string
-	// otherwise is what containerd takes where it is not set.
+	// otherwise is containerd's default.
 	otherwise string
 	// path leads to it.
 	path func(schema *concern.CRISchema) []string

@@ -89,11 +89,11 @@ func checkDrivers(in *concern.Input, doc *toml.Table) []containerdapi.Finding {
 	return nil
 }
 
-// insteadOfMirrors is what an author writes in the place of registry.mirrors.
+// insteadOfMirrors is the advice for authors who set registry.mirrors.
 const insteadOfMirrors = "write each mirror as runtime.registries.NAME.mirrors[].url, which Slipway puts into " + concern.RegistriesDir + "/NAME/hosts.toml"
 
-// checkRegistry refuses what containerd refuses beside a directory for registries (containerd: pkg/cri/config,
-// ValidatePluginConfig), and another directory than the one where the contract's registries are written.
+// checkRegistry refuses settings that containerd refuses together with a directory for registries (containerd: pkg/cri/config,
+// ValidatePluginConfig), and another directory than the one for the contract's registries.
 func checkRegistry(in *concern.Input, doc *toml.Table) (found []containerdapi.Finding) {
 	registry, _ := doc.Get("plugins", in.Schema.Images, "registry").(*toml.Table)
 	if registry == nil {

@@ -18,7 +18,7 @@ var containerd = concern.Concern{
 	Name: "containerd",
 	Reads: []string{
 		setting.AWSFIPS,
-		setting.AWSRegion, // with join.aws, where the sandbox image is
+		setting.AWSRegion, // with join.aws, for the sandbox image's registry
 		"$.components.artifacts.*.version",
 		setting.Artifact(concern.ContainerdName),
 		setting.Artifact(concern.RuncName),

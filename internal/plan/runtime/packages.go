@@ -8,9 +8,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// runtimePackages brings the container runtime that the contract names a place of (AKS: installStandaloneContainerd, ensureRunc).
-// The image's own stays where it is: it belongs to the image's package manager. containerd's unit and its configuration lead to
-// what was brought.
+// runtimePackages downloads the container runtime if the contract has its URL (AKS: installStandaloneContainerd, ensureRunc).
+// The image's own programs stay: they belong to the image's package manager. containerd's unit and configuration use the
+// downloaded ones.
 var runtimePackages = concern.Concern{
 	Name:  "container runtime's packages",
 	Reads: []string{setting.Artifact(concern.ContainerdName), setting.Artifact(concern.RuncName)},
@@ -31,8 +31,8 @@ func planRuntimePackages(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// checkContainerdRelease wants to know of which main version a package of containerd is: it reads no configuration that is written
-// for another one.
+// checkContainerdRelease requires that a package of containerd shows its main version: containerd does not read a configuration for
+// another main version.
 func checkContainerdRelease(in *concern.Input, out *concern.Output) {
 	artifact := in.Config.Components.Artifacts[concern.ContainerdName]
 	said, reason := concern.ReleasesOf(&artifact), ""

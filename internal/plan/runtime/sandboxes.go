@@ -15,12 +15,12 @@ type sandboxRuntime struct {
 	name, program string
 	// containerd is the only main version that has it. Empty means all versions.
 	containerd string
-	// settings are containerd's, in its own language. The snapshotter is where the runtime's images are.
+	// settings are containerd's settings in TOML. The snapshotter has the runtime's images.
 	settings string
 }
 
-// kataRuntimes are Kata's (AKS: containerd.toml.gtpl, containerd_v2.toml.gtpl). The tool of Kata 1 is a runtime of runc's first
-// type, which containerd 2 has no more (containerd: RELEASES.md, "Deprecated features").
+// kataRuntimes are Kata's (AKS: containerd.toml.gtpl, containerd_v2.toml.gtpl). Kata 1's tool is a runtime of runc's first
+// type, which containerd 2 has removed (containerd: RELEASES.md, "Deprecated features").
 var kataRuntimes = []sandboxRuntime{
 	{"kata", kataProgram, "1", `runtime_type = "io.containerd.kata.v2"
 snapshotter = "overlayfs"

@@ -48,8 +48,9 @@ func sandboxProvider(in *concern.Input) string {
 	return in.ImageProvider
 }
 
-// planImportedSandbox imports the image from its archive where the runtime has lost it, as with a new disk for its data (Amazon EKS AMI:
-// cache-pause-container, which exports the archive for this). containerd pins what its settings name (containerd: pkg/cri, image pull).
+// planImportedSandbox imports the image from its archive if the runtime has lost it, for example with a new disk for its data (Amazon
+// EKS AMI: cache-pause-container, which exports the archive for this). containerd pins the image that its settings name (containerd:
+// pkg/cri, image pull).
 func planImportedSandbox(in *concern.Input, out *concern.Output) {
 	archive := in.SandboxArchive()
 	if archive == "" {

@@ -39,8 +39,8 @@ enable_tar_index = false
 `},
 }
 
-// hasSnapshotter reports whether containerd has a snapshotter, with the settings that are written for it. Before 2.1 it has none for
-// erofs, and refuses each container that is to have it.
+// hasSnapshotter reports whether containerd has a snapshotter, with the settings that Slipway writes for it. Before 2.1 it has none for
+// erofs, and refuses each container that uses it.
 func hasSnapshotter(in *concern.Input, name string) bool {
 	settings := new(toml.Table)
 	for _, s := range snapshotterSettings {

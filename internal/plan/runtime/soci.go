@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// soci is the snapshotter that brings the layers of an image in parallel, or, where the image has an index, while containers read
+// soci is the snapshotter that fetches the layers of an image in parallel, or, if the image has an index, while containers read
 // them (Amazon EKS AMI: nodeadm, FastImagePull; soci-snapshotter: docs/parallel-mode.md, docs/pull-modes.md).
 const (
 	sociConfig  = "/etc/soci-snapshotter-grpc/config.toml"
