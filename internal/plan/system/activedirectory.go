@@ -30,8 +30,8 @@ func planRealm(in *concern.Input, out *concern.Output) {
 	}
 	// A domain controller may be slow, and no pod needs it.
 	well := []resource.ID{resource.IDOf(&resource.Check{Label: concern.KubeletActive})}
-	// Without a user it only takes the domain that there is, whichever it is, out of this machine's configuration. The directory
-	// is not asked, and keeps the account of the machine that has joined (realm(8), leave).
+	// Without a user, the command only removes the machine's current domain, whatever it is, from its configuration. It does not call
+	// the directory, which keeps the machine's account (realm(8), leave).
 	leave := resource.Resource{
 		Phase:    resource.Join,
 		After:    well,

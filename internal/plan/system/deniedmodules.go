@@ -15,8 +15,8 @@ import (
 // modprobeTimeout bounds a program that unloads modules or reads the few files of modprobe.d.
 const modprobeTimeout = resource.Duration(30 * time.Second)
 
-// planDeniedModules keeps modules of the kernel from being loaded that programs could attack the host through, where the
-// kernel is older than the fix. Where it has the fix, the rules of the image's files are taken out.
+// planDeniedModules prevents loading kernel modules through which programs could attack the host, if the kernel is
+// older than the fix. If it has the fix, planDeniedModules removes the rules of the image's files.
 func planDeniedModules(in *concern.Input, out *concern.Output) {
 	if _, fixed := kernelFix(in); fixed {
 		allowModules(in, out)

@@ -21,7 +21,7 @@ var modules = concern.Concern{
 // container runtimes, prerequisites).
 var baseModules = []string{"br_netfilter", "nf_conntrack", "overlay"}
 
-// ipv6Modules are those that a node with IPv6 addresses needs besides (AKS: ensureDHCPv6; Kubernetes: kube-proxy, iptables).
+// ipv6Modules are additional modules for a node with IPv6 addresses (AKS: ensureDHCPv6; Kubernetes: kube-proxy, iptables).
 var ipv6Modules = []string{"ip6_tables"}
 
 // modulesFile is read at each boot (modules-load.d(5)).

@@ -31,7 +31,7 @@ func planPasswords(in *concern.Input, out *concern.Output) {
 				Label:   "password-ageing-" + user,
 				Argv:    []string{"chage", "--expiredate", "-1", "--inactive", "-1", "--mindays", "0", "--maxdays", "99999", user},
 				Timeout: resource.Duration(30 * time.Second),
-				// What "inactive" comes to is never with such a maximum (chage(1)).
+				// With such a maximum, chage prints "never" for the inactive date (chage(1)).
 				Done: &resource.Printed{Argv: []string{"chage", "--list", user}, Lines: []string{
 					"Account expires : never",
 					"Minimum number of days between password change : 0",

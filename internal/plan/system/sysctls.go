@@ -42,7 +42,7 @@ var kernelDefaults = map[string]string{
 	"vm.panic_on_oom":           "0",
 }
 
-// protectsKernel reports whether a kubelet leaves the kernel as it is, which it does not by default.
+// protectsKernel reports whether a kubelet must not change the kernel's parameters. By default it does.
 func protectsKernel(in *concern.Input) bool {
 	const field = "protectKernelDefaults"
 	return kubeletsetting.Switch(in.Config.Kubelet, "protect-kernel-defaults", field, in.FamilySets(field) == true)
