@@ -39,7 +39,7 @@ func clientImage(paths ...string) facts.Facts {
 // attestedClientPath is where AKS's images have the client.
 const attestedClientPath = "/opt/bin/aks-secure-tls-bootstrap-client"
 
-// attestedNodes are nodes that are to join with their attested identity.
+// attestedNodes are nodes that join with their attested identity.
 var attestedNodes = map[string]struct {
 	token  bool
 	facts  facts.Facts
@@ -142,8 +142,8 @@ func TestAttested(t *testing.T) {
 	}
 }
 
-// Without a token nothing goes on before the client has succeeded: it is there before the kubelet starts, and the
-// kubelet is not blamed. With one, the client's failure is a warning, and the token is asked about only then.
+// Without a token, everything waits for the client: its program exists before the kubelet starts, and its failure is not reported
+// as the kubelet's. With a token, the client's failure is a warning, and the token is checked only then.
 func TestAttestedOrder(t *testing.T) {
 	const kubelet, identity = "Unit:kubelet.service", "Check:attested-identity"
 	const certificate = "/var/lib/kubelet/pki/kubelet-client-current.pem"

@@ -24,8 +24,8 @@ func aksNode(t *testing.T, plugin string, families ...string) *nodeconfig.NodeCo
 	return contract(t, "aks/minimal.json", func(c *nodeconfig.NodeConfig) { c.Network.Plugin, c.Network.IPFamilies = plugin, families })
 }
 
-// The domain that DHCP names is a search domain where the distribution's own configuration leaves it out, and systemd-networkd is
-// not restarted for it.
+// DHCP's domain becomes a search domain if the distribution's own configuration leaves it out. systemd-networkd does
+// not restart for it.
 func TestDHCPDomains(t *testing.T) {
 	for os, want := range map[string]string{"azurelinux": "[DHCPv4]\nUseDomains=yes\n", "mariner": "[DHCPv4]\nUseDomains=yes\n", "ubuntu": "", "": ""} {
 		for _, families := range [][]string{{"IPv4"}, {"IPv4", "IPv6"}} {
@@ -83,8 +83,8 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// The rule fits what ethtool prints where the current size is 1024: no other size, and not that of another ring. udev has blanks or
-// underscores for tabs and line breaks (systemd: udev_replace_chars).
+// The rule matches ethtool's output only if the current size of the receive ring is 1024. udev replaces tabs and line breaks by
+// blanks or underscores (systemd: udev_replace_chars).
 func TestRingsOfOtherSizes(t *testing.T) {
 	const pattern = "*settings:?RX:??1024[^0-9]*" // fnmatch(3) has "!" for "^"
 	for printed, want := range map[string]bool{
@@ -128,7 +128,7 @@ func TestIPv6Probes(t *testing.T) {
 	}
 }
 
-// readsRules has the packet filter's own program read rules, where it is installed and may.
+// readsRules has the packet filter's own program read rules, if it is installed and allowed.
 func readsRules(t *testing.T, rules []byte) {
 	t.Helper()
 	program, err := exec.LookPath("nft")
@@ -142,7 +142,7 @@ func readsRules(t *testing.T, rules []byte) {
 	}
 }
 
-// A bridge is in promiscuous mode only where a unit of the image drops what is then delivered twice.
+// A bridge is in promiscuous mode only if a unit of the image drops the packets that then arrive twice.
 func TestKubenetBridge(t *testing.T) {
 	const drops = "/etc/systemd/system/ensure-no-dup.service"
 	for name, c := range map[string]struct {

@@ -23,8 +23,8 @@ func TestBootstrapCredentialStaysOnAKS(t *testing.T) {
 	}
 }
 
-// The bootstrap credential goes when the kubelet can start without it, wherever its own files are; and stays
-// if systemd could not know where they are.
+// The bootstrap credential is removed when the kubelet can start without it, wherever the kubelet's files are. It stays if systemd
+// cannot know their paths.
 func TestRetireCredential(t *testing.T) {
 	const certificate, kubeconfig = "/var/lib/kubelet/pki/kubelet-client-current.pem", "/etc/kubernetes/kubelet.conf"
 	for name, c := range map[string]struct {

@@ -95,7 +95,7 @@ func TestDerivation(t *testing.T) {
 	}
 }
 
-// A flag of the contract's arrives as a setting of the snap, as one word and as it is, or is refused.
+// A flag of the contract reaches the snap as one setting, unchanged, or is refused.
 func TestSettingsOfSnapArrive(t *testing.T) {
 	refused := 0
 	for _, value := range hostile {

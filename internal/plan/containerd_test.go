@@ -127,7 +127,7 @@ func TestContainerdConfig(t *testing.T) {
 	}
 }
 
-// The driver of cgroups is the contract's; where it names none, containerd 2's own default is systemd.
+// The contract's cgroup driver is used. If the contract names none, containerd 2's own default is systemd.
 func TestCgroupDriver(t *testing.T) {
 	for _, c := range []struct {
 		installed, driver string

@@ -262,7 +262,7 @@ func TestContainerdConfigWarned(t *testing.T) {
 	}
 }
 
-// CDI is on where it is off by default: in AKS's containerd 1.x, but on a machine whose GPU is left alone.
+// CDI is switched on if it is off by default, in AKS's containerd 1.x, except on a machine whose GPU is not used.
 func TestCDI(t *testing.T) {
 	for _, c := range []struct {
 		example, version string

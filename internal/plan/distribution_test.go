@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The container runtime's programs are where the facts have them, if that is a usual place of the distribution, or else at the family's
-// place, if the distribution can have them there.
+// The container runtime's programs have the facts' paths if these are usual ones of the distribution, or else the family's paths, if
+// the distribution can have them there.
 func TestPlacesOfTheContainerRuntime(t *testing.T) {
 	debian, amazon, suse := facts.OS{ID: "debian"}, facts.OS{ID: "amzn", VersionID: "2023"}, facts.OS{ID: "sles", IDLike: "suse"}
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestProviderInAnotherDirectory(t *testing.T) {
 	}
 }
 
-// Where no fact has the version of control groups, that of the distribution's release is a warning and no error.
+// If no fact has the version of control groups, the default of the distribution's release causes a warning, not an error.
 func TestControlGroupsOfTheDistribution(t *testing.T) {
 	for _, c := range []struct {
 		os       facts.OS

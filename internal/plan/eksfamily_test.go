@@ -72,8 +72,8 @@ func mergePatch(base, over map[string]any) map[string]any {
 	return merged
 }
 
-// What the kubelet merges of config.json and the drop-in is what one file would have, in each version: also what is null, and what a
-// kubelet of the version loses in a drop-in. Where there is a drop-in, config.json has nothing of the contract's own.
+// The kubelet's merge of config.json and the drop-in gives the same as one file would, in each version: also for null values, and
+// for values that a kubelet of the version ignores in a drop-in. If there is a drop-in, config.json has none of the contract's fields.
 func TestKubeletConfigDropIn(t *testing.T) {
 	paths := profile.Named(nodeconfig.LayoutEKS).Paths
 	own := map[string]any{

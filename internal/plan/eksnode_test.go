@@ -75,7 +75,7 @@ func TestForeignInterfacesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// runc is where the image has it, and on images for EKS that is in /usr/sbin.
+// runc has the image's path, which is in /usr/sbin on images for EKS.
 func TestRuncOfANodeOfEKS(t *testing.T) {
 	for want, c := range map[string][]components.Component{
 		"/usr/sbin/runc":       {ecrProvider},

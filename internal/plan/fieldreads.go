@@ -76,7 +76,7 @@ type readers struct {
 	next map[string]*readers
 }
 
-// at returns the part of the tree for a path, which is made where it is missing.
+// at returns the subtree for a path, and creates it if it is missing.
 func (r *readers) at(path string) *readers {
 	for _, name := range namesIn(path) {
 		if r.next == nil {
@@ -125,7 +125,7 @@ func (r *readers) below() []string {
 	return names
 }
 
-// allReaders are those of the concerns, and of what else reads a contract.
+// allReaders are the readers of all concerns, and all other readers of a contract.
 var allReaders = sync.OnceValue(func() *readers {
 	top := new(readers)
 	for _, path := range readByAll {

@@ -19,8 +19,8 @@ const (
 	// kubeletSteady is how long a kubelet that refuses its settings takes at most to end, on a slow
 	// machine.
 	kubeletSteady = resource.Duration(5 * time.Second)
-	// answerPatience is that of what a unit answers once it runs, on a small machine that has just read
-	// all its images and pods.
+	// answerPatience is the limit for a unit's answer once it runs, on a small machine that has just read all its images and
+	// pods.
 	answerPatience = resource.Duration(90 * time.Second)
 )
 
@@ -76,8 +76,8 @@ func containerdReady() *resource.RuntimeReady {
 	return &resource.RuntimeReady{Socket: strings.TrimPrefix(concern.ContainerdSocket, "unix://")}
 }
 
-// RuntimeCheck asks the container runtime whether it answers. It is for a kubelet that has failed: one whose runtime
-// hangs ends, or is not well, and is not to blame.
+// RuntimeCheck checks that the container runtime answers. It runs after a kubelet has failed: if the runtime hangs, it is the
+// cause, not the kubelet.
 func RuntimeCheck() resource.Resource {
 	return resource.Resource{Phase: resource.Base, ExitCode: exitcode.UnitStartFailed, Reason: "the kubelet needs a container runtime that answers",
 		Spec: &resource.Check{Label: "runtime-answers", Timeout: resource.Duration(10 * time.Second), RuntimeReady: containerdReady()}}

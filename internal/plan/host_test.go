@@ -161,7 +161,7 @@ func TestCNI(t *testing.T) {
 	if !json.Valid([]byte(azureList)) {
 		t.Errorf("no JSON: %s", azureList)
 	}
-	// What containerd makes of the template is JSON, for one range and for two.
+	// containerd's output of the template is JSON, for one range and for two.
 	for _, ranges := range []int{1, 2} {
 		subnets := strings.Repeat(`, [{"subnet": "10.0.0.0/24"}]`, ranges)[2:]
 		before, rest, _ := strings.Cut(runtime.KubenetTemplate, "[{{range $i, $range")

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// eksNode is a contract of a node of EKS, in the family of eksctl, and image an image of EKS's that has these programs besides.
+// eksNode is a contract of an EKS node, in the family eksctl. image is an EKS image with additional programs.
 func eksNode(t *testing.T, version string, change ...func(*nodeconfig.NodeConfig)) *nodeconfig.NodeConfig {
 	t.Helper()
 	return contract(t, "native/minimal.yaml", append([]func(*nodeconfig.NodeConfig){func(n *nodeconfig.NodeConfig) {

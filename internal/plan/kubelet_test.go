@@ -220,7 +220,7 @@ func TestOrderOfFlags(t *testing.T) {
 	}
 }
 
-// Of the kubelets that an image holds the wanted one is put into its place.
+// An image may hold several kubelets. The wanted one is installed.
 func TestKubeletBinary(t *testing.T) {
 	for _, c := range []struct{ version, path, wanted, link string }{
 		{"1.36.3", "/opt/bin/kubelet-1.36.3", "1.36.3", "/opt/bin/kubelet-1.36.3"},

@@ -31,8 +31,8 @@ func fieldOf(flag string) string {
 	return ""
 }
 
-// A flag goes before the field of the same setting. So a contract's field either has no flag of Slipway's beside it,
-// or it is a problem: no field counts for nothing in silence.
+// A flag takes precedence over the field of the same setting. So either Slipway sets no flag for a contract's field, or there is a
+// problem: no field is ignored in silence.
 func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 	others := map[string]any{ // valid values that are none of Slipway's; "1h" for all the rest
 		"logging.verbosity":  map[string]any{"verbosity": int64(5)},
@@ -114,7 +114,7 @@ func TestFieldsWithoutConflict(t *testing.T) {
 	}
 }
 
-// A snapshotter that the kubelet asks for images is asked, and not another service that the contract names besides.
+// If a snapshotter serves images to the kubelet, the kubelet uses it, and not another service that the contract also names.
 func TestImageServiceOfASnapshotter(t *testing.T) {
 	for _, lazyPull := range []string{"", concern.SOCI} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {

@@ -84,8 +84,8 @@ func visit(v reflect.Value, steps []any, f func(reflect.Value)) {
 	}
 }
 
-// parents makes all structs on the way to a leaf, so that a plan that differs does so because of the
-// leaf and not of what holds it.
+// parents creates all structs above a leaf, so that only the leaf makes a plan differ, not the structs
+// above it.
 func (l leaf) parents(c *nodeconfig.NodeConfig) {
 	last := 0
 	t := reflect.TypeFor[nodeconfig.NodeConfig]()

@@ -61,7 +61,7 @@ func askingOf(t testing.TB, c *nodeconfig.NodeConfig) askingNode {
 	return node
 }
 
-// run runs the script against a service, in an empty directory. The environment is empty where it has failed.
+// run runs the script against a service, in an empty directory. The environment is empty if the script failed.
 func (n askingNode) run(t testing.TB, service, path string) (environment, said string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,7 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The node asks for its certificate, and the kubelet and the author's other commands start, after the author's check of the way out; the servers are asked meanwhile.
+// The author's check of outbound access comes before the request for the node's certificate, the kubelet and the author's other
+// commands. Servers are checked in parallel with it.
 func TestOutbound(t *testing.T) {
 	const text = "curl \"$1\" 'x' && true\n"
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {

@@ -17,7 +17,7 @@ import (
 )
 
 // New plans a node. The problems are settings that this version does not apply, and settings that
-// it had to drop; they are warnings, but for one without which no node joins. They are in
+// it had to drop. They are warnings, except those without which no node joins. They are in
 // nodeconfig.SortProblems' order.
 func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	return planAll(concerns, concern.NewInput(c, f))

@@ -31,8 +31,8 @@ func tagged(known facts.Facts, name, value string) facts.Facts {
 	return known
 }
 
-// What the watcher has planned for another address is what the planner makes of a machine with that address, whatever
-// address the machine had, or none.
+// The watcher's plan for another address equals the planner's plan for a machine with that address, whichever address the machine
+// had before.
 func TestWithServerAddress(t *testing.T) {
 	addresses := []string{"", "10.0.0.4", "10.0.0.5", "fd00::4"}
 	for name := range contracts(t) {
@@ -103,7 +103,7 @@ func TestOtherServersHaveNoAddress(t *testing.T) {
 	}
 }
 
-// The watcher is what an image has, where it has it; it goes on running when a plan has it no more, since it makes that change.
+// If an image has the watcher, it is the image's. It goes on running if a new plan does not have it, because it applies that plan.
 func TestWatcherIsPlanned(t *testing.T) {
 	c := contract(t, "aks/minimal.json", private)
 	known := tagged(ubuntu(t), facts.ServerAddressTag, "10.0.0.4")

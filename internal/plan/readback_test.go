@@ -32,7 +32,7 @@ func FuzzReadBack(f *testing.F) {
 		c.System.Environment = map[string]map[string]nodeconfig.Secret{"default": {name: nodeconfig.NewSecret(text)}, "kubelet": {name: nodeconfig.NewSecret(text)}}
 		c.Access = nodeconfig.Access{MessageOfTheDay: text, AdminUser: word, Realm: &nodeconfig.Realm{Domain: word, User: text, Password: nodeconfig.NewSecret(text)}}
 		c.Network.SearchDomains, c.Network.Nameservers = []string{word, "second.example"}, []string{text, "10.0.0.4"}
-		nodeconfig.Repair(c) // the same as what a document of a foreign dialect comes to
+		nodeconfig.Repair(c) // as for a document of a foreign dialect
 		p, problems := New(c, facts.Facts{OS: facts.OS{ID: "ubuntu"}})
 		if len(nodeconfig.Fatal(problems)) > 0 {
 			return // such as a character with which systemd reads no file

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A registry is a directory with what containerd reads at the next pull: nothing restarts.
+// A registry is a directory that containerd reads at the next pull: nothing restarts.
 func TestRegistries(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.Runtime.Registries = map[string]nodeconfig.Registry{

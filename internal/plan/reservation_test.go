@@ -35,7 +35,7 @@ type reservationCase struct {
 	refused string // the setting, the last of its path
 }
 
-// reservations are settings of the kubelet, and what becomes of them.
+// reservations are kubelet settings with their effect on the plan.
 func reservations() []reservationCase {
 	const aks, native = "aks/minimal.json", "native/minimal.yaml"
 	kube := func(value string) map[string]any {

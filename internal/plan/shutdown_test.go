@@ -11,9 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// logind lets the kubelet delay a shutdown for at least as long as the kubelet asks for, on any distribution and in any
-// family, before the kubelet starts. The kubelet raises the delay itself where it is lower, and fails where another drop-in
-// goes before its own.
+// logind lets the kubelet delay a shutdown for at least as long as the kubelet requests, on any distribution and in any
+// family, before the kubelet starts. The kubelet raises a lower delay itself, and fails if another drop-in overrides its own.
 func TestLogindWaitsForKubeletsShutdown(t *testing.T) {
 	const dropIn, upgradesDropIn = "/etc/systemd/logind.conf.d/98-slipway-shutdown.conf", "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf"
 	if kubelets := "/etc/systemd/logind.conf.d/99-kubelet.conf"; dropIn >= kubelets {

@@ -154,7 +154,7 @@ func assigned(t *testing.T, content string) map[string]string {
 	return variables
 }
 
-// A password is in files that only root reads, and in nothing that everybody can ask for.
+// A password is only in files that root alone can read, and in nothing that every user can query.
 func TestProxyWithPassword(t *testing.T) {
 	const address = "http://user:canary%21@proxy.example:3128"
 	c := contract(t, "native/minimal.yaml", withProxy(nodeconfig.Proxy{HTTPS: nodeconfig.NewSecret(address)}))

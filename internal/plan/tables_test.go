@@ -129,7 +129,7 @@ func TestMinor(t *testing.T) {
 	}
 }
 
-// Of an artifact the version is applied; where it would be fetched is not, and that alone is warned of.
+// An artifact's version is applied. Its URL is not, and only that causes a warning.
 func TestArtifactsNotApplied(t *testing.T) {
 	var got []string
 	for _, p := range unread(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
@@ -145,7 +145,7 @@ func TestArtifactsNotApplied(t *testing.T) {
 	}
 }
 
-// A script is run as it is, and is all that is planned.
+// A script runs unchanged, and nothing else is planned.
 func TestUserCommand(t *testing.T) {
 	p := UserCommand("/opt/azure/containers/nbc-cmd.sh", nodeconfig.DefaultTimeout)
 	if len(p.Resources) != 1 {

@@ -48,7 +48,7 @@ func precedes(t *testing.T, p resource.Plan, id resource.ID) {
 	}
 }
 
-// Huge pages are set now, where the kernel has them, and by a file at each boot, also of an image.
+// Huge pages are set at once if the kernel supports them, and by a file at each boot, also on an image.
 func TestHugePages(t *testing.T) {
 	families(t, func(t *testing.T, layout string) {
 		for _, method := range []nodeconfig.JoinMethod{nodeconfig.JoinBootstrapToken, nodeconfig.JoinNone} {

@@ -63,7 +63,7 @@ func contractFiles(in *concern.Input) map[string]string {
 	}
 }
 
-// checkOverlays reports settings of units that two files have, where not the author's counts, or where what Slipway gives does not.
+// checkOverlays reports settings of units that two files have, if a value of the author or of Slipway has no effect.
 func checkOverlays(in *concern.Input, out *concern.Output) {
 	files, at, settings := plannedFiles(out.Resources), authoredTexts(in.Config), contractFiles(in)
 	placeOf := func(g unitfile.Given) position {
@@ -110,7 +110,7 @@ func checkOverlays(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// sysctlDirs are where systemd-sysctl reads files, the first before the others where one name is in several (sysctl.d(5)).
+// sysctlDirs are systemd-sysctl's directories. If a file name is in several, the first directory counts (sysctl.d(5)).
 var sysctlDirs = []string{"/etc/sysctl.d/", "/run/sysctl.d/", "/usr/local/lib/sysctl.d/", "/usr/lib/sysctl.d/"}
 
 // sysctlConf is read by distributions that have a link to it among these files (Debian until 12, Ubuntu, Fedora: 99-sysctl.conf).

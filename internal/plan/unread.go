@@ -42,7 +42,7 @@ func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if byDefault.IsValid() {
-			byDefault = byDefault.Elem() // invalid where it is nil
+			byDefault = byDefault.Elem() // invalid if it is nil
 		}
 		w.walk(v.Elem(), byDefault, r)
 	case reflect.Map:

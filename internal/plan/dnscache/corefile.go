@@ -28,7 +28,7 @@ const (
 	HealthName = "health-check.localdns.local"
 	// HostsFile has the addresses of the names that must resolve although DNS is down.
 	HostsFile = "/etc/localdns/hosts"
-	// RunDir is where the supervisor keeps what it has to know again when it is restarted.
+	// RunDir has the state that the supervisor needs after a restart.
 	RunDir = "/run/localdns"
 )
 
@@ -109,7 +109,7 @@ var (
 	Stale     = map[string]string{"Verify": "verify", "Immediate": "immediate"}
 )
 
-// The numbers where the contract has none: CoreDNS's own (plugin cache: "ttl", "serve_stale").
+// The defaults for numbers that the contract does not set: CoreDNS's own (plugin cache: "ttl", "serve_stale").
 const (
 	cacheSeconds = 3600
 	staleSeconds = 3600
@@ -173,7 +173,7 @@ func writeForward(b *strings.Builder, zone nodeconfig.LocalDNSZone, upstream str
 	b.WriteString("    }\n")
 }
 
-// or is a number of the contract's, or another where it has none.
+// or returns a number of the contract, or other if the contract has none.
 func or(n *int32, other int32) int32 {
 	if n != nil {
 		return *n

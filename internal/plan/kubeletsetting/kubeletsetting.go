@@ -1,5 +1,5 @@
-// Package kubeletsetting reads one setting of the kubelet's, wherever a contract has it: as a flag, which goes before, or as a field of
-// the configuration. It checks nothing. The packages of internal/plan call it.
+// Package kubeletsetting reads a kubelet setting of a contract: from a flag, which takes precedence, or from a field of the
+// configuration. It checks nothing. The packages of internal/plan call it.
 package kubeletsetting
 
 import (

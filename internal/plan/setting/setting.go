@@ -45,7 +45,7 @@ const (
 	LocalDNS    = "$.network.localDNS"
 	Nameservers = "$.network.nameservers"
 
-	// InstanceType is the machine's size, AWSRegion where it is.
+	// InstanceType is the machine's size, AWSRegion its region.
 	InstanceType = "$.cloud.instanceType"
 	AWSRegion    = "$.cloud.aws.region"
 	AWSFIPS      = "$.cloud.aws.fipsEndpoints"

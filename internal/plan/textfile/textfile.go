@@ -52,9 +52,9 @@ func PlainEnvironment(r rune) bool {
 	return r > ' ' && r < 0x7f && !strings.ContainsRune("\"'`$\\#;", r)
 }
 
-// environmentValue quotes a value where systemd would otherwise read something else (systemd.exec(5),
+// environmentValue quotes a value if systemd would otherwise read another one (systemd.exec(5),
 // EnvironmentFile=: within double quotes only these four are special). Single spaces between plain
-// words are as they are, since the file is also read by people.
+// words stay unquoted, because people read the file, too.
 func environmentValue(s string) string {
 	plain := !strings.HasPrefix(s, " ") && !strings.HasSuffix(s, " ") && strings.IndexFunc(s, func(r rune) bool {
 		return r != ' ' && !PlainEnvironment(r)
