@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// What a distribution calls its SSH server, and what is known of none.
+// Each distribution has its own units for the SSH server; an unknown distribution has none.
 func TestSSHServers(t *testing.T) {
 	for id, want := range map[string]struct {
 		off   string // units that are stopped

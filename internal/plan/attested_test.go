@@ -44,13 +44,13 @@ var attestedNodes = map[string]struct {
 	token  bool
 	facts  facts.Facts
 	change func(*nodeconfig.NodeConfig)
-	// client is the one that is run; empty for none.
+	// client is the path of the client that runs; empty if none does.
 	client string
-	// bootstraps says that the kubelet has a token.
+	// bootstraps means that the kubelet has a token.
 	bootstraps bool
 	// checks are those of the API server, the client and the kubelet that are planned.
 	checks []string
-	// says is a problem's path and the beginning of its reason; fatal whether it is.
+	// says is a problem's path and the beginning of its reason. fatal is the problem's severity.
 	says  string
 	fatal bool
 }{
@@ -102,7 +102,7 @@ var attestedNodes = map[string]struct {
 	},
 }
 
-// Which way a node joins depends on the contract and on what the image has; whatever is in the way is said.
+// The contract and the image decide how a node joins. Every obstacle is reported.
 func TestAttested(t *testing.T) {
 	for name, c := range attestedNodes {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// What the contract does not say of a capacity is computed, and what is not known is never guessed.
+// Values that the contract does not set are computed. Unknown values are never guessed.
 func TestCapacity(t *testing.T) {
 	const file = "/var/lib/kubelet/config.yaml"
 	machine := facts.Facts{OS: facts.OS{ID: "amzn"}, CPUs: 2, NodeIPs: []string{"10.0.0.5"}, Instance: &facts.Instance{Platform: facts.EC2, ID: "i-0123456789abcdef0", Type: "m5.large"}}
@@ -23,7 +23,7 @@ func TestCapacity(t *testing.T) {
 		config    map[string]any
 		known     facts.Facts
 		agentless bool
-		// want and none are texts of the kubelet's file; problem is one that is fatal, or warning one that is not.
+		// want and none are texts that the kubelet's file has and lacks; problem is a fatal problem, warning one that is not fatal.
 		want, none       []string
 		problem, warning string
 	}{
@@ -79,7 +79,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// Each number that a kubelet gets has its calculation in the plan, for whoever reads it.
+// The plan has the calculation of each number that a kubelet gets.
 func TestDerivation(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Kubelet.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS} })
 	p, _ := New(c, onEC2(ubuntu(t)))

@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The agent asks for the kubelet's certificate when the node's name is the one that the kubelet will use, and whoever starts the
-// kubelet comes after that, and after its serving certificate.
+// The agent requests the kubelet's certificate after the node has the name that the kubelet will use. What starts the kubelet
+// comes after that, and after the kubelet's serving certificate.
 func TestOrderOfCertificates(t *testing.T) {
 	const client, serving = "Certificate:kubelet-client", "ServingCertificate:kubelet-server"
 	named := func(c *nodeconfig.NodeConfig) { c.Kubelet.NodeName = "node-1" }
@@ -41,7 +41,7 @@ func TestOrderOfCertificates(t *testing.T) {
 			if !slices.Equal(request.After, c.after) || !slices.Equal(request.Requires, c.requires) {
 				t.Errorf("the request comes after %q, and requires %q", request.After, request.Requires)
 			}
-			want := make(map[resource.Cause]int) // of what the kubelet would fail at, too; all else is the API server's check's to say
+			want := make(map[resource.Cause]int) // by the causes at which the kubelet would fail, too; the API server's check reports all others
 			for _, cause := range []resource.Cause{
 				resource.CauseForbidden, resource.CauseDenied, resource.CauseUnapproved, resource.CauseSigner, resource.CauseUnusable,
 			} {

@@ -96,7 +96,7 @@ func TestFlagsArrive(t *testing.T) {
 	carries(t, all)
 }
 
-// Any value of a variable is read back as it is, also one that is no list of flags.
+// Any value of a variable is read back unchanged, also one that is not a list of flags.
 func TestEnvironmentFile(t *testing.T) {
 	for _, value := range hostile {
 		content := textfile.Environment([2]string{"A", value}, [2]string{"B", "b"})
@@ -142,8 +142,8 @@ func TestHostileFlagsAreValid(t *testing.T) {
 	}
 }
 
-// The whole command line of examples: no variable is left, no argument is empty, and what the
-// contract says arrives.
+// The whole command line of examples: no variable stays unresolved, no argument is empty, and the contract's settings
+// arrive.
 func TestCommandLine(t *testing.T) {
 	for name, c := range contracts(t) {
 		if familyOf(c).Command.DropIn.File != "" {

@@ -135,7 +135,7 @@ func containerdOf(version string) func(*nodeconfig.NodeConfig) {
 	}
 }
 
-// needs is what must be said as well for a leaf to mean anything.
+// needs sets what a leaf depends on to have an effect.
 var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.join.clientCertificate":                 func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
 	"$.cluster.dnsServiceIPs":                  func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
@@ -202,7 +202,7 @@ func asksServers(zones map[string]nodeconfig.LocalDNSZone) {
 	}
 }
 
-// login makes a server of images one that the node logs in to.
+// login makes an image server one that the node logs in to.
 func login(h *nodeconfig.RegistryHost) {
 	h.URL, h.Capabilities, h.Username, h.Password = "https://mirror.example", []string{"pull"}, nodeconfig.NewSecret("a"), nodeconfig.NewSecret("b")
 }
@@ -245,9 +245,9 @@ var unchanged = map[string]string{
 
 const notYet = "this version does not apply it, and says so"
 
-// Every setting that a contract can express either changes what is planned, or is warned of, in
-// either layout. It is set alone, in the least that makes a node. What a change of it takes is known: testdata/classes.txt has the
-// class of each, which is the same in every layout that applies it.
+// Every setting of a contract changes the plan or causes a warning, in each layout. The test sets it alone, in the smallest
+// contract that makes a node. testdata/classes.txt has the class of a change of each setting. The class is the same in every
+// layout that applies the setting.
 func TestNothingIsDroppedInSilence(t *testing.T) {
 	certificates(t)
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
@@ -279,7 +279,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 	}
 }
 
-// checkClasses compares the classes of all settings with those that are known.
+// checkClasses compares the classes of all settings with the recorded ones.
 func checkClasses(t *testing.T, classes map[string]string) {
 	t.Helper()
 	var list strings.Builder

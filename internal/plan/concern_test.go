@@ -45,7 +45,7 @@ func names(concerns []*concern.Concern) string {
 	return strings.Join(all, ", ")
 }
 
-// Each concern has a name of its own, and reads settings that there are.
+// Each concern has a unique name, and reads settings that exist.
 func TestConcerns(t *testing.T) {
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
 	seen := make(map[string]bool)
@@ -72,7 +72,7 @@ func TestConcerns(t *testing.T) {
 	}
 }
 
-// reading reports whether who reads one path reads the setting at another.
+// reading reports whether a concern that reads one path reads the setting at another.
 func reading(path, setting string) bool {
 	want, have := namesIn(path), namesIn(setting)
 	if len(want) > len(have) {
@@ -86,9 +86,9 @@ func reading(path, setting string) bool {
 	return true
 }
 
-// What a concern reads is what it says that it reads: each setting is changed alone, in many contracts, and changes
-// the concerns that name it and no other. A setting that a concern reads changes something of it somewhere. One that it
-// declines changes nothing but what it reports as not applied.
+// A concern reads exactly the settings that it lists: the test changes each setting alone, in many contracts. That changes
+// the concerns that list it and no others. A setting that a concern reads changes some of its output somewhere. A setting that it
+// declines changes only what it reports as not applied.
 func TestReads(t *testing.T) {
 	certificates(t)
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
@@ -416,7 +416,7 @@ func attestedWith(edit func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig
 	}
 }
 
-// attestable makes a node one that joins with its attested identity.
+// attestable makes a node join with its attested identity.
 func attestable(c *nodeconfig.NodeConfig) {
 	c.Components.Layout, c.Join.Method, c.Cluster.Server = nodeconfig.LayoutAKS, nodeconfig.JoinAttested, "https://api.example"
 	c.Cloud.Azure = &nodeconfig.Azure{}
@@ -526,7 +526,7 @@ func TestGuardOfImages(t *testing.T) {
 	}
 }
 
-// A setting that nobody reads is one warning, as deep as somebody reads what is beside it.
+// A setting that no concern reads causes one warning, at the path below which no concern reads anything.
 func TestUnread(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.System.LocalStorage = &nodeconfig.LocalStorage{Strategy: "x", MountPath: "/mnt/y"}

@@ -151,8 +151,8 @@ func TestCgroupDriver(t *testing.T) {
 	}
 }
 
-// The main version is the package's where one is brought, else the installed one's, else the one that the contract expects, else the
-// current.
+// The main version is that of the contract's package, or else of the installed containerd, or else the version that the contract
+// expects, or else the current one.
 func TestContainerdVersion(t *testing.T) {
 	for _, c := range []struct{ installed, expected, url, want string }{
 		{"1.7.1", "2.1.0", "", "1"}, {"", "1.6.0", "", "1"}, {"", "v1.6.0", "", "1"}, {"", "2.1", "", "2"}, {"", "", "", "2"},

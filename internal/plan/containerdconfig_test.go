@@ -69,8 +69,8 @@ runc.options.BinaryName = "/opt/runc"
 	}
 }
 
-// Settings of containerd 1's CRI plug-in are where containerd 2 reads them. Those that containerd 2 has there stay, and one that is set
-// for both has the value of containerd 2's plug-in.
+// Settings of containerd 1's CRI plug-in move to where containerd 2 reads them. Settings that are there already stay. If a setting is in
+// both tables, the value in containerd 2's table wins.
 func TestContainerdConfigOfContainerd1(t *testing.T) {
 	const text = `
 [plugins."io.containerd.grpc.v1.cri"]

@@ -20,9 +20,9 @@ type directive struct {
 }
 
 // parseCorefile reads a Corefile (Caddy: caddyfile/lexer.go, of which CoreDNS has a copy; coredns.io/manual/configuration):
-// words are separated by blanks; a quote at a word's beginning holds blanks together; # begins a comment where a word
-// could begin; a brace at the end of a line opens a block, and one that is alone on a line ends it. A word with {$NAME} or
-// {%NAME%} is one that the environment decides, which no Corefile of ours may have.
+// blanks separate words; a quote at a word's beginning holds blanks together; # begins a comment where a word could begin; a
+// brace at the end of a line opens a block, and a brace alone on a line ends it. The environment decides a word with {$NAME} or
+// {%NAME%}, which Slipway's Corefiles must not have.
 func parseCorefile(text string) ([]directive, error) {
 	lines := strings.Split(text, "\n")
 	at := 0
@@ -94,7 +94,7 @@ func (d directive) find(name string) (found []directive) {
 	return found
 }
 
-// line is the words behind a directive that is there once at most.
+// line returns the words after a directive that occurs at most once.
 func (d directive) line(t *testing.T, name string) string {
 	t.Helper()
 	found := d.find(name)
@@ -107,7 +107,7 @@ func (d directive) line(t *testing.T, name string) string {
 	return strings.TrimSpace(name + " " + strings.Join(found[0].words, " "))
 }
 
-// serverBlock is what a server block says, in the contract's terms.
+// serverBlock holds the settings of a server block, with the contract's names.
 type serverBlock struct {
 	Bind, Log, Upstream, Protocol, Policy, MaxConcurrent, HealthCheck, FailFast, Cache, Stale, StalePolicy string
 	Hosts                                                                                                  bool
@@ -128,7 +128,7 @@ func blockOf(t *testing.T, server directive) serverBlock {
 	return s
 }
 
-// blockFor is what a server block is to say for a zone of the contract.
+// blockFor returns the expected server block for a zone of the contract.
 func blockFor(domain string, zone nodeconfig.LocalDNSZone, isHost, withHosts bool, cluster string) serverBlock {
 	s := serverBlock{
 		Bind: "bind 169.254.10.11", Upstream: ". 168.63.129.16", Policy: "policy sequential",
@@ -172,8 +172,8 @@ func blockFor(domain string, zone nodeconfig.LocalDNSZone, isHost, withHosts boo
 	return s
 }
 
-// FuzzCorefile: whatever a contract has for a domain, the Corefile has a server block for it that says the same, and
-// nothing else.
+// FuzzCorefile checks that the Corefile has a server block with the same settings for every domain of a contract, and nothing
+// else.
 func FuzzCorefile(f *testing.F) {
 	f.Add("cluster.local", "health.local.", "Log", "ForceTCP", "ClusterCoreDNS", "Random", "Verify", "PreferPositive", "10.2.0.10", int32(1000), int32(60), int32(5), int64(time.Minute), true)
 	f.Add(".", "", "Error", "PreferUDP", "VnetDNS", "RoundRobin", "Immediate", "", "fd00::10", int32(0), int32(-1), int32(0), int64(0), false)

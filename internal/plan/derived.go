@@ -17,7 +17,7 @@ import (
 type derivation struct {
 	// from are the contract's settings that it follows from, or that replace it.
 	from []string
-	// steps are its values on this node; none if the contract sets it, or a fact is not known.
+	// steps returns its values on this node; none if the contract sets it, or a fact is missing.
 	steps func(in *concern.Input) []capacity.Step
 }
 

@@ -48,7 +48,7 @@ func TestPlacesOfTheContainerRuntime(t *testing.T) {
 	}
 }
 
-// An image credential provider in another directory than the contract says is reported, if nothing brings it.
+// If the image credential provider is in another directory than the contract's, and nothing brings it, that is reported.
 func TestProviderInAnotherDirectory(t *testing.T) {
 	const usual = "/etc/eks/image-credential-provider"
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestControlGroupsOfTheDistribution(t *testing.T) {
 	}
 }
 
-// Only a distribution that the table does not have is reported, once, with the one that it is taken for.
+// Only a distribution that is not in the table is reported, once, with the similar distribution that is used instead.
 func TestSimilarDistributionIsReported(t *testing.T) {
 	for _, c := range []struct {
 		os   facts.OS

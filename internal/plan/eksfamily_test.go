@@ -40,7 +40,7 @@ func eksMachine(t *testing.T, version string) facts.Facts {
 	return known
 }
 
-// jsonAt is a JSON file of a plan; nil if the plan does not have it.
+// jsonAt returns a JSON file of a plan, or nil if the plan does not have it.
 func jsonAt(t *testing.T, p resource.Plan, path string) map[string]any {
 	t.Helper()
 	f := fileIn(p, path)
@@ -213,8 +213,8 @@ func TestAddressByServiceRange(t *testing.T) {
 	}
 }
 
-// The numbers of EKS are computed without being asked for. What the contract sets goes before, and a type that is not known has the
-// number of all of these.
+// EKS's numbers are computed without a request in the contract. The contract's settings win. An unknown type gets the pod number
+// that all unknown types get.
 func TestCapacityOfEKS(t *testing.T) {
 	config := profile.Named(nodeconfig.LayoutEKS).Paths.KubeletConfig
 	for name, c := range map[string]struct {
@@ -246,8 +246,8 @@ func TestCapacityOfEKS(t *testing.T) {
 	}
 }
 
-// A node whose machine has a device of NVIDIA's says so, from 1.35 on; the contract's own label goes before. The image decides the
-// runtime of containers.
+// A node with an NVIDIA device has a label for it, from 1.35 on; the contract's label wins. The image decides the container
+// runtime.
 func TestNVIDIAOfEKS(t *testing.T) {
 	const label = "nvidia.com/gpu.present"
 	for _, c := range []struct {

@@ -174,7 +174,7 @@ func TestBootstrappersOfTheImageAreTurnedOff(t *testing.T) {
 	}
 }
 
-// If nothing is known of the machine, its kubelet is of the contract's minor version: one of another does not start with its feature gates.
+// Without facts, the plan is for the contract's minor version: a kubelet of another version does not start with that version's gates.
 func TestPlannedForTheContractsMinorVersion(t *testing.T) {
 	const gate = "MutableCSINodeAllocatableCount"
 	for name, c := range map[string]struct {

@@ -62,7 +62,7 @@ func foreign(t *testing.T, of *profile.Profile) []string {
 	return all
 }
 
-// says reports whether a text has a term that is no part of a longer one.
+// says reports whether a text has a term that is no part of a longer term.
 func says(text, term string) bool {
 	for {
 		before, after, found := strings.Cut(text, term)
@@ -82,7 +82,7 @@ func partOfTerm(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_/-", r)
 }
 
-// said is all that a plan says, secrets included, and its problems.
+// said returns all texts of a plan, secrets included, and of its problems.
 func said(t *testing.T, p resource.Plan, problems []nodeconfig.Problem) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -102,8 +102,8 @@ func said(t *testing.T, p resource.Plan, problems []nodeconfig.Problem) string {
 	return b.String()
 }
 
-// A plan of one family says nothing in the terms of another, and of Azure nothing but on Azure: of the golden cases, and
-// of every setting alone.
+// A family's plan has no terms of other families, and Azure's terms only on Azure: the test covers the golden cases, and every
+// setting alone.
 func TestFamiliesUseOnlyTheirTerms(t *testing.T) {
 	certificates(t)
 	checked, strange := make(map[string]int), make(map[string][]string)

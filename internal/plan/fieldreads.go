@@ -67,9 +67,9 @@ func namesIn(path string) []string {
 // anyKey stands for each key of a map.
 const anyKey = "*"
 
-// readers is a tree of the contract's settings by name, as deep as somebody reads them.
+// readers is a tree of the contract's settings by name, as deep as any concern reads them.
 type readers struct {
-	// handled says that everything from here on is read, or reported by a concern itself.
+	// handled means that a concern reads or reports everything from here on.
 	handled bool
 	// by are the names of the concerns that read everything from here on.
 	by   []string
@@ -91,7 +91,7 @@ func (r *readers) at(path string) *readers {
 	return r
 }
 
-// entry is the part of the tree for a name; nil where nobody reads anything there.
+// entry returns the subtree for a name; nil if no concern reads anything there.
 func (r *readers) entry(name string) *readers {
 	if r == nil {
 		return nil

@@ -138,7 +138,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// An image has what lasts, and no secret; what it does not get is said.
+// An image holds what survives a boot, and no secret. What it does not get is reported.
 func TestFilesAndUnitsOfAnImage(t *testing.T) {
 	const service = "[Service]\nExecStart=/opt/app\n"
 	c := ofUser(t,
@@ -168,7 +168,7 @@ func TestFilesAndUnitsOfAnImage(t *testing.T) {
 	}
 }
 
-// What Slipway itself plans is nobody else's, and the problem is at the contract's field.
+// A contract must not replace what Slipway itself plans. The problem is at the contract's field.
 func TestFilesAndUnitsOfSlipway(t *testing.T) {
 	known := ubuntu(t)
 	drop := func(unit, name string) []nodeconfig.Unit {
@@ -185,7 +185,7 @@ func TestFilesAndUnitsOfSlipway(t *testing.T) {
 			t.Errorf("%s: %v", name, problems)
 		}
 	}
-	// The planner relies on nobody: it is right for a config that was not validated too.
+	// The planner does not rely on validation: it is correct for a config that was not validated, too.
 	unchecked := contract(t, "native/minimal.yaml")
 	unchecked.Files = []nodeconfig.File{{Path: "/etc/hosts", Mode: "0644"}, {Path: "/etc/a", Mode: "x"}, {Path: "/etc/b", Mode: "0644", Base64: "?"}}
 	unchecked.Units = []nodeconfig.Unit{{Name: concern.KubeletUnit, Content: "[Unit]\n"}, {Name: concern.ContainerdUnit, State: nodeconfig.UnitMasked}}

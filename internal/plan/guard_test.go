@@ -9,8 +9,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Two concerns with one place, a place where nobody writes, one below a file, and a requirement that nothing fulfils
-// are problems, at the setting that asked.
+// Each of these is a problem at the setting that named it: two concerns with one path, a path that must not be written, a path below
+// a file, and a requirement that no resource fulfils.
 func TestGuard(t *testing.T) {
 	const at = "$.kubelet.imageCredentialProvider.configFile"
 	file := func(path string) concern.Concern {

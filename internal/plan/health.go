@@ -14,7 +14,7 @@ import (
 
 // How long the parts of a running node are waited for after a change.
 const (
-	// unitPatience is a unit's: one that was restarted is active within seconds, or is not at all.
+	// unitPatience is the limit for a unit: after a restart it is active within seconds, or not at all.
 	unitPatience = resource.Duration(30 * time.Second)
 	// kubeletSteady is how long a kubelet that refuses its settings takes at most to end, on a slow
 	// machine.
@@ -24,14 +24,13 @@ const (
 	answerPatience = resource.Duration(90 * time.Second)
 )
 
-// healthChecks are the checks that follow a change of a running node, or a way back: each of its parts does what it is
-// there for, from the container runtime to the Node that the cluster sees. Each requires the one before
-// it, so that the first to fail is the one to look at. A first boot does not ask them: its kubelet may take longer
-// to join than a change may take to show that it did no harm.
+// healthChecks are the checks that follow a change or a rollback of a running node. They test each part in turn, from the container
+// runtime to the Node that the cluster sees. Each check requires the previous one, so the first failed check names the broken
+// part. A first boot does not run them: its kubelet may need more time to join than a change may need to show that it did no harm.
 //
-// Parts that cannot be asked are left out: a kubelet whose health endpoint is disabled or on another
+// Parts without a way to test them are left out: a kubelet whose health endpoint is disabled or on another
 // address than the loopback's, a Node whose credential only a plug-in has, and the whole kubelet of a
-// config that does not join. A lease needs a node that has joined; on one that has not, its check fails,
+// config that does not join. A lease needs a node that has joined; before that, its check fails,
 // as resource.CauseMissing.
 func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	h := &health{}

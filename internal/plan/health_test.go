@@ -81,7 +81,7 @@ func TestHealthOfAJoiningNode(t *testing.T) {
 	}
 }
 
-// The contract says how long the lease is waited for after a change, and the wait of a first boot does not count.
+// The contract sets how long a change waits for the lease. The wait of a first boot is separate.
 func TestChangeTimeout(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 		n.Kubelet.NodeName, n.Checks.ChangeTimeout = "node-1", nodeconfig.Duration(7*time.Second)
@@ -119,7 +119,7 @@ func TestHealthByJoinMethod(t *testing.T) {
 		}
 	}
 	c := contract(t, "native/minimal.yaml")
-	c.Kubelet.Config = map[string]any{"": "/y"} // a field without a name is no setting
+	c.Kubelet.Config = map[string]any{"": "/y"} // a field without a name is not a setting
 	if got, want := healthCheck(healthChecks(c), "health-node-lease").LeaseRenewed.Credentials[0].Certificate, current; got != want {
 		t.Errorf("the certificate is %s, want %s", got, want)
 	}

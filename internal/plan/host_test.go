@@ -235,8 +235,8 @@ func TestReadersOfAzureConfig(t *testing.T) {
 	}
 }
 
-// Azure's wire server is kept from pods, on Azure, by these two rules and no others: with any other a node is not one that
-// AKS allows eBPF host routing on. Each is removed, if it is there, before it is inserted.
+// On Azure, exactly these two rules keep pods from the wire server. AKS allows eBPF host routing only on nodes without
+// other rules. Each rule is removed, if it exists, before it is inserted.
 func TestWireServerRules(t *testing.T) {
 	want := map[string][]string{"": nil, "azure": {
 		"-iptables -w -D FORWARD -d 168.63.129.16 -p tcp --dport 80 -j DROP",

@@ -7,8 +7,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// Identity is what a kubelet has made for itself on the machine where it joined, and what therefore belongs to
-// that machine alone: on another one it would speak as a Node that it is not.
+// Identity is what a kubelet creates on the machine where it joins, and what belongs to that machine alone: with it, another
+// machine would act as the wrong Node.
 type Identity struct {
 	// Files are those that are the machine's.
 	Files []string
@@ -16,10 +16,10 @@ type Identity struct {
 	Directories []string
 }
 
-// KubeletIdentity is a kubelet's identity, in every family: which one an earlier machine had is not asked.
-// The certificates are those of the directory that --cert-dir names. The states of the resource managers are
-// of the machine's own processors and memory, and a kubelet that finds another's does not start (Kubernetes:
-// pkg/kubelet/cm/cpumanager/state, memorymanager/state, devicemanager/checkpoint); those of pods' resources are of its own
+// KubeletIdentity is a kubelet's identity in every family: the family of an earlier machine is not known.
+// The certificates are those of the directory that --cert-dir names. The states of the resource managers describe
+// the machine's own processors and memory, and a kubelet that finds another machine's does not start (Kubernetes:
+// pkg/kubelet/cm/cpumanager/state, memorymanager/state, devicemanager/checkpoint). The states of pods' resources describe its own
 // pods (pkg/kubelet/cm/dra, pkg/kubelet/allocation).
 func KubeletIdentity() Identity {
 	files := []string{

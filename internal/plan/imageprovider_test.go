@@ -98,7 +98,8 @@ func TestECRCredentialsAreFoundOnTheImage(t *testing.T) {
 	}
 }
 
-// An image without the program is refused with the images that have it. A contract that says where credentials are from is taken.
+// An image without the program is refused, and the problem names the images that have it. A contract with another credential
+// source is accepted.
 func TestECRCredentialsAreMissed(t *testing.T) {
 	bare := eksImage(ubuntuOS, "1.34.2")
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The range that is supported is the one that there are cases of, and outside of it one is told so.
+// The supported range is the one that has test cases. A version outside of it causes a warning.
 func TestSupportedVersions(t *testing.T) {
 	for version, warned := range map[string]bool{"1.25.16": true, "1.26.0": false, "1.37.2": false, "1.38.0": true} {
 		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cluster.KubernetesVersion = version })

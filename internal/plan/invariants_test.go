@@ -141,7 +141,7 @@ func affected(c *nodeconfig.NodeConfig) []string {
 	return units
 }
 
-// authored reports whether a file is one of the contract's own units: what it runs is not the planner's to say.
+// authored reports whether a file is one of the contract's own units: the contract decides what it runs.
 func authored(c *nodeconfig.NodeConfig, name string) bool {
 	return slices.ContainsFunc(c.Units, func(u nodeconfig.Unit) bool {
 		return name == nodeconfig.UnitPath(u.Name) && u.Content != "" || slices.ContainsFunc(u.DropIns, func(d nodeconfig.DropIn) bool {
@@ -266,7 +266,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 					t.Errorf("%s: %v", name, found)
 				}
 			}
-			// The planner relies on nobody: it is right for a config that was not validated too.
+			// The planner does not rely on validation: it is correct for a config that was not validated, too.
 			for _, v := range violations(config, ubuntu(t)) {
 				t.Errorf("%s: %s", name, v)
 			}

@@ -186,7 +186,7 @@ func TestAWSIdentity(t *testing.T) {
 	}
 }
 
-// How a node joins decides what the kubelet is told, and what the API server is asked with.
+// The join method decides the kubelet's flags, and the agent's credential for the API server.
 func TestJoinMethods(t *testing.T) {
 	for _, c := range []struct {
 		method           nodeconfig.JoinMethod

@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kubeletFile is the kubelet's configuration, read back; nil where there is none.
+// kubeletFile returns the kubelet's configuration, read back, or nil if the plan has none.
 func kubeletFile(t *testing.T, c *nodeconfig.NodeConfig) map[string]any {
 	t.Helper()
 	p, _ := New(c, facts.Facts{})

@@ -34,7 +34,7 @@ func fieldOf(flag string) string {
 // A flag takes precedence over the field of the same setting. So either Slipway sets no flag for a contract's field, or there is a
 // problem: no field is ignored in silence.
 func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
-	others := map[string]any{ // valid values that are none of Slipway's; "1h" for all the rest
+	others := map[string]any{ // valid values that differ from Slipway's; "1h" for all the rest
 		"logging.verbosity":  map[string]any{"verbosity": int64(5)},
 		"registerWithTaints": []any{map[string]any{"key": "a", "effect": "NoSchedule"}},
 	}
@@ -82,7 +82,7 @@ func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 	}
 }
 
-// What a contract says that is so anyway, or that is nothing, is in nobody's way.
+// A field is no conflict if its value is what the node has anyway, or is empty.
 func TestFieldsWithoutConflict(t *testing.T) {
 	for field, value := range map[string]any{
 		"containerRuntimeEndpoint": concern.ContainerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
@@ -174,8 +174,8 @@ func sockets(own string) []string {
 	return []string{file, "unix:///var" + file, "/var" + file, own + "/"}
 }
 
-// A flag that says what Slipway gives is no problem, in any spelling, and the kubelet gets the setting once. Any other
-// value is an error. It is so for each managed setting and each family, with the facts of a machine and without.
+// A flag with Slipway's value is no problem, in any spelling, and the kubelet gets the setting once. Any other
+// value is an error. That holds for each managed setting and each family, with the facts of a machine and without.
 func TestFlagsThatSayWhatSlipwayGives(t *testing.T) {
 	tried := make(map[string]bool)
 	for _, layout := range profile.Names() {
@@ -271,7 +271,7 @@ func texts(list []string) (all []any) {
 	return all
 }
 
-// A field of the kubelet's configuration that says the same as another field of the contract is not warned of.
+// A field of the kubelet's configuration that agrees with another field of the contract causes no warning.
 func TestFieldsThatAgree(t *testing.T) {
 	for _, c := range []struct {
 		config map[string]any

@@ -185,7 +185,7 @@ func TestHostileKubeletDefaults(t *testing.T) {
 	}
 }
 
-// TestNoKubeletConfiguration: what is no KubeletConfiguration is not taken for one.
+// TestNoKubeletConfiguration: an object of another kind is not taken for a KubeletConfiguration.
 func TestNoKubeletConfiguration(t *testing.T) {
 	c := contract(t, "kubeadm/kubeconfig.yaml")
 	for _, text := range []string{"", "{", "[]", "x", "kind: KubeletConfiguration", "apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration", strings.Repeat("[", 1000)} {
@@ -195,7 +195,7 @@ func TestNoKubeletConfiguration(t *testing.T) {
 	}
 }
 
-// TestAnswerOfAnotherCluster: what another cluster has said is not taken.
+// TestAnswerOfAnotherCluster: the answer of another cluster is not used.
 func TestAnswerOfAnotherCluster(t *testing.T) {
 	c := contract(t, "kubeadm/kubeconfig.yaml")
 	known := answered(t, c, shown)
@@ -206,7 +206,7 @@ func TestAnswerOfAnotherCluster(t *testing.T) {
 	}
 }
 
-// TestNoClusterDNS: a node whose pods resolve no name of a service is made with a warning that says so.
+// TestNoClusterDNS: a node whose pods cannot resolve service names is made, with a warning.
 func TestNoClusterDNS(t *testing.T) {
 	none := func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs, c.Cluster.DNSServiceIPs = nil, nil }
 	flag := func(c *nodeconfig.NodeConfig) {
@@ -269,7 +269,7 @@ func TestNoClusterDNS(t *testing.T) {
 	}
 }
 
-// FuzzKubeletDefaults: whatever a cluster says, there is a plan without a fatal problem more, and no path outside the configuration
+// FuzzKubeletDefaults: whatever a cluster answers, there is a plan without an additional fatal problem, and only the configuration
 // file changes.
 func FuzzKubeletDefaults(f *testing.F) {
 	f.Add(shown)

@@ -140,6 +140,6 @@ func covers(problem, path string) bool {
 	return document.Within(path, problem)
 }
 
-// ClassOf is the class of the difference of two plans; empty where there is none. internal/difference, which knows it, calls this
-// package.
+// ClassOf returns the class of the difference of two plans; empty if they are equal. It is a variable because internal/difference, which
+// sets it, imports this package.
 var ClassOf func(before, after resource.Plan) (class string, err error)

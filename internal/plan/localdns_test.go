@@ -72,14 +72,14 @@ func TestLocalDNSIsNeededByPods(t *testing.T) {
 				t.Errorf("%s: %s is advisory: %t", how, id, c.Advisory)
 			}
 		}
-		// The unit that may fail is started by one that does not.
+		// The unit that may fail is started by a unit that does not fail with it.
 		if planned(p, "Unit:localdns.service") {
 			t.Errorf("%s: the node fails with the cache", how)
 		}
 	}
 }
 
-// An image without CoreDNS, and a family without a cache: nothing is planned, and that is said.
+// Without CoreDNS in the image, or without a cache in the family, nothing is planned, and the problem is reported.
 func TestLocalDNSWithoutCoreDNS(t *testing.T) {
 	without := ubuntu(t)
 	without.Components = slices.DeleteFunc(slices.Clone(without.Components), func(c components.Component) bool { return c.Name == "coredns" })
@@ -114,7 +114,7 @@ func TestLocalDNSWithoutCoreDNS(t *testing.T) {
 	}
 }
 
-// Of a machine of which nothing is known, the program is taken to be in its place; where it is known to be elsewhere, there.
+// If nothing is known of the machine, the plan uses the program's usual path; if the facts have another path, that one.
 func TestLocalDNSProgram(t *testing.T) {
 	known := ubuntu(t)
 	known.Components = append(slices.DeleteFunc(slices.Clone(known.Components), func(c components.Component) bool { return c.Name == "coredns" }),
@@ -196,7 +196,7 @@ func TestLocalDNSLimits(t *testing.T) {
 	}
 }
 
-// What cannot be is said: the cache does not ask itself, and some settings count in some blocks alone.
+// Impossible settings are reported: the cache does not forward to itself, and some settings have an effect only in some blocks.
 func TestLocalDNSProblems(t *testing.T) {
 	const pods = "$.network.localDNS.pods"
 	for path, c := range map[string]struct {

@@ -182,7 +182,7 @@ func (n askingNode) willing(t testing.TB, service string) (environment, said str
 	return environment, said
 }
 
-// answers are what a service says, by the end of the path.
+// answers are a service's answers, by the end of the path.
 type answers map[string]string
 
 func goodAnswers() answers {
@@ -243,7 +243,7 @@ func TestMachineFactsOfIPv6(t *testing.T) {
 	}
 }
 
-// What the machine's cloud says arrives as it is, or the unit fails and names the fact.
+// The cloud's answers arrive unchanged, or the unit fails and names the fact.
 func TestMachineFacts(t *testing.T) {
 	node := askingOf(t, ofGroup(t, "1.30.1"))
 	if lines := strings.Count(node.script, "\n"); lines > 44 {
@@ -344,7 +344,7 @@ func TestMachineFactsOfAzure(t *testing.T) {
 // plainFact is what a label's value may be (Kubernetes docs, Labels and Selectors).
 var plainFact = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 
-// Whatever a service says, systemd reads of the file what the service has said, or there is no file.
+// Whatever a service answers, systemd reads that answer from the file, or there is no file.
 func FuzzMachineFacts(f *testing.F) {
 	node := askingOf(f, ofGroup(f, "1.30.1"))
 	for i, hostile := range []string{"10.0.0.5", "m5.large", "$(id)", "a\nb=c", "\\", `"`, "'", "#", "%n", "\x00", "\xff", "", " ", "i-0123456789"} {
@@ -378,7 +378,7 @@ func FuzzMachineFacts(f *testing.F) {
 	})
 }
 
-// The kubelet gets the same words, whether the agent says what the machine is or the machine finds it out.
+// The kubelet gets the same arguments, whether the agent has the facts or the machine reads them itself.
 func TestFactsOnTheCommandLine(t *testing.T) {
 	known := facts.Facts{OS: facts.OS{ID: "amzn"}, CPUs: 2, NodeIPs: []string{"10.0.0.5"}, Instance: &facts.Instance{
 		Platform: facts.EC2, ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "spot", Hostname: "ip-10-0-0-5",
@@ -407,10 +407,10 @@ func TestFactsOnTheCommandLine(t *testing.T) {
 	if !slices.Equal(argv, without) {
 		t.Errorf("without an agent: %q, %v, %s, want %q", without, err, said, argv)
 	}
-	// What is known of the machine beforehand is not asked for.
+	// The machine does not read facts that are known beforehand.
 	planned, _ = WithoutAgent(c, known)
 	argv, _, err = kubeletCommand(planned)
-	for i, word := range argv { // the labels that are known are in the variable, with the others
+	for i, word := range argv { // the known labels are in the variable, with the others
 		argv[i] = strings.Replace(word, "--node-labels=alpha.eksctl.io/instance-id=i-0123456789abcdef0,node-lifecycle=spot,role=web", want[1], 1)
 	}
 	if !slices.Equal(argv, without) {

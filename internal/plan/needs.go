@@ -15,23 +15,23 @@ type Need string
 const (
 	// NeedAddress is an address of the machine's own.
 	NeedAddress Need = "address"
-	// NeedDescription is what the cloud's metadata service says of the machine, which it can be asked for when there is an
+	// NeedDescription is the cloud's description of the machine, from its metadata service. Reading it needs an
 	// address.
 	NeedDescription Need = "description"
-	// NeedAuthorities are the certificate authorities that the cloud wants the machine to trust. They may be others than
-	// those that were known before, so they are asked for each time.
+	// NeedAuthorities are the certificate authorities that the cloud wants the machine to trust. They may change, so the agent reads
+	// them each time.
 	NeedAuthorities Need = "authorities"
 	// NeedClusterAuthority is the cluster's CA, which the contract does not have: it is fetched from the cluster. No node is made
 	// without it.
 	NeedClusterAuthority Need = "cluster authority"
-	// NeedKubeletDefaults is what the cluster sets for the kubelets of all its nodes. It is asked for beside everything else, and
-	// a node is made without it if the cluster does not answer.
+	// NeedKubeletDefaults are the cluster's settings for the kubelets of all its nodes. The agent reads them in parallel with
+	// everything else, and makes the node without them if the cluster does not answer.
 	NeedKubeletDefaults Need = "kubelet defaults"
 )
 
-// Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
-// its own addresses, one of each family that the contract wants, and planned before the machine's network is up, would be
-// another one at the next boot.
+// Needs returns the missing facts that a plan of this config cannot be made without. For example, if the contract wants an address
+// of each family in a flag and the network is not up yet, a plan without these addresses would differ from the plan at the next
+// boot.
 func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	in := concern.NewInput(c, f)
 	if !in.Joins() {
@@ -63,7 +63,7 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	return needs
 }
 
-// tagMatters says of each tag in which contracts it changes the plan.
+// tagMatters reports, for each tag, whether it can change the plan.
 var tagMatters = map[string]func(in *concern.Input) bool{
 	facts.ServerAddressTag: func(in *concern.Input) bool { return network.KeepsServer(in) != "" },
 	facts.ServingTag:       kubelet.ServingTagMatters,
@@ -73,8 +73,8 @@ var tagMatters = map[string]func(in *concern.Input) bool{
 	facts.ManagedGPUTag: func(in *concern.Input) bool { return in.Family.GPU.Tagged && in.GPU().Vendor == concern.NVIDIA },
 }
 
-// needsTags reports whether the machine is to be asked for its tags: one could change the plan, and they are not known, or
-// the one without which the API server has no address was not there yet.
+// needsTags reports whether the agent has to read the machine's tags: one of them could change the plan, and they are not known, or
+// the tag with the API server's address was missing.
 func needsTags(in *concern.Input) bool {
 	switch i := in.Facts.Instance; {
 	case in.Facts.Platform != facts.Azure:

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/slipway-dev/slipway/internal/plan/concern"
 
-// KubeletUnit is the unit that makes a machine a node; ContainerdUnit is the one that its pods run under.
+// KubeletUnit is the unit that makes a machine a node; ContainerdUnit runs its pods.
 const (
 	KubeletUnit    = concern.KubeletUnit
 	ContainerdUnit = concern.ContainerdUnit

@@ -1,10 +1,9 @@
 // Package plan decides what a node should be like: a NodeConfig and facts in, a Plan out.
 //
 // It is a pure function. The same input gives the same bytes; it reads no file, no clock and no
-// environment, and it changes nothing. Every file, unit and check of a node is decided here and
-// nowhere else. Each subject is a concern, in a file of its own that reads like a table; they may run in any
-// order. Provisioning, apply, baking and rendering all plan here. The config must have passed nodeconfig's
-// Default and Repair.
+// environment, and it changes nothing. Only this package decides the files, units and checks of a node. Each subject is a
+// concern, in a separate file that reads like a table; concerns may run in any order. Provisioning, apply, baking and rendering
+// all plan here. The config must have passed nodeconfig's Default and Repair.
 package plan
 
 import (
@@ -23,8 +22,8 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 	return planAll(concerns, concern.NewInput(c, f))
 }
 
-// WithoutAgent plans a node that has no agent: what only the machine knows is found out by the machine itself, at each boot,
-// unless the config or the facts say it. Facts that do not name the machine's instance are those of its image.
+// WithoutAgent plans a node that has no agent: unless the config or the facts have a value, the machine itself finds it out at
+// each boot. Facts that do not name the machine's instance are those of its image.
 func WithoutAgent(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	return planAll(agentlessConcerns(), concern.NewInput(c, f, withoutAgent))
 }

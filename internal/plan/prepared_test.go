@@ -12,8 +12,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// ofCluster are the settings that belong to one cluster, to one node, or to whom these are known as. An image is prepared
-// once and joins anywhere, so none of them changes what it holds, but for those in imageHolds.
+// ofCluster are the settings that belong to one cluster, to one node, or to its credentials. An image is prepared
+// once and joins anywhere, so none of them changes the image, except those in imageHolds.
 var ofCluster = []string{
 	"$.cluster", "$.join", "$.cloud", "$.metadata",
 	"$.kubelet.nodeName", "$.kubelet.nodeIPs", "$.kubelet.labels", "$.kubelet.taints", "$.kubelet.machineLabels",

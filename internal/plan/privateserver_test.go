@@ -65,7 +65,7 @@ func TestWithServerAddress(t *testing.T) {
 	}
 }
 
-// No text is taken for an address that is none, whoever has recorded the facts or asks for a change.
+// A text that is not an address is not used as one, whether it comes from the facts or from a request for a change.
 func TestServerAddressIsChecked(t *testing.T) {
 	c := contract(t, "aks/minimal.json", private)
 	known := tagged(ubuntu(t), facts.ServerAddressTag, "10.0.0.4")
@@ -129,13 +129,13 @@ func TestWatcherIsPlanned(t *testing.T) {
 
 func withGPU(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: concern.NVIDIA} }
 
-// A machine's tags are asked for where one of them changes the plan, and only there.
+// The agent reads a machine's tags only if one of them can change the plan.
 func TestTagsAreNeeded(t *testing.T) {
 	values := map[string]string{facts.ServerAddressTag: "10.0.0.4"}
 	needed, seen := 0, make(map[string]bool)
 	for name, c := range contracts(t) {
 		if familyOf(c).Command.Local != "" {
-			continue // what the cloud says of the machine is needed in any event
+			continue // the cloud's description of the machine is always needed
 		}
 		for _, change := range []func(*nodeconfig.NodeConfig){func(*nodeconfig.NodeConfig) {}, private, rotating, withGPU} {
 			for _, containerd := range []string{"1.7.34", "2.2.4"} {
@@ -205,7 +205,7 @@ func hostsOf(content []byte) map[string][]string {
 	return hosts
 }
 
-// serverBlockAt is the index of the API server's part of /etc/hosts in a plan; -1 for none.
+// serverBlockAt returns the index of the API server's part of /etc/hosts in a plan, or -1.
 func serverBlockAt(p resource.Plan) int {
 	return slices.IndexFunc(p.Resources, func(r resource.Resource) bool {
 		return r.ID() == resource.IDOf(&resource.Block{Path: "/etc/hosts", Label: "api-server"})

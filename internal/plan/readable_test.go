@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A character with which systemd refuses a whole file is in none, whoever brings it: a contract that was not
-// validated, or the facts.
+// No file has a character for which systemd refuses the whole file, whether a contract that was not validated or the
+// facts bring it.
 func TestFilesAreReadable(t *testing.T) {
 	for _, bad := range []string{"\ufdd0", "\ufffe", "\U0001ffff", "\U0010fffe", "\x00", "\xff"} {
 		for name, change := range map[string]func(*nodeconfig.NodeConfig){

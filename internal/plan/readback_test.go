@@ -13,8 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// FuzzReadBack: whatever text a contract has for a file of the host, who reads the file reads that very text, and nothing
-// beside it. Units, the Corefile and /etc/hosts have fuzz targets of their own.
+// FuzzReadBack checks that a program which reads a file of the host gets exactly the contract's text, and nothing
+// else. Units, the Corefile and /etc/hosts have separate fuzz targets.
 func FuzzReadBack(f *testing.F) {
 	for _, text := range []string{
 		"a", "http://user:p\"w@proxy.example:3128/%20", "http://proxy.example:3128", "10.0.0.4", "corp.example", "a b\tc", "a\nDefaultEnvironment=b",
@@ -64,7 +64,7 @@ func FuzzReadBack(f *testing.F) {
 	})
 }
 
-// readProxy reads the proxy where containerd, services, apt and who logs in do.
+// readProxy reads the proxy like containerd, services, apt and a login do.
 func readProxy(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) {
 	t.Helper()
 	want := make(map[string]string)

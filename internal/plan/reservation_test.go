@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// reserving is a contract whose kubelet has settings of its own.
+// reserving returns a contract with settings for its kubelet.
 func reserving(t *testing.T, example string, config map[string]any, flags []nodeconfig.Flag) *nodeconfig.NodeConfig {
 	t.Helper()
 	return contract(t, example, func(c *nodeconfig.NodeConfig) {
@@ -164,7 +164,7 @@ func TestReservationWithoutControlGroupIsOneProblem(t *testing.T) {
 	}
 }
 
-// A kubelet that is a snap is in a control group of its own, and nothing is put into another one.
+// A kubelet that is a snap has a separate control group, and nothing moves into another one.
 func TestReservedControlGroupOfASnap(t *testing.T) {
 	for _, enforced := range []bool{true, false} {
 		config := map[string]any{"kubeReservedCgroup": "/podruntime.slice"}

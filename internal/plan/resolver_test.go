@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// resolvConf is what the kubelet's configuration file has in resolvConf; nil for nothing.
+// resolvConf returns resolvConf of the kubelet's configuration file, or nil.
 func resolvConf(t *testing.T, p resource.Plan, c *nodeconfig.NodeConfig) any {
 	t.Helper()
 	f := fileIn(p, familyOf(c).Paths.KubeletConfig)

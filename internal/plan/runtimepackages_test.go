@@ -24,8 +24,8 @@ func downloadIn(p resource.Plan, component string) *resource.Resource {
 	return nil
 }
 
-// What the image has in the package's version is used, unless the contract says otherwise; a program that is elsewhere is not the
-// image's own. What is brought is what the unit starts.
+// If the image has the package's version, the image's program is used, unless the contract decides otherwise. A program at another
+// path does not count as the image's. The unit starts the program that the package brings.
 func TestRuntimePackages(t *testing.T) {
 	const deb = "https://x.example/moby-containerd_2.0.4-ubuntu24.04u1_amd64.deb"
 	own := []components.Component{{Name: "containerd", Version: "2.0.4-1", Path: "/usr/bin/containerd"}, {Name: "runc", Version: "1.2.3", Path: "/usr/bin/runc"}}
@@ -127,8 +127,8 @@ func TestRuntimePackageEffects(t *testing.T) {
 	}
 }
 
-// The registry of an isolated cluster is shown who the machine is, and what it does not give has a code by its cause, while somebody
-// else's server is shown nothing.
+// The registry of an isolated cluster gets the machine's identity, and each cause of a failed download has an exit code. Other
+// servers get no identity.
 func TestRuntimePackagesOfRegistry(t *testing.T) {
 	for place, isolated := range map[string]bool{
 		"registry.azurecr.io/containerd:v2.0.4":                        true,

@@ -87,7 +87,7 @@ func TestLogindWaitsForKubeletsShutdown(t *testing.T) {
 // upgradesDropIn is that of unattended-upgrades.
 const upgradesDropIn = "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf"
 
-// A contract that brings the drop-in of unattended-upgrades itself, as guides say, keeps it.
+// If a contract brings the drop-in of unattended-upgrades itself, as guides recommend, it stays.
 func TestLogindDropInOfContractStays(t *testing.T) {
 	config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 		n.Kubelet.Config = map[string]any{"shutdownGracePeriod": "3m"}

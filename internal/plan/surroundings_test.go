@@ -26,8 +26,8 @@ func certificateNames(p resource.Plan) []string {
 	return names
 }
 
-// Each certificate is a file of its own, however often and wherever it is given, and containerd starts after all
-// programs trust it. Where no store is known, that is a problem with the name of the system, and nothing is planned.
+// Each certificate has a separate file, however often and wherever it is given, and containerd starts after all
+// programs trust it. If no certificate store is known, the problem names the system, and nothing is planned.
 func TestTrust(t *testing.T) {
 	pair := contract(t, "aks/client-certificate.json").Join.ClientCertificate
 	for id, c := range map[string]struct{ dir, program string }{
@@ -84,7 +84,7 @@ func TestTrust(t *testing.T) {
 		if after := resourceAt(p, "Command:trusted-certificates").After; !command.Advisory || !slices.Contains(after, "TrustStore:trust-store") || !slices.Contains(after, "Check:kubelet-active") {
 			t.Errorf("%s: %+v runs after %q", id, command, after)
 		}
-		// One that goes takes its own file with it, and changes no other.
+		// A certificate that is removed takes its file with it, and changes no other file.
 		config.Trust.Certificates, config.Proxy.CertificateAuthority = config.Trust.Certificates[1:], ""
 		p, _ = New(config, facts.Facts{OS: facts.OS{ID: id}})
 		if left := certificateNames(p); len(left) != 1 || !slices.Contains(names, left[0]) {
@@ -245,7 +245,7 @@ func TestEnvironment(t *testing.T) {
 	if fileIn(p, concern.EnvironmentDir+"empty.env") != nil {
 		t.Error("a file without variables")
 	}
-	// The agent's own units are nobody else's.
+	// A contract must not change the agent's own units.
 	c.System.Environment = map[string]map[string]nodeconfig.Secret{"slipway-watch": secrets}
 	if _, problems = New(c, ubuntu(t)); len(nodeconfig.Fatal(problems)) != 1 || problems[0].Path != `$.system.environment["slipway-watch"]` {
 		t.Error(problems)
@@ -259,8 +259,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A node trusts what its cloud names beside the contract's certificates, each once. Where no store is known, the node is made
-// without, for nobody has asked for them.
+// A node trusts the cloud's certificates and the contract's, each once. If no store is known, the node is made
+// without the cloud's, because no setting requires them.
 func TestCloudAuthorities(t *testing.T) {
 	pair := contract(t, "aks/client-certificate.json").Join.ClientCertificate
 	config := contract(t, "aks/minimal.json", func(n *nodeconfig.NodeConfig) { n.Trust.Certificates = []string{pair.Certificate} })

@@ -102,8 +102,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// An image that is baked for any version holds nothing that a kubelet may not survive: one that does not
-// know the watchdog would be killed every minute, since a later plan removes no file.
+// An image for any version holds nothing that a kubelet may not survive. A kubelet that does not know the watchdog would be
+// killed every minute, because a later plan removes no file.
 func TestImageForAnyVersion(t *testing.T) {
 	for _, version := range []string{"", "1.31.1", "1.34.1"} {
 		c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {

@@ -252,7 +252,7 @@ func TestKubeletData(t *testing.T) {
 	})
 }
 
-// Where it is known that there is no temporary disk, whoever wants the kubelet's data there is warned before the machine waits for it.
+// If the facts show no temporary disk, a contract with the kubelet's data there causes a warning before the machine waits for the disk.
 func TestKubeletDataWithoutDisk(t *testing.T) {
 	disks := func(temporary bool) []facts.Disk {
 		return []facts.Disk{{Name: "sda", SizeBytes: 1 << 35}, {Name: "sdb", SizeBytes: 1 << 34, Temporary: temporary}}

@@ -16,7 +16,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// position is where a setting is: a line of a file, and the path of the contract that has the file's text; empty for one of Slipway's.
+// position is where a setting is: a line of a file, and the contract's path of the file's text. An empty path means that Slipway wrote
+// the file.
 type position struct {
 	at, file string
 	line     int
@@ -24,7 +25,7 @@ type position struct {
 	setting string
 }
 
-// String names it to a person who reads a problem at another place of the contract.
+// String names the position for the reader of a problem at another path of the contract.
 func (p position) String() string {
 	switch {
 	case p.at == "":
@@ -43,7 +44,7 @@ func (p position) inLine() string {
 	return fmt.Sprintf("line %d: ", p.line)
 }
 
-// twice reports one setting that is in two places, at least one of them of the contract's author. The second is the one that counts.
+// twice reports a setting that is in two files, at least one of them the author's. The second one counts.
 func twice(out *concern.Output, what string, lost, counts position) {
 	switch {
 	case lost.at != "":
@@ -85,7 +86,7 @@ func checkOverlays(in *concern.Input, out *concern.Output) {
 		loaded := unitfile.Read(u.Name, file, dropIns)
 		for _, r := range loaded.Replaced() {
 			lost, counts := placeOf(r.Lost), placeOf(r.By)
-			isEmptied := r.By.Value == "" && lost.at != "" && counts.at != "" // by an author who knows
+			isEmptied := r.By.Value == "" && lost.at != "" && counts.at != "" // the author does it on purpose
 			isOverride := lost.at == "" && lost.setting == "" && r.Lost.Key != "ExecStart"
 			if lost.file != counts.file && !isEmptied && !isOverride {
 				twice(out, r.Lost.Key+"=", lost, counts)

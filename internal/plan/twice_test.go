@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// twiceCases are contracts that have one setting in two places, with the warning at one of them: its path, and what it must say.
+// twiceCases are contracts that have one setting twice. Each has the warning's path, and a text that it must contain.
 var twiceCases = []struct {
 	name   string
 	change func(*nodeconfig.NodeConfig)

@@ -45,7 +45,8 @@ func authoredTexts(c *nodeconfig.NodeConfig) map[string]string {
 	return at
 }
 
-// unitSources are the planned files of a unit: the one that defines it, nil for one of the image's, and its drop-ins in systemd's order.
+// unitSources returns the planned files of a unit: the file that defines it, nil if the image has it, and its drop-ins in systemd's
+// order.
 func unitSources(files map[string]*resource.File, unit string) (file *unitfile.Source, dropIns []unitfile.Source) {
 	if f := files[nodeconfig.UnitPath(unit)]; f != nil {
 		file = &unitfile.Source{Path: f.Path, Content: string(f.Content)}

@@ -9,15 +9,15 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// defaults are a contract's that says nothing.
+// defaults are the defaults of an empty contract.
 var defaults = sync.OnceValue(func() reflect.Value {
 	c := new(nodeconfig.NodeConfig)
 	nodeconfig.Default(c)
 	return reflect.ValueOf(c).Elem()
 })
 
-// unread warns of every setting that a contract gives and that nobody reads: nothing is dropped in silence. What has nothing within
-// that is read is one problem, below the contract's sections. The problems are in no order.
+// unread warns of every setting of a contract that no concern reads, so that none is dropped in silence. If no concern reads any part of
+// a setting, it gets one warning, below the contract's sections. The warnings are in no order.
 func unread(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	var w unreadWalk
 	w.walk(reflect.ValueOf(c).Elem(), defaults(), allReaders())
@@ -79,7 +79,7 @@ func namesOf(t reflect.Type) []string {
 	return names
 }
 
-// hasParts reports whether a value has settings within that somebody can read alone.
+// hasParts reports whether a value has settings within that a concern can read alone.
 func hasParts(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Pointer, reflect.Map:
@@ -88,7 +88,7 @@ func hasParts(v reflect.Value) bool {
 	return false
 }
 
-// given reports whether a value that is not zero says anything that it would not say by default.
+// given reports whether a value that is not zero differs from its default.
 func given(v, byDefault reflect.Value) bool {
 	if (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 {
 		return false
