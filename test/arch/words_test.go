@@ -1,0 +1,64 @@
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// idiom are words by which a sentence avoids naming its actor, or says something usual in an unusual way. A reader whose English is a second
+// language stops at them. CONTRIBUTING.md says how this project writes.
+var idiom = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
+	`nobody`, `somebody`, `whoever`, `anew`, `knocks?`, `insists?`, `(is|are|was|were|be|been) told`, `(is|are) none`, `of (its|his|their) own([.,;:)]|$)`,
+	`what (is|was) (said|told)`, `(is|are) said`, `in another way`,
+}, "|") + `)`)
+
+// mostIdiom is in how many of 1,000 comment lines the idiom may be.
+const mostIdiom = 3
+
+var comment = regexp.MustCompile(`(^\s*|\s)//( .*)`)
+
+// Comments name the actor, and use the usual word.
+func TestCommentsArePlain(t *testing.T) {
+	lines, hits := 0, []string{}
+	for _, path := range sources(t) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(content)) {
+			text := comment.FindStringSubmatch(line)
+			if text == nil {
+				continue
+			}
+			if lines++; idiom.MatchString(text[2]) {
+				hits = append(hits, path+": "+strings.TrimSpace(text[2]))
+			}
+		}
+	}
+	if len(hits)*1000 > mostIdiom*lines {
+		t.Errorf("%d of %d comment lines do not name the actor, or not in usual words; at most %d in 1,000 may:\n%s", len(hits), lines, mostIdiom, strings.Join(hits, "\n"))
+	}
+}
+
+// What a user reads has none of it.
+func TestDocumentsArePlain(t *testing.T) {
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no documents", err)
+	}
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md") {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(content)) {
+			if n++; idiom.MatchString(line) {
+				t.Errorf("%s:%d: %s", path, n, strings.TrimSpace(line))
+			}
+		}
+	}
+}
