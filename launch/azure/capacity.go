@@ -12,11 +12,11 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// sincePodMemory is the minor from which on AKS keeps memory back by the number of pods (AKS docs: resource reservations).
+// sincePodMemory is the first minor for which AKS reserves memory by the number of pods (AKS docs: resource reservations).
 const sincePodMemory = 29
 
-// capacityRule decides how many pods a node has, and what it keeps back. Package capacity has the formulas; a scheduler is told
-// what they say.
+// capacityRule decides how many pods a node can have, and what the node reserves. Package capacity has the formulas. The rule also sets
+// the capacity reported to a scheduler.
 var capacityRule = rule{
 	name: "capacity",
 	reads: []string{
@@ -55,7 +55,7 @@ var capacityRule = rule{
 	},
 }
 
-// plugin is the cluster's network by the name that package capacity has for it.
+// plugin returns package capacity's name for the cluster's network.
 func plugin(n *launch.Network) capacity.Plugin {
 	switch {
 	case n.Plugin == "none":
@@ -68,7 +68,7 @@ func plugin(n *launch.Network) capacity.Plugin {
 	return capacity.Kubenet // any other has its number (Karpenter for Azure: GetMaxPods)
 }
 
-// told is what a scheduler is told of a node: its capacity, and what pods can have of it.
+// told returns the node's capacity as reported to a scheduler, and the part of it that pods can use.
 func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable map[string]string, err error) {
 	all = map[string]string{"pods": strconv.Itoa(pods)}
 	allocatable = maps.Clone(all)
@@ -96,7 +96,7 @@ func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable
 	return all, allocatable, nil
 }
 
-// flat are the reasons of a joined error.
+// flat returns the reasons of a joined error.
 func flat(err error) []string {
 	joined, ok := errors.AsType[interface {
 		error

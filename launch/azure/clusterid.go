@@ -15,15 +15,15 @@ const clusterIDLength = 8
 // prefixLength is how much of an API server's name AKS takes for the DNS prefix (Karpenter for Azure, until 2026).
 const prefixLength = 33
 
-// ClusterIDError says why a cluster ID is not known.
+// ClusterIDError is the error of an unknown cluster ID.
 type ClusterIDError struct {
-	// Why says why, and what to give.
+	// Why is the reason, and what to give.
 	Why string
-	// Candidates are the security groups that could be meant, if there are several.
+	// Candidates are the possible security groups, if there are several.
 	Candidates []string
 }
 
-// Error says why.
+// Error returns the reason, with the candidates.
 func (e *ClusterIDError) Error() string {
 	if len(e.Candidates) == 0 {
 		return e.Why
@@ -37,7 +37,7 @@ func SecurityGroups(names []string) (id, group string, err error) {
 	return named(names, groupSuffix, "security group")
 }
 
-// named finds the cluster ID in the names of what AKS has made for clusters.
+// named finds the cluster ID in the names of the resources that AKS creates for clusters.
 func named(names []string, suffix, what string) (id, name string, err error) {
 	found := make([]string, 0, 4) // one, but for a resource group that is shared
 	for _, name := range names {
@@ -56,15 +56,15 @@ func named(names []string, suffix, what string) (id, name string, err error) {
 	return "", "", &ClusterIDError{"several " + what + "s could be the cluster's; give cluster-id", slices.Clone(found)}
 }
 
-// idIn is the cluster ID in the name of what AKS has made.
+// idIn returns the cluster ID in the name of a resource that AKS has created.
 func idIn(name, suffix string) (string, bool) {
 	rest, ok := strings.CutPrefix(strings.ToLower(name), madePrefix)
 	id, ok2 := strings.CutSuffix(rest, suffix)
 	return id, ok && ok2 && clusterID(id) == ""
 }
 
-// clusterID is the cluster ID in the names of what AKS has made: of the security group, or else of the route table, which only
-// some clusters have. It says in whose name it was, and which fact has it.
+// clusterID returns the cluster ID in the name of the security group, or else of the route table, which only some clusters have. It also
+// returns which resource has the name, and the fact with the name.
 func (d *Detected) clusterID() (id, what string, fact *Fact, err error) {
 	err = errNoGroups
 	if d != nil && d.SecurityGroups != nil {
@@ -78,7 +78,7 @@ func (d *Detected) clusterID() (id, what string, fact *Fact, err error) {
 	return "", "", nil, err
 }
 
-// tableID is the cluster ID in the name of the route table; empty where there is none, or several.
+// tableID returns the cluster ID in the name of the route table. Empty means that there is no route table, or there are several.
 func (d *Detected) tableID() string {
 	if d == nil || d.RouteTables == nil || len(d.RouteTables.Values) == 0 {
 		return ""
@@ -87,9 +87,8 @@ func (d *Detected) tableID() string {
 	return id
 }
 
-// hashedClusterID computes the cluster ID from the name of the API server, as AKS does for most clusters: of a name of which
-// the DNS prefix is not 33 characters long, and of a private zone of one's own, it is another one. The error is a
-// [*ClusterIDError].
+// hashedClusterID computes the cluster ID from the name of the API server, as AKS does for most clusters. The real ID differs if the DNS
+// prefix is not 33 characters long, or if the cluster uses its owner's private zone. The error is a [*ClusterIDError].
 func hashedClusterID(host string) (string, error) {
 	switch _, err := netip.ParseAddr(strings.Trim(host, "[]")); {
 	case host == "":
@@ -104,8 +103,8 @@ func hashedClusterID(host string) (string, error) {
 	return hashed(host[:prefixLength]), nil
 }
 
-// hashed is the number that AKS makes of a DNS prefix: its FNV-1a is the seed of Go's generator, which is the same in every
-// version of Go. Nothing of it is left to chance.
+// hashed returns the number that AKS computes from a DNS prefix. The prefix's FNV-1a hash is the seed of Go's generator, which gives the
+// same numbers in every version of Go. So the result is not random.
 func hashed(prefix string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(prefix))

@@ -137,7 +137,7 @@ func rendered(t *testing.T, in *Input) *launch.Launch {
 	return made
 }
 
-// followed is what each source says of the machine's disk.
+// followed returns a table with the values that each source sets for the machine's disk.
 func followed(t *testing.T, in *Input) string {
 	rows := [][]string{{"source", "field", "says", "where", "what comes of it"}}
 	explanation := rendered(t, in).Explain("")
@@ -178,7 +178,7 @@ func followed(t *testing.T, in *Input) string {
 // sourcesByRank are all sources, the weakest first.
 var sourcesByRank = []launch.Source{launch.Hardcoded, launch.Detected, launch.Environment, launch.Global, launch.Pool, launch.Class, launch.Computed}
 
-// fieldsTable has who may set what.
+// fieldsTable returns the table of the sources that may set each field.
 func fieldsTable() string {
 	rows := [][]string{{"field", "may be set by"}}
 	for _, path := range slices.Sorted(maps.Keys(fields)) {

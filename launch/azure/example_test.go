@@ -25,7 +25,7 @@ func ExampleReload() {
 	// error: settings.yaml: $["vnet-guid"]: want a UUID
 }
 
-// A cluster whose security group cannot be told is an error with the candidates.
+// If several security groups could be the cluster's, the error lists them.
 func ExampleSecurityGroups() {
 	_, _, err := azure.SecurityGroups([]string{"aks-agentpool-12345678-nsg", "aks-agentpool-87654321-nsg", "bastion-nsg"})
 	if unknown, ok := errors.AsType[*azure.ClusterIDError](err); ok {

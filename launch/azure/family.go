@@ -22,10 +22,10 @@ const (
 	sinceLinux3 = 32
 )
 
-// familyRow is one line of the decision: it counts where all its conditions are met.
+// familyRow is one row of the decision. It matches if all its conditions are met.
 type familyRow struct {
 	wanted string
-	// fips and trusted are conditions where they are not nil; since is a minor of Kubernetes, 0 for none.
+	// fips and trusted are conditions; nil matches both values. since is the first minor of Kubernetes; 0 matches all.
 	fips, trusted *bool
 	since         int
 	family        string
@@ -33,7 +33,7 @@ type familyRow struct {
 
 var yes, no = new(true), new(false)
 
-// familyRows decide; the first that is met counts (Karpenter for Azure: imagefamily, GetImageFamily).
+// familyRows decide the family; the first matching row counts (Karpenter for Azure: imagefamily, GetImageFamily).
 var familyRows = []familyRow{
 	{"Ubuntu", yes, no, 0, ubuntu2004},
 	{"Ubuntu", nil, yes, 0, ubuntu2204},
@@ -56,8 +56,8 @@ func wantedFamilies() (names []string) {
 	return names
 }
 
-// familyOf is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for an unknown name.
-// A version that is none is before every other one.
+// familyOf returns the image family for the wanted name. An empty name means "Ubuntu". It returns "" for an unknown name. An invalid
+// Kubernetes version counts as older than all others.
 func familyOf(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
 	if wanted == "" {
 		wanted = "Ubuntu"

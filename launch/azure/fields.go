@@ -5,7 +5,7 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 )
 
-// fields are which sources may set what (AKS Node Bootstrapping: "Karpenter configuration sources"). The longest path counts.
+// fields are the sources that may set each field (AKS Node Bootstrapping: "Karpenter configuration sources"). The longest path counts.
 var fields = withEntries(map[string][]launch.Source{
 	"$.node.cluster.name":                                    {launch.Global},
 	"$.node.cluster.server":                                  {launch.Global},
@@ -91,7 +91,7 @@ var fields = withEntries(map[string][]launch.Source{
 	"$.machine.tags":                  {launch.Global, launch.Class},
 })
 
-// withEntries adds the entries of maps that have sources of their own.
+// withEntries adds the map entries whose sources differ from those of their map.
 func withEntries(all map[string][]launch.Source) map[string][]launch.Source {
 	for _, entries := range []struct {
 		path    string

@@ -14,9 +14,9 @@ import (
 // older is the reason against an image that could be taken.
 const older = "is older than the one that is taken, or of a definition that comes after it"
 
-// Choose takes the newest version of the most preferred definition that the machine boots. The order of the list decides nothing. The
-// reasons are those against each image that was not taken, in the order of the list. With the setting use-sig it is one of AKS's own
-// galleries, unless it is one's own; settings may be nil.
+// Choose returns the newest version of the most preferred definition that the machine boots. The order of the list does not matter.
+// against has a reason for each image that was not chosen, in the order of the list. If the setting use-sig is set, the image is from
+// AKS's own galleries, except for the family Custom. settings may be nil.
 func (i *Images) Choose(m *launch.Machine, settings *Settings) (chosen launch.Image, against []Reason, err error) {
 	galleries := settings.galleries(m)
 	r := i.remembered
@@ -35,7 +35,7 @@ func (i *Images) Choose(m *launch.Machine, settings *Settings) (chosen launch.Im
 	return c.chosen, c.against, c.err
 }
 
-// galleries are how the ID of an image begins; empty for any (Karpenter for Azure: NodeImageProvider, USE_SIG).
+// galleries returns the required beginning of image IDs. Empty means any gallery (Karpenter for Azure: NodeImageProvider, USE_SIG).
 func (s *Settings) galleries(m *launch.Machine) string {
 	if s == nil || !s.UseSIG || m.Image.Family == custom {
 		return ""
@@ -73,13 +73,13 @@ func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Imag
 	return chosen, against, nil
 }
 
-// notListed is the place of a version that is in use, and that the list does not have.
+// notListed is the index of a version that is in use and not in the list.
 const notListed = -1
 
 // chooser takes one of the versions that it considers.
 type chooser struct {
 	suitable []*definition
-	// galleries are how an ID begins; empty for any.
+	// galleries is the required beginning of an ID. Empty means any gallery.
 	galleries string
 	// other is the reason against an image of another definition.
 	other string
@@ -120,8 +120,8 @@ func (c *chooser) consider(v *ImageVersion, at int) (against string) {
 	return ""
 }
 
-// newest is the newest version of the most preferred definition. If it is not known of each of its versions when it was published, the
-// versions' names are compared: were some compared by time and some by name, the order of the list would decide.
+// newest returns the newest version of the most preferred definition. If the publishing time of any of its versions is unknown, it
+// compares all of them by name: if it compared some by time and some by name, the result would depend on the list's order.
 func (c *chooser) newest() candidate {
 	first := slices.MinFunc(c.possible, func(a, b candidate) int { return a.rank - b.rank }).rank
 	all := slices.DeleteFunc(c.possible, func(v candidate) bool { return v.rank != first })
@@ -134,7 +134,7 @@ func (c *chooser) newest() candidate {
 	})
 }
 
-// against says why a version with a digest is not allowed. notAfter is the pin's own time.
+// against returns the reason why a version with a digest is not allowed. Empty means that it is allowed. notAfter is the pin's time, parsed.
 func (p *Pin) against(c *candidate, digest string, notAfter time.Time) string {
 	if p.NotAfter != "" {
 		switch {
@@ -158,11 +158,10 @@ func (p *Pin) against(c *candidate, digest string, notAfter time.Time) string {
 // versionsInUse are versions by their definitions, in lower case.
 type versionsInUse map[string][]string
 
-// of are those of a definition; nil for none.
+// of returns the versions in use of a definition; nil if no version is in use.
 func (v versionsInUse) of(name string) []string { return v[strings.ToLower(name)] }
 
-// kept are the versions that are in use, where nothing newer may be taken (Karpenter for Azure: nodeclass
-// status, images).
+// kept returns the versions in use, if no newer version is allowed now (Karpenter for Azure: nodeclass status, images).
 func (i *Images) kept() versionsInUse {
 	if i.isOpen() {
 		return nil
@@ -175,7 +174,7 @@ func (i *Images) kept() versionsInUse {
 	return kept
 }
 
-// unlisted are the IDs of versions that are in use and kept, and that the list does not have any more: they stay until the window.
+// unlisted returns the IDs of kept versions that are no longer in the list. Nodes keep using them until the maintenance window.
 func (i *Images) unlisted() []string {
 	kept := i.kept()
 	if len(kept) == 0 {
@@ -197,7 +196,7 @@ func (i *Images) unlisted() []string {
 	return missing
 }
 
-// What an error says of the images of a list, which can be thousands with names of any length.
+// Limits of the images that an error lists. A list can have thousands of images, with names of any length.
 const (
 	mostListed = 4
 	mostNamed  = 80 // Azure has no longer name of an image
@@ -224,7 +223,7 @@ func listed(images []ImageVersion) string {
 	return strings.Join(andMore(words, len(images)), ", ")
 }
 
-// refusal says why no image of a list can be taken: of the first ones, and before all of those that are of the right definition.
+// refusal returns why no image of a list can be used. It lists a few images, those of the right definition first.
 func refusal(against []Reason, other string) string {
 	if len(against) == 0 {
 		return "there is no image: the list is empty"
@@ -240,7 +239,7 @@ func refusal(against []Reason, other string) string {
 	return fmt.Sprintf("none of the %d images of the list can be taken: %s", len(against), strings.Join(andMore(words, len(against)), "; "))
 }
 
-// andMore says how many of all are not among words.
+// andMore appends how many of all the words leave out.
 func andMore(words []string, all int) []string {
 	if more := all - len(words); more > 0 {
 		words = append(words, fmt.Sprintf("and %d more", more))

@@ -61,7 +61,7 @@ func TestMaintenance(t *testing.T) {
 	}
 }
 
-// The order of the list decides nothing, also where it is not known of all images when they were published.
+// The order of the list does not matter, even if the publishing time of some images is unknown.
 func TestChoiceHasNoOrder(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	some := func(from ...string) string { return from[random.Intn(len(from))] }
@@ -92,7 +92,7 @@ func TestChoiceHasNoOrder(t *testing.T) {
 	}
 }
 
-// An error says what there was, and why not, of a few images.
+// If no image can be used, the error lists a few images, each with the reason.
 func TestNoImage(t *testing.T) {
 	long := region(Pin{Version: "1.0.0"})
 	for _, c := range []struct {

@@ -51,8 +51,8 @@ type choice struct {
 	err     error
 }
 
-// Remember has [Images.Choose] keep what it has chosen, for a list that nobody changes any more: a long list is then looked
-// through once for each kind of machine. [ReadImages] calls it.
+// Remember makes [Images.Choose] cache its results, so that it searches a long list once for each kind of machine. The caller must not
+// change the list after that. [ReadImages] calls Remember.
 func (i *Images) Remember() { i.remembered = &choices{all: make(map[choiceKey]choice)} }
 
 // Maintenance is a window, in RFC 3339 (AKS: the ConfigMap upcoming-maintenance-window, aksManagedNodeOSUpgradeSchedule-start and
@@ -66,25 +66,25 @@ type Maintenance struct {
 type ImageVersion struct {
 	// ID is the version's own in Azure. Its last names are the definition and the version.
 	ID string `json:"id"`
-	// Published is when, in RFC 3339; empty where that is not known.
+	// Published is the publishing time, in RFC 3339. Empty means unknown.
 	Published string `json:"published,omitempty"`
-	// Digest names what is in the image; empty where that is not known.
+	// Digest is the digest of the image's content. Empty means unknown.
 	Digest string `json:"digest,omitempty"`
 }
 
-// Pin restricts which versions are taken. All that is said counts.
+// Pin restricts the versions that can be chosen. All fields that are set count.
 type Pin struct {
-	// Version is the one that is taken: "202608.12.0".
+	// Version is the only allowed version: "202608.12.0".
 	Version string `json:"version,omitempty"`
-	// NotAfter is a time in RFC 3339; what was published later is not taken.
+	// NotAfter is a time in RFC 3339. Versions published later are not allowed.
 	NotAfter string `json:"notAfter,omitempty"`
-	// Digest is that of the image that is taken.
+	// Digest is the digest of the only allowed image.
 	Digest string `json:"digest,omitempty"`
 	// Allowed are the versions that may be taken.
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Reason says why an image was not taken.
+// Reason is why an image was not chosen.
 type Reason struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
@@ -148,7 +148,7 @@ func (p *problems) time(path, text string) {
 	}
 }
 
-// timeOf is a time in RFC 3339; zero where there is none.
+// timeOf parses a time in RFC 3339. If the text is not such a time, it returns the zero time.
 func timeOf(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -15,24 +15,23 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Input is all that Azure's decisions depend on, beside the request. It is a [launch.Cloud], and may be used for any number of
-// requests.
+// Input has everything that Azure's decisions depend on, except the request. It is a [launch.Cloud]. Callers may use it for any number
+// of requests.
 type Input struct {
-	// Settings are needed.
+	// Settings are required.
 	Settings *Settings
-	// Class is the node class; nil for one that says nothing.
+	// Class is the node class. If nil, no class sets values.
 	Class *NodeClass
-	// Type is the instance type that was chosen, and TypeSource says for people what told of it: a file, a list with its time. It may be
-	// empty.
+	// Type is the chosen instance type. TypeSource names its source in messages: a file, a list with its time. TypeSource may be empty.
 	Type       *launch.InstanceType
 	TypeSource string
-	// Images are those of the region; without them no image is chosen, and that is a problem.
+	// Images are the region's images. If nil, no image is chosen, which is a problem.
 	Images *Images
-	// Detected is what is known of the cluster; nil for nothing.
+	// Detected has the known facts of the cluster. If nil, no facts are known.
 	Detected *Detected
 }
 
-// hardcoded is what is the same for all nodes of AKS. Nobody changes it.
+// hardcoded has the values that are the same for all AKS nodes. No code changes it.
 var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: &launch.Document{
 	Node: nodeconfig.NodeConfig{
 		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
@@ -63,10 +62,10 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 	},
 }}
 
-// standardDisk is the size of a machine's own disk where nobody says (Karpenter for Azure: AKSNodeClass, osDiskSizeGB).
+// standardDisk is the default size of the machine's OS disk (Karpenter for Azure: AKSNodeClass, osDiskSizeGB).
 const standardDisk = 128
 
-// azureCloud is what Azure's cloud provider is told on all nodes.
+// azureCloud returns the configuration of Azure's cloud provider that all nodes share.
 func azureCloud() nodeconfig.Cloud {
 	return nodeconfig.Cloud{Provider: "azure", Azure: &nodeconfig.Azure{
 		VMType: "standard", UseInstanceMetadata: true,
@@ -75,10 +74,10 @@ func azureCloud() nodeconfig.Cloud {
 	}}
 }
 
-// usualLayers are as many as there usually are.
+// usualLayers is the usual number of layers.
 const usualLayers = 12
 
-// Layers are what the input says, and what is wrong with it.
+// Layers returns the values of the input, and the problems with it.
 func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	p := new(problems)
 	layers := append(make([]launch.Layer, 0, usualLayers), in.standard())
@@ -115,10 +114,10 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	return layers, p.List
 }
 
-// isOwn reports whether the input is for a cluster of one's own.
+// isOwn reports whether the input is for a self-managed cluster.
 func (in *Input) isOwn() bool { return in.Class != nil && value(in.Class.Spec.ImageFamily) == custom }
 
-// standard is what is the same for all nodes.
+// standard returns the values that are the same for all nodes.
 func (in *Input) standard() launch.Layer {
 	if in.isOwn() {
 		return own
@@ -126,10 +125,10 @@ func (in *Input) standard() launch.Layer {
 	return hardcoded
 }
 
-// lineOf is where a setting is in its document.
+// lineOf names the line of a setting in its document.
 func lineOf(n *document.Node) string { return "line " + strconv.Itoa(int(n.Line)) }
 
-// typeOrigin is the instance type for people.
+// typeOrigin names the instance type and its source in messages.
 func (in *Input) typeOrigin() string {
 	if in.TypeSource == "" {
 		return "instance type " + in.Type.Name
@@ -137,7 +136,7 @@ func (in *Input) typeOrigin() string {
 	return "instance type " + in.Type.Name + " of " + in.TypeSource
 }
 
-// layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
+// layers returns the layers of the settings: the options that a source sets, the program's environment, and the defaults.
 func (s *Settings) layers() []launch.Layer {
 	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings", Document: new(launch.Document)}
 	layers := make([]launch.Layer, 0, 4) // settings and environment of a file, and the defaults
@@ -166,7 +165,7 @@ func (s *Settings) layers() []launch.Layer {
 	return append(layers, defaults)
 }
 
-// within is the layer of a source and an origin; there is one afterwards.
+// within returns the layer of a source and an origin. If there is no such layer, it adds one.
 func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Layer {
 	for i := range *layers {
 		if l := &(*layers)[i]; l.Source == source && l.Origin == origin {
@@ -177,7 +176,7 @@ func within(layers *[]launch.Layer, source launch.Source, origin string) *launch
 	return &(*layers)[len(*layers)-1]
 }
 
-// orNone is a text, or "none" for an empty one that somebody has given.
+// orNone returns a text, or "none" if a source sets it to the empty text.
 func orNone(s string) string {
 	if s == "" {
 		return none
@@ -185,7 +184,7 @@ func orNone(s string) string {
 	return s
 }
 
-// environmentName is a cloud by the name that the contract has for it.
+// environmentName returns the contract's name for a cloud.
 func environmentName(cloud string) string {
 	if cloud == "AzureUSGovernment" {
 		return "AzureUSGovernmentCloud"
@@ -193,7 +192,7 @@ func environmentName(cloud string) string {
 	return cloud
 }
 
-// server is the API server as a kubeconfig has it: AKS's is at port 443.
+// server returns the API server's URL as in a kubeconfig, with AKS's port 443 by default.
 func server(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
@@ -210,11 +209,11 @@ func server(endpoint string) string {
 	return "https://" + host + ":" + port
 }
 
-// errNoGroups says that nobody has detected a security group.
+// errNoGroups is the error if no facts name the security groups.
 var errNoGroups error = &ClusterIDError{Why: "no security groups are known; give cluster-id"}
 
-// clusterID is the layer of the ID that the API server's name has, and compares it with what was detected. Neither is an error
-// while something else is known.
+// clusterID returns the layer with the cluster ID from the API server's name, and compares that ID with the detected one. A missing ID is
+// an error only if the other one is missing too.
 func (in *Input) clusterID(p *problems) []launch.Layer {
 	byName, nameErr := in.Settings.hashedID, in.Settings.hashErr
 	found, what, _, foundErr := in.Detected.clusterID()
@@ -238,7 +237,7 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 	return []launch.Layer{{Source: launch.Detected, Origin: "name of the API server (likely)", Document: d}}
 }
 
-// place is where the cluster's nodes are: what the settings say, or else what was detected.
+// place returns the subnet and resource group of the cluster's nodes: from the settings, or else from the detected facts.
 func (in *Input) place() (subnet, resourceGroup string) {
 	found := in.Detected
 	if found == nil {
@@ -247,8 +246,8 @@ func (in *Input) place() (subnet, resourceGroup string) {
 	return cmp.Or(in.Settings.SubnetID, value(found.SubnetID).Value), cmp.Or(in.Settings.NodeResourceGroup, value(found.NodeResourceGroup).Value)
 }
 
-// Missing names the settings that launches need, and that neither the settings nor what was detected say; a class may have its
-// own subnet. Detected may be nil.
+// Missing returns the names of the settings that launches need and that neither the settings nor the detected facts have. A class may
+// set another subnet. Detected may be nil.
 func (s *Settings) Missing(detected *Detected) []string {
 	subnet, group := (&Input{Settings: s, Detected: detected}).place()
 	var names []string
@@ -261,7 +260,7 @@ func (s *Settings) Missing(detected *Detected) []string {
 	return names
 }
 
-// missing reports what a launch needs and neither settings nor detection say.
+// missing reports what a launch needs and neither the settings nor the detected facts have.
 func (in *Input) missing(p *problems) {
 	subnet, group := in.place()
 	const reason = "is not known; set %s, or give what was detected"
@@ -353,10 +352,10 @@ func (r rule) run(d *launch.Document) []nodeconfig.Problem {
 	return p.List
 }
 
-// Domains are the domains of labels that are Karpenter's for Azure and AKS's, and AKS's labels without one.
+// Domains returns the label domains of AKS and of Karpenter for Azure, and AKS's labels without a domain.
 func (in *Input) Domains() []string { return ownDomains }
 
-// Regional is the zone of a machine in no zone.
+// Regional returns the value of the zone label of a machine in no zone.
 func (in *Input) Regional() string { return regional }
 
 // ClassRef names the class.
@@ -368,8 +367,8 @@ func (in *Input) ClassRef() launch.ClassRef {
 	return launch.ClassRef{Group: group, Kind: ClassKind, Name: in.Class.Metadata.Name}
 }
 
-// Fields are which sources may set what.
+// Fields returns the sources that may set each field.
 func (in *Input) Fields() map[string][]launch.Source { return fields }
 
-// Labels are the labels that follow from what a node is, for every input. A pool or a pod may ask for them, and nobody can set them.
+// Labels returns the labels that follow from the node, for every input. A pool or a pod may require them, but no source can set them.
 func (in *Input) Labels() []string { return labelKeys() }

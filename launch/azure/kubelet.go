@@ -22,16 +22,16 @@ const (
 // aksPaths are the paths of a node of AKS.
 var aksPaths = profile.Named(nodeconfig.LayoutAKS).Paths
 
-// flagRow is a flag of the kubelet that is not in its configuration file, and the minors of Kubernetes that it is for.
+// flagRow is a kubelet flag that is not in the kubelet's configuration file, with the minors of Kubernetes that have it.
 type flagRow struct {
 	name, value  string
 	since, until int // 0 for no limit; until is not included
-	// aks says that it is for nodes of AKS alone: its value is of its images.
+	// aks is true if only AKS nodes have the flag, because its value belongs to AKS's images.
 	aks bool
 }
 
-// flagRows are the kubelet's flags (Karpenter for Azure: bootstrap/aksbootstrap.go, version gates). What a kubelet of the
-// version does not know, the planner leaves out all the same.
+// flagRows are the kubelet's flags (Karpenter for Azure: bootstrap/aksbootstrap.go, version gates). The planner also leaves out flags that
+// the kubelet's version does not know.
 var flagRows = []flagRow{
 	{"azure-container-registry-config", aksPaths.CloudConfig, 0, 30, true},
 	{"cloud-config", aksPaths.CloudConfig, 0, 34, true},
@@ -41,14 +41,14 @@ var flagRows = []flagRow{
 	{"pod-infra-container-image", sandboxImage, 0, 35, true},
 }
 
-// sinceCredentialProvider is the minor from which on the kubelet gets credentials for registries by a plug-in.
+// sinceCredentialProvider is the first minor whose kubelet gets registry credentials from a plug-in.
 const sinceCredentialProvider = 30
 
 // credentialProviders is that plug-in's configuration. All launches share it. Any argument may be a credential.
 var credentialProviders = akstext.CredentialProvider(akstext.Registries(), []any{nodeconfig.NewSecret(aksPaths.CloudConfig)}, false)
 
-// kubeletConfig is what all kubelets are told (Karpenter for Azure: bootstrap/aksbootstrap.go, the base flags, in the terms of the
-// configuration file).
+// kubeletConfig returns the configuration that all kubelets share (Karpenter for Azure: bootstrap/aksbootstrap.go, the base flags, as
+// fields of the configuration file).
 func kubeletConfig() map[string]any {
 	n := func(digits string) json.Number { return json.Number(digits) }
 	return map[string]any{

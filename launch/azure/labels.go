@@ -13,13 +13,13 @@ import (
 // sinceStateless is the minor from which on the network's plug-in keeps no state on the node.
 const sinceStateless = 34
 
-// labelRow is a label that follows from what the node is. An empty value is no label.
+// labelRow is a label that follows from the node. If the value is empty, the node does not have the label.
 type labelRow struct {
 	key   string
 	value func(*launch.Document) string
 }
 
-// when is a value that is there on a condition.
+// when returns the value if the condition is met, or else "".
 func when(met bool, value string) string {
 	if met {
 		return value
@@ -39,8 +39,8 @@ func isOverlay(d *launch.Document) bool {
 	return d.Machine.Network.Plugin == "azure" && d.Machine.Network.Mode == overlay
 }
 
-// labelRows are those labels (Karpenter for Azure: labels.Get, and the instance type's requirements). A pool may restrict a node
-// by them, and cannot set them.
+// labelRows are those labels (Karpenter for Azure: labels.Get, and the instance type's requirements). A pool may require them, but cannot
+// set them.
 var labelRows = []labelRow{
 	{"kubernetes.azure.com/role", func(*launch.Document) string { return "agent" }},
 	{"kubernetes.azure.com/cluster", func(d *launch.Document) string { return clusterLabel(azureOf(d).ResourceGroup) }},
@@ -114,7 +114,7 @@ var poolLabels = []string{
 	labelDomain + "/aksnodeclass", labelUltraSSD, aksDomain + "mode", aksDomain + "ebpf-host-routing", aksDomain + "network-policy", aksDomain + "hostedvm",
 }
 
-// sizePart is a label of a part of the size's name; there is none where the name is of another form.
+// sizePart returns a label's value function for one part of the size's name. If the name has another form, the node does not have the label.
 func sizePart(part func(sizeName) string) func(*launch.Document) string {
 	return func(d *launch.Document) string {
 		if n, ok := sizeNameOf(d.Machine.Type.Name); ok {
