@@ -65,7 +65,8 @@ var gpuRule = rule{
 type placementRow struct {
 	name string
 	size func(*launch.InstanceType) int64
-	// listed says that the disk counts only if the type's placements name it: older lists name none, and mean the other disks.
+	// listed is true if the disk counts only when the type's placements name it. Older lists have no placements; they mean the other
+	// disks.
 	listed bool
 }
 
@@ -141,7 +142,7 @@ var diskRule = rule{
 	},
 }
 
-// securityRows are what somebody can want of a machine, and whether its type has it; nil where that is not known.
+// securityRows are the security features that a class can request, and whether the machine's type supports each; nil means unknown.
 var securityRows = []struct {
 	path string
 	want func(*launch.Security) *bool
@@ -152,8 +153,8 @@ var securityRows = []struct {
 	{"$.machine.security.encryptionAtHost", func(s *launch.Security) *bool { return s.EncryptionAtHost }, func(t *launch.InstanceType) *bool { return t.EncryptionAtHost }},
 }
 
-// memoryKept are the ways to keep memory from the host that take an image of their own, and a machine that is made for it. No launch
-// makes one (Azure: confidential virtual machines; Karpenter for Azure leaves these sizes out).
+// memoryKept are the ways to hide memory from the host that need a special image and machine. Launches do not support them
+// (Azure: confidential virtual machines; Karpenter for Azure leaves these sizes out).
 var memoryKept = []string{"SNP", "TDX"}
 
 // securityRule compares what is wanted with what the type can do.

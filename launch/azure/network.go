@@ -16,10 +16,10 @@ const (
 	none    = "none"
 )
 
-// pluginRow says which plug-in the node itself installs.
+// pluginRow is the plug-in that the node itself installs, for a cluster's network.
 type pluginRow struct{ plugin, mode, dataplane, node string }
 
-// pluginRows decide; the first that is met counts, an empty cell is met by all (Karpenter for Azure: NETWORK_PLUGIN).
+// pluginRows decide the plug-in. The first matching row counts; an empty cell matches all values (Karpenter for Azure: NETWORK_PLUGIN).
 var pluginRows = []pluginRow{
 	{"azure", overlay, "", none},
 	{"azure", none, cilium, none},
@@ -53,7 +53,7 @@ func managedNetwork(s Subnet, nodeResourceGroup string) bool {
 	return ok && clusterID(id) == "" && strings.EqualFold(s.Name, "aks-subnet") && strings.EqualFold(s.ResourceGroup, nodeResourceGroup)
 }
 
-// networkRule decides where the machine is attached, and what the node is told of it.
+// networkRule decides the network of the machine, and the network settings in the node's contract.
 var networkRule = rule{
 	name: "network",
 	reads: []string{
@@ -97,7 +97,7 @@ func decideNetwork(p *problems, d *launch.Document) {
 		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
 	}
 	if n.ClusterID == "" || isOwn(d) {
-		return // reported already, with the reason; in a self-managed cluster the names are nobody's rule
+		return // a missing ID is reported already, with the reason; in a self-managed cluster AKS does not choose the names
 	}
 	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
 	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {
@@ -108,7 +108,7 @@ func decideNetwork(p *problems, d *launch.Document) {
 // Subnet is a subnet's ID in Azure's resource manager, in its parts.
 type Subnet struct{ Subscription, ResourceGroup, VNet, Name string }
 
-// errSubnet says what a subnet's ID is.
+// errSubnet is the error of a text that is not a subnet's ID.
 var errSubnet = errors.New("is not the ID of a subnet; want /subscriptions/ID/resourceGroups/NAME/providers/Microsoft.Network/virtualNetworks/NAME/subnets/NAME")
 
 // ParseSubnet reads a subnet's ID.

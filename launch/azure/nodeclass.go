@@ -29,7 +29,7 @@ type NodeClass struct {
 	Spec       ClassSpec   `json:"spec"`
 }
 
-// ClassSpec is what a class says. Each field is described by the API's own documentation.
+// ClassSpec is a class's specification. The API's documentation describes each field.
 type ClassSpec struct {
 	VnetSubnetID      *string           `json:"vnetSubnetID,omitempty"`
 	OSDiskSizeGB      *int32            `json:"osDiskSizeGB,omitempty"`
@@ -61,7 +61,7 @@ type ClassSecurity struct {
 	} `json:"trustedLaunch,omitempty"`
 }
 
-// GPU is what a class says of graphics processors.
+// GPU is a class's settings for graphics processors.
 type GPU struct {
 	Mode *string `json:"mode,omitempty"`
 }
@@ -97,7 +97,7 @@ func ReadNodeClass(data []byte) (*NodeClass, []nodeconfig.Problem) {
 // Origin is the class for people, in problems and explanations.
 func (c *NodeClass) Origin() string { return c.Metadata.Origin(ClassKind) }
 
-// layer is what the class says, in the terms of a node and its machine.
+// layer returns the class's values as fields of a node and its machine.
 func (c *NodeClass) layer() launch.Layer {
 	l := launch.Layer{Source: launch.Class, Origin: c.Origin(), Document: new(launch.Document), Place: classPlace}
 	n, m, s := &l.Document.Node, &l.Document.Machine, &c.Spec
@@ -163,7 +163,7 @@ func (s *ClassSpec) addKubelet(config *map[string]any, isDefault bool) {
 	}
 }
 
-// system says what the class wants of the operating system.
+// system sets the class's values for the operating system.
 func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 	if c == nil {
 		return
@@ -230,7 +230,7 @@ type problems struct{ problem.Collector }
 
 func (p *problems) wrong(path, reason string) { p.Report(true, nodeconfig.Invalid, path, reason) }
 
-// oneOf wants a text to be one of a list; nil is none.
+// oneOf reports a text that is not in a list. If nil, the text is not set and not checked.
 func (p *problems) oneOf(path string, text *string, allowed []string) {
 	if text != nil && !slices.Contains(allowed, *text) {
 		p.wrong(path, "want one of "+strings.Join(allowed, ", "))
@@ -239,7 +239,7 @@ func (p *problems) oneOf(path string, text *string, allowed []string) {
 
 func field(path, name string) string { return document.FieldPath(path, name) }
 
-// placeRow is where a class says what a launch has at a path and below it. asIs says that the names below are the same.
+// placeRow maps a path of a launch, and the paths below it, to the class's field. asIs is true if the names below are the same.
 type placeRow struct {
 	path, place string
 	asIs        bool
@@ -278,7 +278,7 @@ func sysctlPlaces() []placeRow {
 	return append(rows, placeRow{document.FieldPath("$.node.system.sysctls", reservedPorts), "$.spec.linuxOSConfig.sysctls." + portRange, false})
 }
 
-// classPlace is the place in a class of what a launch has at a path. The first row counts.
+// classPlace returns the class's field for a path of a launch. The first matching row counts.
 func classPlace(path string) (string, bool) {
 	for _, r := range classPlaces {
 		if !document.Within(path, r.path) {

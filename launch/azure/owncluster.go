@@ -8,8 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// custom is the image family of a cluster of one's own on Azure, which is none of AKS's: its nodes have an image of one's own, the
-// places of kubeadm, and nothing that AKS alone needs.
+// custom is the image family of a self-managed cluster on Azure, not AKS. Its nodes have the owner's image and kubeadm's paths, and
+// nothing that only AKS needs.
 const custom = "Custom"
 
 // isOwn reports whether a node is of such a cluster.
@@ -18,8 +18,8 @@ func isOwn(d *launch.Document) bool { return d.Machine.Image.Wanted == custom }
 // aksDomain is the domain of the labels that AKS's own programs look for.
 const aksDomain = "kubernetes.azure.com/"
 
-// own is what is the same for all nodes of a cluster of one's own. Nobody changes it. The thresholds are the kubelet's own: one that is
-// told some of them has no others (Kubernetes: KubeletConfiguration, evictionHard).
+// own has the values that are the same for all nodes of a self-managed cluster. No code changes it. The thresholds are the kubelet's
+// defaults: if a configuration sets some of them, the kubelet drops the other defaults (Kubernetes: KubeletConfiguration, evictionHard).
 var own = launch.Layer{Source: launch.Hardcoded, Origin: "self-managed cluster", Document: &launch.Document{
 	Node: nodeconfig.NodeConfig{
 		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
@@ -35,7 +35,7 @@ var own = launch.Layer{Source: launch.Hardcoded, Origin: "self-managed cluster",
 	Machine: launch.Machine{CapacityType: onDemand, GPUDriver: noDriver, Disk: launch.Disk{SizeGB: standardDisk}},
 }}
 
-// OwnDefinition is a kind of image of one's own, in a gallery of one's own.
+// OwnDefinition is a definition of the owner's images, in the owner's gallery.
 type OwnDefinition struct {
 	// Name is the definition's in its gallery.
 	Name string `json:"name"`

@@ -14,13 +14,13 @@ import (
 	"github.com/slipway-dev/slipway/userdata"
 )
 
-// ScriptVariable says what one variable of a [Script] is there for. It has no value: some are credentials.
+// ScriptVariable describes the purpose of one variable of a [Script]. It does not have the value, because some are credentials.
 type ScriptVariable struct {
 	Name string `json:"name"`
 	// Class is "decides" for one of the 28 that make nodes differ, "constant" for one that is the same for all nodes, "unused" for
 	// a constant that the scripts do not need, and "more" for one that Karpenter for Azure does not have.
 	Class string `json:"class"`
-	// Field is its name in Karpenter for Azure, Source where its value is from there; empty for "more".
+	// Field is its name in Karpenter for Azure, Source the source of its value there. Both are empty for "more".
 	Field  string        `json:"field,omitempty"`
 	Source launch.Source `json:"source,omitempty"`
 	// Bytes is how long its value is.
@@ -30,10 +30,10 @@ type ScriptVariable struct {
 // errScript refuses what no image of one's own has scripts for.
 var errScript = errors.New("the script of variables is only for AKS images; an image of the family Custom has Slipway, and takes the user data without a script")
 
-// Script is the user data for an image of AKS's without Slipway, in base64: a script that gives the image's own scripts their
-// variables. They are sorted, and quoted so that a shell gives any value back as it is. The report lists them by name. The error
-// is one of [launch.Launch.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold, or
-// says that the image is none of AKS's.
+// Script returns the user data for an AKS image without Slipway, in base64: a script that sets the variables of the image's scripts. The
+// variables are sorted, and quoted so that a shell reads each value unchanged. The report lists them by name. The error is one of
+// [launch.Launch.Contract] or a [*userdata.TooLargeError], or names a variable that a shell cannot hold, or states that the image is
+// not an AKS image.
 func Script(l *launch.Launch, token nodeconfig.Secret) (userData string, report []ScriptVariable, err error) {
 	contract, err := l.Contract(token)
 	if err != nil {
@@ -78,7 +78,7 @@ func scriptSizes(variables []cse.Variable, size int) []userdata.Size {
 	return append(userdata.LargestAnd(rows, "the values of all other variables"), userdata.Size{What: "the script without these values", Bytes: size})
 }
 
-// reportOf says of each variable what it is there for.
+// reportOf returns the purpose of each variable.
 func reportOf(variables []cse.Variable) []ScriptVariable {
 	report := make([]ScriptVariable, 0, len(variables))
 	for _, v := range variables {
@@ -100,11 +100,11 @@ func reportOf(variables []cse.Variable) []ScriptVariable {
 
 // scriptRow is one of the fields that Karpenter for Azure fills in for the scripts.
 type scriptRow struct {
-	// field is its name there, variable what the scripts read; empty for one that decides whether lines are there.
+	// field is its name there. variable is the name that the scripts read. Empty means that the field only decides whether lines exist.
 	field, variable string
-	// source is where its value is from there. Hardcoded is the same for all nodes.
+	// source is the source of its value there. A hardcoded value is the same for all nodes.
 	source launch.Source
-	// unused says that it is marked as unnecessary there.
+	// unused is true if Karpenter for Azure marks the field as unnecessary.
 	unused bool
 }
 

@@ -34,7 +34,7 @@ type Settings struct {
 	// Subscription and Location are the environment of the program.
 	Subscription, Location string
 
-	// given are the options that somebody has set, by name, and where; places are where in there: a line, or a variable.
+	// given maps the options that a source sets to the source's name. places maps them to the line or variable in it.
 	given, places map[string]string
 	// raw are all values.
 	raw map[string]string
@@ -44,7 +44,7 @@ type Settings struct {
 	hashErr  error
 }
 
-// Given says where an option was set; empty for nowhere, then it has its default.
+// Given returns the name of the source that sets an option. Empty means that the option has its default.
 func (s *Settings) Given(option string) string { return s.given[option] }
 
 // SettingsSource is one place that settings are from: a document, or the environment.
@@ -108,7 +108,7 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 	return s, all.List
 }
 
-// read takes what a source says.
+// read reads the options of a source.
 func (s *Settings) read(p *problems, source *SettingsSource) {
 	for i := range options {
 		for _, name := range slices.Backward(options[i].variables) {
@@ -205,11 +205,11 @@ type Option struct {
 	Variables []string `json:"variables,omitempty"`
 	Former    string   `json:"former,omitempty"`
 	Default   string   `json:"default,omitempty"`
-	// Required says that a launch needs it. The subnet and the node resource group may be detected in its place.
+	// Required reports whether a launch needs it. The subnet and the node resource group may be detected instead.
 	Required bool `json:"required,omitempty"`
-	// Effect is what an option is for that decides nothing of a node; empty for the others.
+	// Effect is the purpose of an option that changes no node. Empty means that the option can change a node.
 	Effect string `json:"effect,omitempty"`
-	// Value is what is in force; of a secret "[redacted]". Given says where it was set; empty for nowhere.
+	// Value is the effective value; a secret is "[redacted]". Given is the source that sets it. Empty means that Value is the default.
 	Value string `json:"value,omitempty"`
 	Given string `json:"given,omitempty"`
 }

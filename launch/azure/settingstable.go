@@ -19,7 +19,7 @@ type option struct {
 	standard  string
 	required  need
 	secret    bool
-	// blank says what an empty text is, if there is a default.
+	// blank is the meaning of an empty text, if the option has a default.
 	blank blank
 	// check returns what is wrong with a value that is not empty.
 	check func(string) string
@@ -27,21 +27,21 @@ type option struct {
 	set func(*Settings, string)
 	// into puts such a value into a node or its machine; nil for an option of the controller.
 	into func(*launch.Document, string)
-	// effect is what an option is for that decides nothing of a node, and so has neither.
+	// effect is the purpose of an option that changes no node, and so has neither set nor into.
 	effect string
 }
 
-// need says whether a launch needs an option.
+// need is whether a launch needs an option.
 type need uint8
 
 const (
-	// always is of an option that nothing else says.
+	// always is for an option that only the settings have.
 	always need = iota + 1
-	// orDetected is of one that what was detected can say, so it is missed when the layers are merged.
+	// orDetected is for an option that the detected facts may have instead. So it is reported as missing when the layers are merged.
 	orDetected
 )
 
-// blank says what an empty text is as a value of an option (Karpenter for Azure: options_validation.go).
+// blank is the meaning of an empty text as an option's value (Karpenter for Azure: options_validation.go).
 type blank uint8
 
 const (
@@ -50,13 +50,13 @@ const (
 	isWrong
 )
 
-// What an option is for that decides nothing of a node.
+// The purposes of options that change no node.
 const (
 	// ofCore is what the part of Karpenter does that all clouds share.
 	ofCore = "of Karpenter's core; changes no node"
 	// ofController is what the program that launches does itself.
 	ofController = "of the controller itself; changes no node"
-	// ofOthers is what Slipway does in another way. Only what asks for nothing is taken.
+	// ofOthers is for options that Slipway replaces by other means. Only values that request nothing are accepted.
 	ofOthers = "for what Slipway does differently"
 )
 

@@ -16,7 +16,7 @@ var (
 	acceleratorForm = regexp.MustCompile(`^[A-Z][A-Za-z]*[0-9][0-9A-Za-z]*$`) // such as A100
 )
 
-// sizeNameOf takes a name apart. It is not ok for a name of another form, of which nothing is said.
+// sizeNameOf splits a size's name into its parts. If the name has another form, ok is false.
 func sizeNameOf(size string) (n sizeName, ok bool) {
 	names := sizeForm.FindStringSubmatch(size)
 	if names == nil {
@@ -47,7 +47,7 @@ type gpuRow struct{ family, version, gpu string }
 // gpuRows are Azure's pages on the series NCv3, NDv2, ND A100 v4 and NVv3.
 var gpuRows = []gpuRow{{"NC", "3", "V100"}, {"ND", "2", "V100"}, {"ND", "4", "A100"}, {"NV", "3", "M60"}}
 
-// gpu is the name of the graphics processor; empty where it is not known.
+// gpu returns the name of the graphics processor. Empty means unknown.
 func (n sizeName) gpu() string {
 	if n.accelerator != "" {
 		return n.accelerator

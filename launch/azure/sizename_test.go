@@ -44,7 +44,7 @@ func TestSizeName(t *testing.T) {
 	}
 }
 
-// FuzzSizeName: the parts of a name are of the name, and a label of them is one that Kubernetes takes.
+// FuzzSizeName: each part of a name occurs in the name, and is a valid value of a Kubernetes label.
 func FuzzSizeName(f *testing.F) {
 	for _, size := range []string{"Standard_D4ds_v5", "Standard_E32-8ds_v5", "Standard_NC24ds_xl_RTXPRO6000BSE_v6", "Standard_NC6_Promo", "Standard__", "Standard_D-1_é1"} {
 		f.Add(size)
@@ -69,7 +69,7 @@ func FuzzSizeName(f *testing.F) {
 	})
 }
 
-// Where it is not known which zones a type has, the zone is one of the region.
+// If a type's zones are unknown, the zone must be in the region.
 func TestZone(t *testing.T) {
 	for _, c := range []struct {
 		zone, location string

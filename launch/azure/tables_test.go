@@ -406,7 +406,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// TestPoolHasNoRivals: what a pool may set, nobody stronger may, and nobody detects. So a pool's layer goes over all others.
+// TestPoolHasNoRivals: if a pool may set a field, neither the class nor the detected facts may. So a pool's layer goes over all others.
 func TestPoolHasNoRivals(t *testing.T) {
 	for path, sources := range fields {
 		if slices.Contains(sources, launch.Pool) && (slices.Contains(sources, launch.Class) || slices.Contains(sources, launch.Detected)) {

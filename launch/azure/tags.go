@@ -17,10 +17,10 @@ const (
 	tagPool    = "karpenter.sh_nodepool"
 )
 
-// ownTags are those that nobody else may set.
+// ownTags are the tags that neither the settings nor the class may set.
 var ownTags = []string{tagCluster, tagBilling, tagPool}
 
-// tagNames are tags by the names that Azure takes: it takes no slash.
+// tagNames returns tags with names that Azure accepts: without slashes.
 func tagNames(tags map[string]string) map[string]string {
 	slashes := false
 	for key := range tags {
@@ -38,16 +38,16 @@ func tagNames(tags map[string]string) map[string]string {
 
 func tagName(key string) string { return strings.ReplaceAll(key, "/", "_") }
 
-// foldTag is the name of a tag as Azure compares it: without case.
+// foldTag returns the name of a tag as Azure compares it: without case.
 func foldTag(key string) string { return strings.ToLower(tagName(key)) }
 
-// sameTag says that a tag is the same as another one.
+// sameTag returns the reason against a tag that Azure does not distinguish from another one.
 func sameTag(other string) string {
 	return "is the same tag as " + strconv.Quote(other) + " to Azure, which takes no slash and does not tell capital letters; give one of them"
 }
 
-// tagsRule tags the machine. Where settings and class name one tag in two ways, it is a problem with both: each of them was meant for
-// a tag of its own, and Azure would refuse the machine.
+// tagsRule tags the machine. If settings and class spell the name of one tag differently, that is a problem: the authors meant two tags,
+// and Azure would refuse the machine.
 var tagsRule = rule{
 	name:  "tags",
 	reads: []string{"$.machine.tags", "$.node.cluster.name", "$.machine.image.wanted", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},

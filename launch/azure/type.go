@@ -40,7 +40,7 @@ type capability struct {
 	Value string `json:"value"`
 }
 
-// restriction says that a subscription cannot have an instance type, in a whole region or in some of its zones (Azure: Resource SKUs,
+// restriction excludes an instance type for a subscription, in a whole region or in some of its zones (Azure: Resource SKUs,
 // restrictions).
 type restriction struct {
 	Type       string   `json:"type"` // "Location" or "Zone"
@@ -52,7 +52,7 @@ type restriction struct {
 	} `json:"restrictionInfo"`
 }
 
-// isOf reports whether a list of regions has one; a list of none, and no region, are of any.
+// isOf reports whether a list has a region. An empty list has all regions, and an empty region is in each list.
 func isOf(regions []string, location string) bool {
 	return len(regions) == 0 || location == "" || slices.ContainsFunc(regions, func(r string) bool { return strings.EqualFold(r, location) })
 }
@@ -72,11 +72,11 @@ func (s *sku) regions() []string {
 // architectures are Kubernetes' names by Azure's.
 var architectures = map[string]string{"x64": "amd64", "Arm64": "arm64"}
 
-// UnknownTypeError says that a list does not have an instance type.
+// UnknownTypeError is the error if a list does not have an instance type.
 type UnknownTypeError struct {
 	Name  string
 	where string
-	// location is the region that is wanted, where the list has the type for others.
+	// location is the wanted region, if the list has the type only for other regions.
 	location  string
 	elsewhere []string
 }
@@ -97,8 +97,8 @@ func (e *UnknownTypeError) Error() string {
 	return fmt.Sprintf("%s does not have the instance type %q; az vm list-skus --size %s -o json writes a list that has it", e.where, e.Name, e.Name)
 }
 
-// ReadInstanceType takes an instance type from a list that "az vm list-skus -o json" has written. The entry of the region counts that
-// location names. What the list does not say is not known. The error can be an [*UnknownTypeError].
+// ReadInstanceType reads an instance type from the output of "az vm list-skus -o json". It uses the entry for the region location. Values
+// that the list does not have stay unknown. The error can be an [*UnknownTypeError].
 func ReadInstanceType(data []byte, name, location string) (*launch.InstanceType, error) {
 	list, err := readSKUs(data)
 	if err != nil {
@@ -158,7 +158,7 @@ func readSKUs(data []byte) ([]sku, error) {
 	return slices.DeleteFunc(list, func(s sku) bool { return s.ResourceType != "" && s.ResourceType != "virtualMachines" }), nil
 }
 
-// instanceType is what the entry says (Azure: Resource SKUs, capabilities).
+// instanceType returns the entry's instance type (Azure: Resource SKUs, capabilities).
 func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 	t := &launch.InstanceType{Name: s.Name, Family: s.Family, Addresses: addressesEach}
 	if location != "" {
@@ -206,7 +206,7 @@ func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 // addressesEach is how many private addresses an interface can have, on each type (Azure: networking limits).
 const addressesEach = 256
 
-// place says in which zones of a region the subscription can have the type, or that it cannot have it at all.
+// place sets the zones of a region in which the subscription can use the type, or that it cannot use it at all.
 func (s *sku) place(t *launch.InstanceType, location string) {
 	var without []string
 	for _, r := range s.Restrictions {
@@ -230,7 +230,7 @@ func (s *sku) place(t *launch.InstanceType, location string) {
 	}
 }
 
-// ultraSSD says in which zones of a region, and whether in none, the type can have Ultra SSD.
+// ultraSSD sets the zones of a region in which the type can have Ultra SSD. An empty list means that no zone has it.
 func (s *sku) ultraSSD(t *launch.InstanceType, location string) {
 	has := func(all []capability) bool {
 		return slices.ContainsFunc(all, func(c capability) bool { return c.Name == "UltraSSDAvailable" && strings.EqualFold(c.Value, "true") })

@@ -17,23 +17,23 @@ import (
 
 const (
 	pathUserData = "$.spec.userData"
-	// mostUserData is how large user data of a class is at most: half of what Azure takes, so that a contract has room beside it.
+	// mostUserData is the maximum size of a class's user data: half of Azure's limit, so that there is room for a contract.
 	mostUserData = 32 << 10
 )
 
-// classUserData is what the user data of a class is made of. Karpenter for Azure has no such field; the forms are those of Karpenter for
+// classUserData has the parts of a class's user data. Karpenter for Azure has no such field; the forms are those of Karpenter for
 // AWS (K9).
 type classUserData struct {
-	// node is the part of a contract that it says; nil for none.
+	// node is the part of a contract in the user data. If nil, the user data has no contract.
 	node *nodeconfig.NodeConfig
 	// parts are for the machine.
 	parts launch.UserParts
 }
 
-// documentTypes are the types of a part that is a NodeConfig, beside those whose content says so.
+// documentTypes are the types of a part that is a NodeConfig. A part with another type can be one too, by its content.
 var documentTypes = []string{"application/vnd.slipway.nodeconfig+json", "application/vnd.slipway.nodeconfig+yaml"}
 
-// userData reads the user data; nil for none. No problem repeats a text of it.
+// userData reads the class's user data. It returns nil if the class has no user data. No problem repeats its text.
 func (c *NodeClass) userData() (*classUserData, []nodeconfig.Problem) {
 	text := c.Spec.UserData.Reveal()
 	if text == "" {
@@ -65,7 +65,7 @@ func isNodeConfig(content []byte) bool {
 	return err == nil && tree.GetText("apiVersion") == nodeconfig.APIVersion && tree.GetText("kind") == nodeconfig.Kind
 }
 
-// takeApart takes the parts of a MIME document: of several contracts a later one goes before an earlier one.
+// takeApart reads the parts of a MIME document. If it has several contracts, a later one overrides an earlier one.
 func (own *classUserData) takeApart(p *problems, content []byte) {
 	parts, err := envelope.TakeApart(content)
 	if err != nil {
@@ -83,7 +83,7 @@ func (own *classUserData) takeApart(p *problems, content []byte) {
 		}
 		given := userdata.Part{Name: part.Name, Type: part.Type, Content: part.Content}
 		if !slices.Contains(userdata.PartTypes(), given.Type) {
-			given.Type = "" // its content says what it is, or it is refused
+			given.Type = "" // check detects its type by the content, or refuses it
 		}
 		own.parts = append(own.parts, given)
 	}
@@ -99,7 +99,7 @@ func (own *classUserData) add(p *problems, content []byte) {
 	own.node = nodeconfig.Merge(own.node, given)
 }
 
-// check says which parts no machine takes, and what a class may not set.
+// check reports parts that cloud-init does not accept, and fields that a class may not set.
 func (own *classUserData) check(p *problems) {
 	if len(own.parts) > 0 {
 		_, err := userdata.MIME(userdata.Contract{Document: []byte("{}"), Path: userdata.NativePath, Parts: own.parts})
@@ -116,7 +116,7 @@ func (own *classUserData) check(p *problems) {
 	}
 }
 
-// overlay puts the class's fields in d over the user data. The user data sets nothing of the cluster.
+// overlay puts the class's fields in d over the user data. It ignores the user data's fields of the cluster.
 func (own *classUserData) overlay(d *launch.Document) {
 	d.Machine.UserData = own.parts
 	if own.node == nil {
@@ -129,7 +129,7 @@ func (own *classUserData) overlay(d *launch.Document) {
 	d.Node = *nodeconfig.Merge(given, &d.Node)
 }
 
-// clusterFacts are what a contract says of the cluster, and what the cluster's facts say of it, with their place.
+// clusterFacts are the contract's fields about the cluster, each with the known value and its source.
 var clusterFacts = []struct {
 	path string
 	of   func(*nodeconfig.NodeConfig) *string
@@ -149,7 +149,7 @@ var clusterFacts = []struct {
 	}},
 }
 
-// userData compares what the user data of the class says of the cluster with what is known of it. Neither value is repeated.
+// userData compares the cluster's fields in the class's user data with the known values. A problem repeats neither value.
 func (in *Input) userData(p *problems) {
 	own, _ := in.Class.userData()
 	if own == nil || own.node == nil {

@@ -26,7 +26,7 @@ func many(parts int) string {
 	return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n" + strings.Repeat("\n--b\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n", parts) + "\n--b--\n"
 }
 
-// TestUserDataLimits: what user data cannot be is told without a text of it.
+// TestUserDataLimits: invalid user data is refused, and the reason does not repeat its text.
 func TestUserDataLimits(t *testing.T) {
 	for text, want := range map[string]string{
 		"#!/bin/sh\n# " + strings.Repeat("canary", 6000): "has 36012 bytes, want at most 32768",
@@ -50,7 +50,7 @@ func TestUserDataLimits(t *testing.T) {
 	}
 }
 
-// FuzzUserData: whatever is in the user data of a class, a launch is refused or has it, and no problem repeats a line of it.
+// FuzzUserData: a launch uses or refuses any user data of a class, and no problem repeats a line of it.
 func FuzzUserData(f *testing.F) {
 	f.Add("#!/bin/sh\n")
 	f.Add(many(2))
