@@ -24,27 +24,26 @@ const tolerance = 0.03
 // TestFigures checks that the allocations in the documents are today's. With -update it measures everything, and writes the
 // figures.
 func TestFigures(t *testing.T) {
-	benchtime, count := "1000x", 1 // so many that the allocations of the first round do not matter
-	if *update {
-		benchtime, count = "1s", 3
-	} else if testing.Short() {
+	if testing.Short() {
 		t.Skip("builds and runs the benchmarks")
 	}
-	var all []row
+	var all, same []row
 	for _, table := range tables {
 		for _, r := range table.rows {
-			if *update || !r.varies {
-				all = append(all, r)
+			if all = append(all, r); !r.varies {
+				same = append(same, r)
 			}
 		}
 	}
-	figures := make(map[module]map[string]figure)
-	for m, benchmarks := range names(all) {
-		measured, err := measure(t.Context(), repo, m, benchmarks, benchtime, count)
-		if err != nil {
-			t.Fatal(err)
+	figures := figuresOf(t, same, counted)
+	if *update {
+		times := figuresOf(t, all, timed)
+		for m, of := range figures {
+			for name, f := range of {
+				times[m][name] = figure{times[m][name].nanoseconds, f.bytes, f.allocations}
+			}
 		}
-		figures[m] = measured
+		figures = times
 	}
 	for _, table := range tables {
 		if *update {
@@ -56,6 +55,20 @@ func TestFigures(t *testing.T) {
 	if *update {
 		write(t, "docs/costs.md", "programs", programs(t))
 	}
+}
+
+// figuresOf measures the rows.
+func figuresOf(t *testing.T, rows []row, how mode) map[module]map[string]figure {
+	t.Helper()
+	figures := make(map[module]map[string]figure)
+	for m, benchmarks := range names(rows) {
+		measured, err := measure(t.Context(), repo, m, benchmarks, how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures[m] = measured
+	}
+	return figures
 }
 
 // compare compares a table in its document with today's figures.

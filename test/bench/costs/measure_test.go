@@ -20,17 +20,30 @@ type figure struct {
 	allocations uint64
 }
 
-// measure runs the benchmarks of a module's rows, each count times for a time or a number of rounds (as in -benchtime), and returns
-// the median of each by its name.
-func measure(ctx context.Context, repo string, m module, names []string, benchtime string, count int) (map[string]figure, error) {
+// mode is how benchmarks are run: each count times, for a time or a number of rounds (as in -benchtime).
+type mode struct {
+	benchtime string
+	count     int
+	env       []string
+}
+
+// timed measures how long it takes. counted counts allocations: one processor and no garbage collection make them the same on each machine,
+// because neither empties a pool. The rounds are so many that the allocations of the first one do not matter.
+var (
+	timed   = mode{benchtime: "1s", count: 3}
+	counted = mode{benchtime: "1000x", count: 1, env: []string{"GOMAXPROCS=1", "GOGC=off"}}
+)
+
+// measure runs the benchmarks of a module's rows, and returns the median of each by its name.
+func measure(ctx context.Context, repo string, m module, names []string, how mode) (map[string]figure, error) {
 	var pattern []string
 	for _, name := range names {
 		top, _, _ := strings.Cut(name, "/")
 		pattern = append(pattern, top)
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^Benchmark("+strings.Join(pattern, "|")+")$", "-benchmem",
-		"-benchtime", benchtime, "-count", strconv.Itoa(count), "-timeout", "60m", m.pkg)
-	cmd.Dir, cmd.Stderr = repo+"/"+m.dir, os.Stderr
+		"-benchtime", how.benchtime, "-count", strconv.Itoa(how.count), "-timeout", "60m", m.pkg)
+	cmd.Dir, cmd.Stderr, cmd.Env = repo+"/"+m.dir, os.Stderr, append(os.Environ(), how.env...)
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s in %s: %w\n%s", cmd, m.dir, err, out)
