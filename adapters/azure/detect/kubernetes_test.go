@@ -371,7 +371,7 @@ func TestBadKubeconfigs(t *testing.T) {
 		{"a bad proxy", "", a.config(t, map[string]any{"proxy-url": "%"}, nil), "proxy-url"},
 		{"a password", "", a.config(t, nil, map[string]any{"username": "admin", "password": secret}), "username: is no credential"},
 		{"a provider of the past", "", a.config(t, nil, map[string]any{"auth-provider": map[string]any{"name": "azure"}}), "auth-provider: is not in Kubernetes any more"},
-		{"impersonation", "", a.config(t, nil, map[string]any{"as": "admin"}), "as: acts as somebody else"},
+		{"impersonation", "", a.config(t, nil, map[string]any{"as": "admin"}), "as: impersonates another user"},
 		{"half a pair", "", a.config(t, nil, map[string]any{"client-key-data": []byte(secret)}), "are not a pair"},
 		{"a token that is not there", "", a.config(t, nil, map[string]any{"token": nil, "tokenFile": "none"}), "tokenFile: open "},
 	} {
