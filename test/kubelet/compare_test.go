@@ -157,7 +157,7 @@ func readBases(t *testing.T) *bases {
 		}
 		b.text[route] = string(data)
 	}
-	b.text[eks] = b.text[native] + "components: {layout: eks}\ncloud: {provider: aws}\n"
+	b.text[eks] = b.text[native] + "components: {layout: eks}\ncloud: {provider: aws, aws: {region: eu-west-1}}\n"
 	data, err := os.ReadFile("../../examples/facts/ubuntu.json")
 	if err == nil {
 		err = json.Unmarshal(data, &b.known)
