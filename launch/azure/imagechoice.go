@@ -49,7 +49,7 @@ func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Imag
 	if c.other = "is of another definition than " + names(c.suitable); len(c.suitable) == 0 {
 		c.other = "is of no definition that the machine can have"
 	}
-	against = make([]Reason, len(i.Images))
+	against, c.possible = make([]Reason, len(i.Images)), make([]candidate, 0, len(i.Images))
 	for n := range i.Images {
 		against[n] = Reason{i.Images[n].ID, cmp.Or(c.consider(&i.Images[n], n), older)}
 	}
@@ -87,7 +87,7 @@ type chooser struct {
 	pin   *Pin
 	// notAfter is the pin's own time.
 	notAfter time.Time
-	// possible are the versions that can be taken.
+	// possible are the versions that can be taken, of the most preferred definition so far.
 	possible []candidate
 }
 
@@ -116,17 +116,29 @@ func (c *chooser) consider(v *ImageVersion, at int) (against string) {
 	if reason := c.pin.against(&possible, v.Digest, c.notAfter); reason != "" {
 		return reason
 	}
+	switch order := c.preference(rank); {
+	case order > 0:
+		return ""
+	case order < 0:
+		c.possible = c.possible[:0]
+	}
 	c.possible = append(c.possible, possible)
 	return ""
 }
 
-// newest returns the newest version of the most preferred definition. If the publishing time of any of its versions is unknown, it
-// compares all of them by name: if it compared some by time and some by name, the result would depend on the list's order.
+// preference compares the definition at a rank with that of the versions so far. It is negative if it is preferred to theirs.
+func (c *chooser) preference(rank int) int {
+	if len(c.possible) == 0 {
+		return 0
+	}
+	return cmp.Compare(rank, c.possible[0].rank)
+}
+
+// newest returns the newest of the possible versions. If the publishing time of any of them is unknown, it compares all of them by name: if
+// it compared some by time and some by name, the result would depend on the list's order.
 func (c *chooser) newest() candidate {
-	first := slices.MinFunc(c.possible, func(a, b candidate) int { return a.rank - b.rank }).rank
-	all := slices.DeleteFunc(c.possible, func(v candidate) bool { return v.rank != first })
-	undated := slices.ContainsFunc(all, func(v candidate) bool { return v.published.IsZero() })
-	return slices.MaxFunc(all, func(a, b candidate) int {
+	undated := slices.ContainsFunc(c.possible, func(v candidate) bool { return v.published.IsZero() })
+	return slices.MaxFunc(c.possible, func(a, b candidate) int {
 		if order := a.published.Compare(b.published); order != 0 && !undated {
 			return order
 		}

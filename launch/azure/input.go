@@ -329,10 +329,11 @@ func trimV(version string) string { return strings.TrimPrefix(version, "v") }
 
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
-	var all []launch.Rule
-	for _, r := range []rule{
+	rules := [...]rule{
 		familyRule, imageRule(in.Images, in.Settings), zoneRule, sizeRule, offeringRule, ultraSSDRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
-	} {
+	}
+	all := make([]launch.Rule, 0, len(rules))
+	for _, r := range rules {
 		all = append(all, launch.Rule{Name: r.name, Reads: r.reads, Sets: r.sets, Run: r.run})
 	}
 	return all
