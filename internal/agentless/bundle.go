@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/bundle"
+	"github.com/slipway-dev/slipway/internal/integrity"
 )
 
 // The documents of a bundle.
@@ -21,7 +22,7 @@ func (m *Machine) Bundle(version string, programs []components.Component) (*bund
 		return nil, nil, err
 	}
 	documents := map[string][]byte{cloudConfigName: m.CloudConfig(), ignitionName: ignition}
-	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Node: m.node}
+	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Node: integrity.Of(m.plan)}
 	manifest.Node.Programs = slices.DeleteFunc(slices.Clone(programs), func(c components.Component) bool { return c.SHA256 == "" })
 	for _, name := range []string{cloudConfigName, ignitionName} {
 		manifest.Renderings = append(manifest.Renderings, bundle.Rendering{Name: name, SHA256: bundle.Sum(documents[name])})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -29,8 +28,8 @@ type Machine struct {
 	// Losses are the parts that are not done.
 	Losses []Unsupported
 
-	// node is what has to be known to find what is not part of the machine.
-	node integrity.Node
+	// plan is what the machine is made of, with the files of such a machine alone.
+	plan resource.Plan
 }
 
 // Unsupported is a part of a plan that a node without an agent does not have.
@@ -112,7 +111,7 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 	for _, f := range b.Files { // units of such a machine alone among them
 		p.Resources = append(p.Resources[:len(p.Resources):len(p.Resources)], resource.Resource{Spec: f})
 	}
-	b.node = integrity.Of(p)
+	b.plan = p
 	return b.Machine
 }
 
