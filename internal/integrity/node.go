@@ -109,9 +109,9 @@ func (n *Node) read(file *resource.File) {
 				n.Places = append(n.Places, Place{KindEnvironment, path.Clean(name), unit})
 			}
 		}
-	case dir == sysctlDirs[0]:
+	case dir == resource.SysctlDirs[0]:
 		for _, line := range settings(string(file.Content)) {
-			key, base := parameter(line.key), path.Base(file.Path)
+			key, base := resource.ParameterName(strings.TrimPrefix(line.key, "-")), path.Base(file.Path)
 			if base >= n.Parameters[key].File {
 				n.Parameters[key] = Parameter{fields(line.value), base}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // look is how the entries of a place are judged.
@@ -26,7 +27,6 @@ type look struct {
 // Directories of files in one order of their names.
 var (
 	managerDirs  = within("system.conf.d", "/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd") // systemd-system.conf(5)
-	sysctlDirs   = within("sysctl.d", "/etc", "/run", "/usr/local/lib", "/usr/lib")                                      // sysctl.d(5)
 	modprobeDirs = within("modprobe.d", "/etc", "/run", "/usr/local/lib", "/usr/lib")                                    // modprobe.d(5)
 )
 
@@ -64,7 +64,7 @@ var looks = []look{
 	// systemd.generator(7), systemd.environment-generator(7). A link to /dev/null turns one of the distribution off.
 	{kind: KindGenerator, at: within("system-generators", "/etc/systemd", "/run/systemd", "/usr/local/lib/systemd"), judge: (*scan).generator},
 	{kind: KindGenerator, at: within("system-environment-generators", "/etc/systemd", "/run/systemd", "/usr/local/lib/systemd"), judge: (*scan).generator},
-	{kind: KindSysctl, at: sysctlDirs, takes: suffix(".conf"), judge: (*scan).sysctl},
+	{kind: KindSysctl, at: resource.SysctlDirs, takes: suffix(".conf"), judge: (*scan).sysctl},
 	{kind: KindModule, at: modprobeDirs, takes: suffix(".conf"), judge: (*scan).modules},
 }
 
@@ -217,7 +217,7 @@ func (s *scan) generator(at string) (string, Class) {
 func (s *scan) sysctl(at string) (string, Class) {
 	var others []string
 	for _, a := range settings(string(s.content(at))) {
-		key := parameter(a.key)
+		key := resource.ParameterName(strings.TrimPrefix(a.key, "-"))
 		if own, ok := s.node.Parameters[key]; ok && path.Base(at) > own.File && fields(a.value) != own.Value {
 			others = append(others, key)
 		}

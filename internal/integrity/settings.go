@@ -20,15 +20,5 @@ func settings(text string) []assignment {
 	return all
 }
 
-// parameter is the name of a kernel parameter with dots (sysctl.d(5): if the first separator is a slash, dots are part of names). A
-// line with a dash in front may fail.
-func parameter(key string) string {
-	key = strings.TrimPrefix(key, "-")
-	if at := strings.IndexAny(key, "/."); at >= 0 && key[at] == '/' {
-		return strings.NewReplacer("/", ".", ".", "/").Replace(key)
-	}
-	return key
-}
-
 // module is the name of a kernel module as the kernel has it (modprobe(8): dashes and underscores are the same).
 func module(name string) string { return strings.ReplaceAll(name, "-", "_") }

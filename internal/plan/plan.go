@@ -39,9 +39,7 @@ func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []n
 			c.Plan(in, out)
 		}
 	}
-	checkUnits(in, out)
-	checkOverlays(in, out)
-	checkSysctls(in, out)
+	checkAuthored(in, out)
 	out.Reach(in)
 	out.Guard(in.Family.Paths.KubeletEnv, in.Joins())
 	out.Add(unread(in.Config)...)
@@ -51,6 +49,18 @@ func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []n
 		plan.Node = out.Node
 	}
 	return plan, out.List
+}
+
+// checkAuthored checks the files, units and drop-ins of the contract beside those of Slipway. A contract without any has nothing to check.
+func checkAuthored(in *concern.Input, out *concern.Output) {
+	at := authoredTexts(in.Config)
+	if len(at) == 0 {
+		return
+	}
+	t := plannedTexts{plannedFiles(out.Resources), at}
+	checkUnits(in, out, t)
+	checkOverlays(in, out, t)
+	checkSysctls(in, out, t)
 }
 
 // UserCommand plans the one thing that a script from outside asks for: that it be run. It is how

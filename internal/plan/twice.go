@@ -65,13 +65,13 @@ func contractFiles(in *concern.Input) map[string]string {
 }
 
 // checkOverlays reports settings of units that two files have, if a value of the author or of Slipway has no effect.
-func checkOverlays(in *concern.Input, out *concern.Output) {
-	files, at, settings := plannedFiles(out.Resources), authoredTexts(in.Config), contractFiles(in)
+func checkOverlays(in *concern.Input, out *concern.Output, t plannedTexts) {
+	settings := contractFiles(in)
 	placeOf := func(g unitfile.Given) position {
-		return position{at: at[g.Path], file: g.Path, line: g.Line, setting: settings[g.Path]}
+		return position{at: t.at[g.Path], file: g.Path, line: g.Line, setting: settings[g.Path]}
 	}
 	content := func(name string) (string, bool) {
-		f := files[name]
+		f := t.files[name]
 		if f == nil {
 			return "", false
 		}
@@ -82,7 +82,7 @@ func checkOverlays(in *concern.Input, out *concern.Output) {
 		if u.Content == "" && len(u.DropIns) == 0 {
 			continue
 		}
-		file, dropIns := unitSources(files, u.Name)
+		file, dropIns := unitSources(t.files, u.Name)
 		loaded := unitfile.Read(u.Name, file, dropIns)
 		for _, r := range loaded.Replaced() {
 			lost, counts := placeOf(r.Lost), placeOf(r.By)
@@ -111,35 +111,28 @@ func checkOverlays(in *concern.Input, out *concern.Output) {
 	}
 }
 
-// sysctlDirs are systemd-sysctl's directories. If a file name is in several, the first directory counts (sysctl.d(5)).
-var sysctlDirs = []string{"/etc/sysctl.d/", "/run/sysctl.d/", "/usr/local/lib/sysctl.d/", "/usr/lib/sysctl.d/"}
-
 // sysctlConf is read by distributions that have a link to it among these files (Debian until 12, Ubuntu, Fedora: 99-sysctl.conf).
 const sysctlConf, sysctlLink = "/etc/sysctl.conf", "99-sysctl.conf"
 
 // checkSysctls reports kernel parameters that two files have, at least one of them of the author's. systemd-sysctl reads the files by their
 // names, whatever their directories, and the last counts; a pattern counts for no parameter that is named (systemd 252,
 // src/sysctl/sysctl.c).
-func checkSysctls(in *concern.Input, out *concern.Output) {
-	at := make(map[string]string)
-	for i := range in.Config.Files {
-		at[in.Config.Files[i].Path] = document.IndexPath("$.files", i)
-	}
-	files, settings := plannedFiles(out.Resources), contractFiles(in)
+func checkSysctls(in *concern.Input, out *concern.Output, t plannedTexts) {
+	settings := contractFiles(in)
 	type assignment struct {
 		position
 		key, value string
 	}
 	var all []assignment
 	last := make(map[string]assignment)
-	for _, name := range sysctlFiles(files, at, out) {
-		for i, line := range strings.Split(string(files[name].Content), "\n") {
+	for _, name := range sysctlFiles(t, out) {
+		for i, line := range strings.Split(string(t.files[name].Content), "\n") {
 			key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
 			if key = strings.TrimSpace(key); !ok || key == "" || strings.ContainsAny(key[:1], "#;") {
 				continue
 			}
-			key = sysctlKey(strings.TrimSpace(strings.TrimPrefix(key, "-")))
-			a := assignment{position{at: at[name], file: name, line: i + 1}, key, strings.Join(strings.Fields(value), " ")}
+			key = resource.ParameterName(strings.TrimSpace(strings.TrimPrefix(key, "-")))
+			a := assignment{position{at: t.at[name], file: name, line: i + 1}, key, strings.Join(strings.Fields(value), " ")}
 			if _, isOwn := in.Config.System.Sysctls[key]; isOwn && settings[name] != "" {
 				a.setting = document.FieldPath(settings[name], key)
 			}
@@ -170,22 +163,22 @@ func sysctlSource(p position) any {
 
 // sysctlFiles are the planned files of kernel parameters in the order in which they are read. It reports files that are not read, because
 // another one has their name.
-func sysctlFiles(files map[string]*resource.File, at map[string]string, out *concern.Output) []string {
+func sysctlFiles(t plannedTexts, out *concern.Output) []string {
 	read := make(map[string]string) // by the file's name
-	for _, dir := range sysctlDirs {
-		for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, dir := range resource.SysctlDirs {
+		for _, name := range slices.Sorted(maps.Keys(t.files)) {
 			base := path.Base(name)
-			if path.Dir(name)+"/" != dir || path.Ext(base) != ".conf" || base[0] == '.' {
+			if path.Dir(name) != dir || path.Ext(base) != ".conf" || base[0] == '.' {
 				continue
 			}
 			if first, ok := read[base]; !ok {
 				read[base] = name
-			} else if at[name] != "" {
-				out.Warn(nodeconfig.Dropped, at[name], "is not read: %s has the same name, and comes before it", cmp.Or(problem.Setting(at[first]).String(), first))
+			} else if t.at[name] != "" {
+				out.Warn(nodeconfig.Dropped, t.at[name], "is not read: %s has the same name, and comes before it", cmp.Or(problem.Setting(t.at[first]).String(), first))
 			}
 		}
 	}
-	if _, ok := files[sysctlConf]; ok && read[sysctlLink] == "" {
+	if _, ok := t.files[sysctlConf]; ok && read[sysctlLink] == "" {
 		read[sysctlLink] = sysctlConf
 	}
 	var all []string
@@ -193,12 +186,4 @@ func sysctlFiles(files map[string]*resource.File, at map[string]string, out *con
 		all = append(all, read[base])
 	}
 	return all
-}
-
-// sysctlKey is a parameter's name with dots, in whichever way it is written (sysctl.d(5): the first separator decides).
-func sysctlKey(key string) string {
-	if i := strings.IndexAny(key, "./"); i < 0 || key[i] == '.' {
-		return key
-	}
-	return strings.NewReplacer("/", ".", ".", "/").Replace(key)
 }

@@ -16,6 +16,12 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// plannedTexts are the files of a plan, by their paths, with the contract's settings that some of them are the text of.
+type plannedTexts struct {
+	files map[string]*resource.File
+	at    map[string]string
+}
+
 // plannedFiles are the files of a plan, by their paths.
 func plannedFiles(resources []resource.Resource) map[string]*resource.File {
 	files := make(map[string]*resource.File)
@@ -61,16 +67,15 @@ func unitSources(files map[string]*resource.File, unit string) (file *unitfile.S
 }
 
 // checkUnits reports what systemd would refuse or ignore of the units that the contract has a part in.
-func checkUnits(in *concern.Input, out *concern.Output) {
-	files, at := plannedFiles(out.Resources), authoredTexts(in.Config)
+func checkUnits(in *concern.Input, out *concern.Output, t plannedTexts) {
 	for i := range in.Config.Units {
 		u := &in.Config.Units[i]
 		if u.Content == "" && len(u.DropIns) == 0 || u.Content != "" && profile.IsOwnUnit(u.Name) { // which is an error already
 			continue
 		}
-		file, dropIns := unitSources(files, u.Name)
+		file, dropIns := unitSources(t.files, u.Name)
 		for _, f := range unitfile.Judge(u.Name, file, dropIns) {
-			here, kind := at[f.Path], nodeconfig.Unknown
+			here, kind := t.at[f.Path], nodeconfig.Unknown
 			if here == "" && !f.Refused {
 				continue // what Slipway writes for older or newer versions of systemd
 			}

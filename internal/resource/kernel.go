@@ -29,6 +29,18 @@ func (s *Sysctl) Valid() error { return named(s) }
 // Describe implements Spec.
 func (s *Sysctl) Describe() Description { return setting(s.Key, s.Value, s.Optional) }
 
+// SysctlDirs are systemd-sysctl's directories. If a file name is in several, the first directory counts (sysctl.d(5)).
+var SysctlDirs = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"}
+
+// ParameterName returns the dotted name of a kernel parameter in a file of such a directory. If its first separator is a slash, dots are
+// part of names (sysctl.d(5)).
+func ParameterName(key string) string {
+	if i := strings.IndexAny(key, "./"); i < 0 || key[i] == '.' {
+		return key
+	}
+	return strings.NewReplacer("/", ".", ".", "/").Replace(key)
+}
+
 func (s *Sysctl) atBoot() (argv []string, optional bool) {
 	return []string{"sysctl", "-q", "-w", s.Key + "=" + s.Value}, s.Optional
 }
