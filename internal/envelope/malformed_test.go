@@ -64,7 +64,7 @@ func nested(n int, data []byte, wrap func([]byte) []byte) []byte {
 }
 
 var cases = []malformed{
-	// There is no contract, and no error.
+	// It contains no contract, and that is not an error.
 	{"nothing", nil, "none", "nothing at all"},
 	{"white space", []byte(" \n\t"), "none", "nothing at all"},
 	{"byte order mark alone", []byte("\xef\xbb\xbf"), "none", "nothing at all"},

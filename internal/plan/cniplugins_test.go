@@ -102,7 +102,7 @@ func TestCNIPlugins(t *testing.T) {
 		name, plugin, url string
 		has               *facts.CNI
 		want              []string
-		reason            string // the problem's reason; empty if there is none
+		reason            string // the problem's reason; empty without a problem
 		at                string
 		fatal             bool
 	}{

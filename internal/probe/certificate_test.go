@@ -224,7 +224,7 @@ func TestRequestCertificate(t *testing.T) {
 		*signer
 		// atOnce means that the kubelet waits for nothing else from the beginning.
 		atOnce bool
-		// cause is why there is no certificate, with parts of the message. It is empty if there is one.
+		// cause is why the request fails, with parts of the message. Empty means that it succeeds.
 		cause resource.Cause
 		words string
 	}{

@@ -137,7 +137,7 @@ func TestPatience(t *testing.T) {
 		watch    func(*signer, io.Writer) bool
 		// atOnce is the wait if everything else is ready from the beginning, later if it is ready after eight seconds.
 		atOnce, later time.Duration
-		// cause is why there is no certificate. It is empty if there is one.
+		// cause is why the wait fails. Empty means that it succeeds.
 		cause resource.Cause
 	}{
 		{name: "refuses connections", connects: refuses, cause: resource.CauseConnection},

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A digest is of what is there, also if a file was changed in place and has its size and times again.
+// A digest is that of the present content, even if a file was changed in place and its size and times were restored.
 func TestDigestOfChangedFile(t *testing.T) {
 	dir := t.TempDir()
 	tree, err := Open(dir)

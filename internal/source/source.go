@@ -50,7 +50,7 @@ type Contract struct {
 // FileSource is the name of a contract's usual path on the disk.
 const FileSource = "file"
 
-// ErrNotFound means that there is no contract.
+// ErrNotFound means that no place has a contract.
 var ErrNotFound = errors.New("no contract was found")
 
 // File reads the contract at path. If path is empty, it reads the first existing one of Paths.

@@ -70,7 +70,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// If there is no contract, the error lists the paths that were tried, and what to do.
+// If no place has a contract, the error lists the paths that were tried, and what to do.
 func TestErrorsSayWhere(t *testing.T) {
 	_, err := source.File(&files{}, "")
 	for _, part := range append(slices.Clone(source.Paths), "--provision-config", "deliver") {

@@ -48,7 +48,7 @@ var judged = []struct {
 	{"a.service", []string{"[Service]\nExecStart=/bin/x\n", "[Service]\nExecStart=\n[Ser\nExecStart=/bin/y\n"}, []string{"1:3: does not read the rest", "!?:0: no ExecStart="}},
 
 	// Settings that are only ignored.
-	{"a.service", []string{"A=b\n[Service]\nExecStart=/bin/x\nfoo\nType=bogus\nRestartSec=soon\n"}, []string{"0:1: in no section", "0:4: no setting", "0:5: none of simple", "0:6: no time"}},
+	{"a.service", []string{"A=b\n[Service]\nExecStart=/bin/x\nfoo\nType=bogus\nRestartSec=soon\n"}, []string{"0:1: in no section", "0:4: no setting", "0:5: not one of simple", "0:6: no time"}},
 	{"a.service", []string{"[Service]\nExecStart=/bin/x\nRestartSecs=1\nAfter=a.service\n[service]\nX-Own=1\n[X-Own]\na=b\n"},
 		[]string{"0:5: did you mean Service", "0:3: did you mean RestartSec?", "0:4: belongs into [Unit]"}},
 

@@ -159,7 +159,7 @@ func (k *key) takes(value string) string {
 	if k.words == "" || has(strings.Fields(k.words), value) {
 		return ""
 	}
-	return "is none of " + strings.ReplaceAll(k.words, " ", ", ")
+	return "is not one of " + strings.ReplaceAll(k.words, " ", ", ")
 }
 
 // takesOrIgnores is the result of a check of one value that systemd ignores if it is invalid.

@@ -54,7 +54,7 @@ func TestRead(t *testing.T) {
 		"provision.json":     {`{"ExitCode":"41","Output":"","Error":"bridge is not in /opt/cni/bin"}`, report.ImageIncomplete, false, "bridge"},
 		"AKS's own code":     {`{"ExitCode":"240","Error":""}`, report.ProvisioningFailed, true, "the agent, the contract or a script failed"},
 		"extension alone":    {"Enable failed: failed to execute command: command terminated with exit status=53\n[stdout]\n", report.NameNotResolved, true, "Azure's DNS"},
-		"a code of nobody":   {`{"ExitCode":"99999"}`, report.ProvisioningFailed, true, "99999"},
+		"an unknown code":    {`{"ExitCode":"99999"}`, report.ProvisioningFailed, true, "99999"},
 		"a secret in it":     {`{"ExitCode":"51","Error":"token abcdef.0123456789abcdef\nis refused"}`, report.APIServerUnreachable, true, "token [redacted] is refused"},
 		"status that lies":   {strings.Replace(statusOf(t, 0, nil), "success", "failure", 1), "", false, ""},
 		"status that lies 2": {strings.Replace(statusOf(t, 4, nil), "failure", "success", 1), "", false, ""},

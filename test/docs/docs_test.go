@@ -166,7 +166,7 @@ func (r *reader) contract(b block) {
 		base = "-f node.yaml "
 	}
 	for line := range strings.Lines(r.run("slipway validate "+base+"-f "+b.file, 0)) {
-		if strings.Contains(line, ": warning: ") && !strings.Contains(line, ": no facts say ") && !strings.Contains(line, "whose operating system is not known") {
+		if strings.Contains(line, ": warning: ") && !strings.Contains(line, ": no facts say ") {
 			r.t.Errorf("%s: %s", r.where, line)
 		}
 	}

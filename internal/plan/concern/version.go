@@ -74,9 +74,9 @@ func plannedMinor(c *nodeconfig.NodeConfig, f facts.Facts) int {
 	return MinorOf(c.Cluster.KubernetesMinor)
 }
 
-// KubernetesVersion is the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet
-// where the contract takes what is installed. Without facts it is of the minor version that the contract expects. It is empty where none is known. Of several kubelets it is the one at the
-// family's own path.
+// KubernetesVersion returns the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet if the
+// contract takes what is installed. If there are several kubelets, the one at the family's own path is taken. Without facts it is of the minor
+// version that the contract expects. Empty means that it is not known.
 func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
 	if c.Cluster.KubernetesVersion != nodeconfig.InstalledVersion {
 		return c.Cluster.KubernetesVersion
