@@ -6,6 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/bundle"
 	"github.com/slipway-dev/slipway/internal/integrity"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // The documents of a bundle.
@@ -22,7 +23,7 @@ func (m *Machine) Bundle(version string, programs []components.Component) (*bund
 		return nil, nil, err
 	}
 	documents := map[string][]byte{cloudConfigName: m.CloudConfig(), ignitionName: ignition}
-	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Node: integrity.Of(m.plan)}
+	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Node: m.looksFor()}
 	manifest.Node.Programs = slices.DeleteFunc(slices.Clone(programs), func(c components.Component) bool { return c.SHA256 == "" })
 	for _, name := range []string{cloudConfigName, ignitionName} {
 		manifest.Renderings = append(manifest.Renderings, bundle.Rendering{Name: name, SHA256: bundle.Sum(documents[name])})
@@ -44,4 +45,14 @@ func (m *Machine) Bundle(version string, programs []components.Component) (*bund
 		manifest.Entries = append(manifest.Entries, bundle.Entry{Path: l.Path, Type: bundle.TypeLink, Target: l.Target})
 	}
 	return manifest, documents, manifest.Seal()
+}
+
+// looksFor describes the node to the search for what is not part of it.
+func (m *Machine) looksFor() integrity.Node {
+	p := m.plan
+	p.Resources = slices.Clip(p.Resources) // they are the plan's
+	for _, f := range m.Files {            // units that only such a machine has are among them
+		p.Resources = append(p.Resources, resource.Resource{Spec: f})
+	}
+	return integrity.Of(p)
 }

@@ -28,7 +28,7 @@ type Machine struct {
 	// Losses are the parts that are not done.
 	Losses []Unsupported
 
-	// plan is what the machine is made of, with the files of such a machine alone.
+	// plan is what the machine is made of.
 	plan resource.Plan
 }
 
@@ -108,9 +108,6 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 	slices.SortFunc(b.Files, func(x, y *resource.File) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Links, func(x, y *resource.Symlink) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Losses, func(x, y Unsupported) int { return cmp.Compare(x.ID, y.ID) })
-	for _, f := range b.Files { // units of such a machine alone among them
-		p.Resources = append(p.Resources[:len(p.Resources):len(p.Resources)], resource.Resource{Spec: f})
-	}
 	b.plan = p
 	return b.Machine
 }
