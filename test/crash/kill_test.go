@@ -123,6 +123,9 @@ func (v *victim) machine() (string, error) {
 	put("/contract.yaml", v.contract+v.from.artifacts())
 	put("/facts.json", v.facts)
 	put("/etc/ssl/certs/ca-certificates.crt", v.from.authority())
+	for _, dir := range []string{"/run", "/run/systemd", "/run/systemd/system"} { // systemd has booted it (sd_booted(3)), and does not answer
+		t[dir] = entry{mode: os.ModeDir | 0o755, uid: madeBy.uid, gid: madeBy.gid}
+	}
 	return root, t.write(root)
 }
 
