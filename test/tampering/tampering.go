@@ -117,6 +117,9 @@ func (c *Case) Apply(t testing.TB, root string) {
 			}
 		case "owner":
 			var id int
+			if os.Geteuid() != 0 { // to a user's own number, a change would succeed and change nothing
+				t.Skip("only the superuser gives files away")
+			}
 			if id, err = strconv.Atoi(rest); err == nil {
 				err = os.Lchown(at, id, id)
 			}
@@ -131,9 +134,6 @@ func (c *Case) Apply(t testing.TB, root string) {
 			}
 		default:
 			err = fmt.Errorf("unknown step %q", step[0])
-		}
-		if errors.Is(err, syscall.EPERM) && step[0] == "owner" {
-			t.Skip("only the superuser gives files away")
 		}
 		if err != nil {
 			t.Fatalf("%s: %q: %v", c.Name, step, err)
