@@ -1,7 +1,11 @@
 package rootfs
 
 import (
+	"bytes"
 	"debug/buildinfo"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -45,4 +49,47 @@ func TestBuildInfo(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
+}
+
+// recordProgram returns a program with two sections: the names and a build record.
+func recordProgram(t testing.TB, modules string) []byte {
+	names := recordSection + "\x00"
+	record := append([]byte(recordMagic+"\x08\x02"), make([]byte, recordStart-len(recordMagic)-2)...)
+	marker := strings.Repeat("m", markerSize)
+	for _, text := range []string{"go1.26.0", marker + modules + marker} {
+		record = append(binary.AppendUvarint(record, uint64(len(text))), text...)
+	}
+	header := elf.Header64{
+		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB)},
+		Shoff: 64, Shnum: 2, Shstrndx: 0,
+	}
+	at := uint64(64 + 2*64)
+	sections := []elf.Section64{
+		{Name: uint32(len(names)), Off: at, Size: uint64(len(names))},
+		{Off: at + uint64(len(names)), Size: uint64(len(record))},
+	}
+	var program bytes.Buffer
+	for _, part := range []any{header, sections, []byte(names), record} {
+		if err := binary.Write(&program, binary.LittleEndian, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return program.Bytes()
+}
+
+// No program makes the reader panic or take much memory, and its error is always the same one.
+func FuzzBuildInfo(f *testing.F) {
+	whole := recordProgram(f, "path\tgithub.com/containerd/containerd/v2/cmd/containerd\n")
+	if info, err := readBuildInfo(bytes.NewReader(whole)); err != nil || info.Path == "" || info.GoVersion != "go1.26.0" {
+		f.Fatalf("%+v, %v", info, err)
+	}
+	f.Add(whole)
+	for _, cut := range []int{0, 10, 63, 100, 190, 250, len(whole) - 1} {
+		f.Add(whole[:cut])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := readBuildInfo(bytes.NewReader(data)); err != nil && !errors.Is(err, errNoRecord) {
+			t.Error(err)
+		}
+	})
 }
