@@ -3,6 +3,7 @@ package watch
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -116,5 +118,39 @@ func TestServe(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// exhausted is a listener whose first call fails as if the process had too many open files, and whose third fails for
+// good.
+type exhausted struct {
+	net.Listener
+	calls int
+	conn  net.Conn
+}
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	switch l.calls++; l.calls {
+	case 1:
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	case 2:
+		return l.conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *exhausted) Close() error { return nil }
+
+func TestServeWaitsForFileDescriptors(t *testing.T) {
+	client, server := net.Pipe()
+	defer client.Close()
+	m := filled()
+	if err := m.Serve(t.Context(), &exhausted{conn: server}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want the last error", err)
+	}
+	go func() { _, _ = io.WriteString(client, "GET /metrics HTTP/1.0\r\n\r\n") }()
+	answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("got %v, %v", answer, err)
 	}
 }
