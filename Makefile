@@ -6,6 +6,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
 GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)"
 BIN ?= bin
+# What a program may have at most, in bytes (docs/dependencies.md).
+MAX_SIZE := 16000000
 # The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
 ADAPTERS := $(wildcard adapters/*)
 # These two hold all of the kubelet: go vet and staticcheck of them take ten minutes, so lint leaves them out.
@@ -25,9 +27,10 @@ download: ## fetch every module that the other targets need; after it they need 
 	set -e; for m in $(MODULES) $(KUBELETS); do (cd $$m && go mod download); done
 
 .PHONY: build
-build: ## build both binaries into bin/, static and stripped; these are what the virtual machines run
+build: ## build both binaries into bin/, static and stripped, at most MAX_SIZE bytes each; these are what the virtual machines run
 	$(GOBUILD) -o $(BIN)/ ./cmd/...
-	@ls -l $(BIN) | awk 'NR > 1 {printf "  %-14s %5.1f MB\n", $$9, $$5 / 1e6}'
+	@ls -l $(addprefix $(BIN)/,$(notdir $(wildcard cmd/*))) | awk '{printf "  %-14s %5.1f MB\n", $$9, $$5 / 1e6} \
+		$$5 > $(MAX_SIZE) {print "    " $$5 " bytes; the limit is $(MAX_SIZE): see docs/dependencies.md"; large = 1} END {exit large}'
 
 .PHONY: run
 run: ## provision the example node into out/node, and show what came of it

@@ -31,8 +31,21 @@ var processes = []struct {
 // runs is how often each process is run.
 const runs = 21
 
-// programs measures the programs as make build makes them.
-func programs(t *testing.T) string {
+// TestProgramSizes checks that no program is larger than the limit, which make build enforces.
+func TestProgramSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds both programs")
+	}
+	buildPrograms(t)
+	build := exec.Command("make", "build", "BIN="+t.TempDir(), "MAX_SIZE=1000000")
+	build.Dir = repo
+	if out, err := build.CombinedOutput(); err == nil || !strings.Contains(string(out), "the limit is 1000000") {
+		t.Errorf("make build accepts programs over its limit: %v\n%s", err, out)
+	}
+}
+
+// buildPrograms builds both programs as make build does, and returns their directory.
+func buildPrograms(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	build := exec.Command("make", "build", "BIN="+dir)
@@ -40,6 +53,13 @@ func programs(t *testing.T) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return dir
+}
+
+// programs measures the programs as make build makes them.
+func programs(t *testing.T) string {
+	t.Helper()
+	dir := buildPrograms(t)
 	text := measuredOn() + "| program | size |\n|---|---|\n"
 	for _, program := range []string{"slipway-node", "slipway"} {
 		info, err := os.Stat(filepath.Join(dir, program))
