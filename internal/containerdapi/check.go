@@ -156,7 +156,7 @@ func (c *checker) unknownPlugin(what, name string) {
 			names = append(names, id)
 		}
 	}
-	c.add(false, nodeconfig.Unknown, reason+": it has no effect"+meant(name, names))
+	c.add(false, nodeconfig.Unknown, reason+": it has no effect"+document.Likeliest(name, names))
 }
 
 // table checks the keys of a table. Pattern is its path, with "*" for the names that users give.
@@ -225,15 +225,7 @@ func (c *checker) unknownKey(name, pattern, key string) {
 			now = append(now, other)
 		}
 	}
-	c.add(false, nodeconfig.Unknown, reason+cmp.Or(meant(key, now), meant(key, ever)))
-}
-
-// meant offers the name that was probably meant.
-func meant(name string, names []string) string {
-	if near := document.Alike(name, names); len(near) > 0 {
-		return "; did you mean " + near[0] + "?"
-	}
-	return ""
+	c.add(false, nodeconfig.Unknown, reason+cmp.Or(document.Likeliest(key, now), document.Likeliest(key, ever)))
 }
 
 // isName is what a reason repeats: the name of a setting or plug-in. What else a text has as a key may be no name but a secret.

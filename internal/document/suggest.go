@@ -8,11 +8,18 @@ import (
 
 // Suggestion returns a hint with the known name nearest to an unknown one, for the end of a problem, or "" if none is near. A typo is
 // the most common reason for an unknown field.
-func Suggestion(name string, known []string) string {
-	if best := nearest(name, known); best != "" {
-		return "; did you mean " + best + "?"
+func Suggestion(name string, known []string) string { return didYouMean(nearest(name, known)) }
+
+// Likeliest is [Suggestion] by the rules of [Alike].
+func Likeliest(name string, known []string) string {
+	return didYouMean(append(Alike(name, known), "")[0])
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
 	}
-	return ""
+	return "; did you mean " + name + "?"
 }
 
 // nearest returns the name that an unknown name most probably means, or "" if none is near.
