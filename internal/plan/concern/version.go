@@ -65,8 +65,10 @@ func MinorOf(version string) int {
 	return Newest
 }
 
-// plannedMinor is the minor version that the node is planned for. If nothing is known of the machine, it is the version that the contract
-// expects: a kubelet does not start with settings of a later version (Kubernetes: a feature gate that it does not know).
+// plannedMinor is the minor version that the node is planned for. If no program of the machine is known, it is the version that the
+// contract expects, also on a machine whose operating system is known: a kubelet does not start with settings of a later version
+// (Kubernetes: a feature gate that it does not know). [KubernetesVersion] falls back to it only if the operating
+// system is not known either: for an image without a kubelet, its empty result is reported to the author.
 func plannedMinor(c *nodeconfig.NodeConfig, f facts.Facts) int {
 	if minor := MinorOf(c.Cluster.KubernetesVersion); minor != Newest || len(f.Components) > 0 || c.Cluster.KubernetesMinor == "" {
 		return minor
