@@ -56,9 +56,13 @@ func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
 
 // planned returns the plan, and the problems that remain without the settings that may be left out.
 func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
-	desired, problems := c.Plan(known)
+	plan := c.Plan
+	if r.target.BaseOnly {
+		plan = c.PlanImage
+	}
+	desired, problems := plan(known)
 	if c.allow(r, problems) {
-		return c.Plan(known)
+		return plan(known)
 	}
 	return desired, problems
 }

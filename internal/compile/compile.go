@@ -122,6 +122,11 @@ func (c *Contract) PlanWithoutAgent(known facts.Facts) (resource.Plan, []nodecon
 	return c.planBy(plan.WithoutAgent, known)
 }
 
+// PlanImage is Plan for an image that is being built: a missing kubelet or container runtime is fatal.
+func (c *Contract) PlanImage(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	return c.planBy(plan.Image, known)
+}
+
 func (c *Contract) planBy(planner func(*nodeconfig.NodeConfig, facts.Facts) (resource.Plan, []nodeconfig.Problem), known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	problems := slices.Clone(c.Problems)
 	if !c.Readable() {

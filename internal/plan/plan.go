@@ -28,6 +28,11 @@ func WithoutAgent(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nod
 	return planAll(agentlessConcerns(), concern.NewInput(c, f, withoutAgent))
 }
 
+// Image plans the preparation of an image: the kubelet and the container runtime have to be in it, or the config brings them.
+func Image(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	return planAll(concerns, concern.NewInput(c, f, func(in *concern.Input) { in.Prepares = true }))
+}
+
 func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []nodeconfig.Problem) {
 	out := &concern.Output{}
 	if !in.TakesInstalled && in.Minor != concern.Newest {

@@ -59,6 +59,8 @@ type Input struct {
 	Certificate string
 	// Starter is the index of the author's command that starts the kubelet, or -1.
 	Starter int
+	// Prepares means that the plan is for an image that is being built, from the facts of its tree.
+	Prepares bool
 	// Agentless means that the node has no agent: the machine itself finds out missing facts at each boot.
 	Agentless bool
 	// AsksCloud means that Slipway knows how such a machine asks its cloud.

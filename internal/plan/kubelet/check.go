@@ -15,9 +15,20 @@ import (
 )
 
 // checkSettings reports what a kubelet of the node's version does not take of the configuration that it gets, and of the contract's flags.
+// If the version is not known, it reports what neither the oldest nor the newest supported kubelet takes.
 func checkSettings(in *concern.Input, out *concern.Output, config map[string]any) {
 	if in.Minor != concern.Newest {
 		out.Add(kubeletapi.Check(kubeletSettings(in, config))...)
+		return
+	}
+	settings := kubeletSettings(in, config)
+	settings.Minor = kubeletapi.OldestSupported
+	oldest := kubeletapi.Check(settings)
+	settings.Minor = kubeletapi.NewestSupported
+	for _, p := range kubeletapi.Check(settings) {
+		if slices.Contains(oldest, p) {
+			out.Add(p)
+		}
 	}
 }
 

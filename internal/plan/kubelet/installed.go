@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -34,6 +35,9 @@ func planInstalled(in *concern.Input, out *concern.Output) {
 		planNoVersion(in, out)
 	}
 	planMinor(in, out)
+	if in.Prepares {
+		wantPrograms(in, out)
+	}
 	if len(in.Facts.Components) == 0 {
 		return // no facts
 	}
@@ -52,6 +56,25 @@ func planInstalled(in *concern.Input, out *concern.Output) {
 				component = other
 			}
 			wantInstalled(in, out, component, strings.TrimPrefix(version, "v"), document.FieldPath("$.components.artifacts", name)+".version")
+		}
+	}
+}
+
+// wantPrograms wants an image to have the programs of a node at the end of its build. A machine from an image without them fails
+// at its first boot, when its builder no longer looks.
+func wantPrograms(in *concern.Input, out *concern.Output) {
+	source := kubeletSource(in)
+	for _, program := range []struct {
+		name, at, artifact string
+		isBrought          bool
+	}{
+		{"kubelet", setting.KubernetesVersion, concern.KubernetesName, source.brings()},
+		{"containerd", setting.ContainerdVersion, concern.ContainerdName, in.ContainerdPackage != nil},
+	} {
+		isListed := slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == program.name })
+		if !isListed && !program.isBrought {
+			out.Fatal(nodeconfig.NotInstalled, program.at, "the image has no %s: install it before this step, or name in %s where to download it from",
+				program.name, problem.Setting(setting.Artifact(program.artifact)))
 		}
 	}
 }
@@ -107,8 +130,8 @@ func wantInstalled(in *concern.Input, out *concern.Output, component, wanted, at
 		slices.Sort(have)
 		reason = fmt.Sprintf("wants %s %s, and the machine has %s; use an image with the wanted version, or name the version that is there",
 			component, wanted, strings.Join(slices.Compact(have), ", "))
-	case !slices.Contains(Needed, component):
-		return // not every image lists it
+	case in.Prepares, !slices.Contains(Needed, component):
+		return // wantPrograms reports it, or not every image lists it
 	}
 	out.Fatal(nodeconfig.NotInstalled, at, "%s", reason)
 }
