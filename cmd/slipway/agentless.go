@@ -33,8 +33,10 @@ func (r *rendering) usageAgentless() error {
 		return cli.Usage("leave out --part", "a node without an agent has no room for a part")
 	case r.force:
 		return cli.Usage("leave out --force", "no node can be rendered of a contract that has errors")
-	case r.to.Value == bundleTarget && (isStdout(r.output) || r.output == command.AsJSON):
-		return cli.Usage("name one with -o DIR", "a bundle is a directory")
+	case r.to.Value == bundleTarget && isStdout(r.out):
+		return cli.Usage("name one with --out DIR", "a bundle is a directory")
+	case r.to.Value == bundleTarget && r.output.Value == command.AsJSON:
+		return cli.Usage("leave out -o json", "a bundle is a directory, not a property of an Azure template")
 	case r.to.Value == bundleTarget && r.raw:
 		return cli.Usage("leave out --raw", "a bundle is never in base64")
 	}
@@ -105,12 +107,12 @@ func tellLosses(s cli.Streams, c *contract, m *agentless.Machine) error {
 func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine, programs []components.Component) error {
 	manifest, documents, err := m.Bundle(cli.Version, programs)
 	if err == nil {
-		err = bundle.Write(r.output, manifest, documents)
+		err = bundle.Write(r.out, manifest, documents)
 	}
 	if err != nil {
 		return command.Failed("%w", err)
 	}
-	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d entries; only its owner can read it\n", cli.Line(r.output), len(manifest.Entries))
+	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d entries; only its owner can read it\n", cli.Line(r.out), len(manifest.Entries))
 	return command.Write(s, manifest.Digest+"\n")
 }
 

@@ -21,20 +21,25 @@ type conversion struct {
 	from   source
 	form   command.Choice
 	to     command.Choice
-	output string
+	output command.Choice
+	out    string
 	// defaults is a file with the cluster's kubelet-config. It may be empty.
 	defaults string
 }
 
+// asYAML is the usual form of a contract that people read.
+const asYAML = "yaml"
+
 func newConvert(s cli.Streams) *cobra.Command {
 	c := conversion{
-		form: command.Choice{Allowed: slices.Sorted(maps.Keys(dialect.Forms()))},
-		to:   command.Choice{Value: dialect.Native, Allowed: []string{dialect.Native}},
+		form:   command.Choice{Allowed: slices.Sorted(maps.Keys(dialect.Forms()))},
+		to:     command.Choice{Value: dialect.Native, Allowed: []string{dialect.Native}},
+		output: command.Choice{Value: asYAML, Allowed: []string{asYAML, command.AsJSON}},
 	}
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE [--from DIALECT] [-o OUT]",
+		Use:   "convert -f FILE [--from DIALECT] [--out FILE]",
 		Short: "Convert a contract of any dialect to a native one",
-		Long: `Convert a contract of any dialect to a native one, in YAML. Both make the same node.
+		Long: `Convert a contract of any dialect to a native one. Both make the same node.
 
 What had no place is listed on standard error: the field, and what is lost. A contract of which no
 node can be made is not converted.
@@ -45,10 +50,10 @@ kubelet-config of kube-system, as kubectl prints it, or the KubeletConfiguration
 
 What is printed holds the contract's secrets. A file is written whole or not at all, and only its
 owner can read it. A contract with secrets is not printed on a terminal.`,
-		Example: `  slipway convert -f join.txt --from kubeadm-join -o converted.yaml
-  slipway convert -f join.txt --kubelet-config kubelet-config.yaml -o converted.yaml
-  slipway convert -f bootstrap.kubeconfig --from kubeconfig -o converted.yaml
-  slipway convert -f aks.json -o converted.yaml`,
+		Example: `  slipway convert -f join.txt --from kubeadm-join --out converted.yaml
+  slipway convert -f join.txt --kubelet-config kubelet-config.yaml --out converted.yaml
+  slipway convert -f bootstrap.kubeconfig --from kubeconfig --out converted.yaml
+  slipway convert -f aks.json --out converted.yaml`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return c.run(s) },
 	}
@@ -57,7 +62,8 @@ owner can read it. A contract with secrets is not printed on a terminal.`,
 	command.AddChoice(cmd, &c.form, "from", "", "read the file as `DIALECT`: "+cli.List(c.form.Allowed, "or")+" (default: detect it)")
 	command.AddChoice(cmd, &c.to, "to", "", "write a contract of `DIALECT`: "+cli.List(c.to.Allowed, "or"))
 	cmd.Flags().StringVar(&c.defaults, "kubelet-config", "", "take the cluster's kubelet-config from the file `FILE`")
-	cmd.Flags().StringVarP(&c.output, "output", "o", "", "write the file `OUT`, mode 0600")
+	addOut(cmd, &c.out)
+	command.AddChoice(cmd, &c.output, "output", "o", "write the contract as `FORM`: "+cli.List(c.output.Allowed, "or"))
 	return cmd
 }
 
@@ -83,12 +89,15 @@ func (c *conversion) run(s cli.Streams) error {
 		return err
 	}
 	converted := compile.NativeOf(written)
-	if isStdout(c.output) && cli.IsTerminal(s.Out) {
+	if isStdout(c.out) && cli.IsTerminal(s.Out) {
 		if _, err := json.Marshal(written); err != nil { // it refuses a secret
-			return cli.Usage("name a file with -o OUT, or send the output to a program", "the contract holds secrets, and is not printed on a terminal")
+			return cli.Usage("name a file with --out FILE, or send the output to a program", "the contract holds secrets, and is not printed on a terminal")
 		}
 	}
-	return deliver(s, c.output, converted)
+	if c.output.Value == command.AsJSON {
+		return deliverJSON(s, c.out, json.RawMessage(nodeconfig.Encode(written)))
+	}
+	return deliver(s, c.out, converted)
 }
 
 // takeDefaults adds the settings of the cluster's kubelet-config to a config.

@@ -95,7 +95,9 @@ type rendering struct {
 	cloud  command.Choice
 	parts  []string
 	facts  string
-	output string
+	output command.Choice
+	// out is the file to write. Empty and - mean standard output.
+	out string
 	// gzip compresses the document. Unless the user decides (gzipSet), a document is compressed if it would be too
 	// large otherwise.
 	gzip    bool
@@ -112,7 +114,7 @@ func newRender(s cli.Streams) *cobra.Command {
 		cloud: command.Choice{Allowed: cloudNames()},
 	}
 	cmd := &cobra.Command{
-		Use:   "render -f CONFIG --to TARGET [-o OUT] [flags]",
+		Use:   "render -f CONFIG --to TARGET [--out FILE] [flags]",
 		Short: "Render what a machine is created with",
 		Long: `Render the document that a cloud hands to a new machine. With it the machine finds its contract
 and starts the agent. The same contract gives the same bytes.
@@ -146,15 +148,15 @@ variables that the provisioning scripts of AKS's images read, as AKS's own progr
 {"commandToExecute": "...", "variables": {"NAME": "value"}}. They depend on the containerd of the
 image, which --facts says; without it, containerd is taken for 1.x. The script has the same
 variables. With --force, both are rendered for a contract of which no node can be made.`,
-		Example: `  slipway render -f node.yaml --to custom-data -o custom-data.b64
-  slipway render -f node.yaml --to custom-data --cloud ec2 --gzip -o user-data.b64
-  slipway render -f node.yaml --to custom-data --part setup.sh --part users.yaml -o custom-data.b64
+		Example: `  slipway render -f node.yaml --to custom-data --out custom-data.b64
+  slipway render -f node.yaml --to custom-data --cloud ec2 --gzip --out user-data.b64
+  slipway render -f node.yaml --to custom-data --part setup.sh --part users.yaml --out custom-data.b64
   slipway render -f aks.json --to custom-data --raw | less
-  slipway render -f flatcar.yaml --to ignition --raw -o node.ign
+  slipway render -f flatcar.yaml --to ignition --raw --out node.ign
   slipway render -f aks.json --to cse -o json >cse.json
-  slipway render -f aks.json --to cse-script --facts facts.json -o custom-data.b64
-  slipway render -f node.yaml --facts facts.json --agentless --to cloud-config -o user-data.yaml
-  slipway render -f node.yaml --facts facts.json --agentless --to bundle -o node-bundle`,
+  slipway render -f aks.json --to cse-script --facts facts.json --out custom-data.b64
+  slipway render -f node.yaml --facts facts.json --agentless --to cloud-config --out user-data.yaml
+  slipway render -f node.yaml --facts facts.json --agentless --to bundle --out node-bundle`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r.gzipSet = cmd.Flags().Changed("gzip")
@@ -168,7 +170,8 @@ variables. With --force, both are rendered for a contract of which no node can b
 	cmd.Flags().StringArrayVar(&r.parts, "part", nil, "add `FILE[:TYPE]` for cloud-init, or an Ignition config; - is standard input")
 	command.Must(cmd.MarkFlagFilename("part"))
 	addFacts(cmd, &r.facts)
-	cmd.Flags().StringVarP(&r.output, "output", "o", "", "write the file `OUT`, mode 0600; \"json\" prints a property of an Azure template")
+	addOut(cmd, &r.out)
+	command.AddOutput(cmd, &r.output)
 	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document; =false never compresses it")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the document itself, without base64")
 	cmd.Flags().BoolVar(&r.agentless, "agentless", false, "render the node itself, for an image without Slipway")
@@ -209,33 +212,18 @@ func (r *rendering) run(s cli.Streams) error {
 	if err != nil {
 		return r.refused(s, c, err)
 	}
-	if r.output == command.AsJSON && r.to.Value == cseTarget {
-		return command.WriteJSON(s, map[string]any{r.target().property: rendered, "variables": cse.Map(variables)})
+	if r.output.Value == command.AsJSON && r.to.Value == cseTarget {
+		return deliverJSON(s, r.out, map[string]any{r.target().property: rendered, "variables": cse.Map(variables)})
 	}
 	return r.hand(s, rendered)
 }
 
 // hand prints what is rendered in the requested form.
 func (r *rendering) hand(s cli.Streams, rendered string) error {
-	if r.output == command.AsJSON {
-		return command.WriteJSON(s, map[string]string{r.target().property: rendered})
+	if r.output.Value == command.AsJSON {
+		return deliverJSON(s, r.out, map[string]string{r.target().property: rendered})
 	}
-	return deliver(s, r.output, []byte(rendered))
-}
-
-// isStdout reports whether -o names standard output.
-func isStdout(output string) bool { return output == "" || output == stdin }
-
-// deliver writes data with secrets to the target of -o: standard output, or a file that only its owner can read.
-func deliver(s cli.Streams, output string, data []byte) error {
-	if isStdout(output) {
-		return command.Write(s, string(data))
-	}
-	if err := command.WriteFile(output, data, command.Private); err != nil {
-		return command.Failed("%w", err)
-	}
-	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(output), len(data))
-	return nil
+	return deliver(s, r.out, []byte(rendered))
 }
 
 // usage refuses flags that contradict each other.
@@ -251,8 +239,8 @@ func (r *rendering) usage() error {
 	switch {
 	case r.from.profile.Value != "" && !r.agentless:
 		return cli.Usage("name the profile in components.layout of a native contract; slipway convert --profile makes one", "the machine reads the contract itself, which --profile does not change")
-	case r.raw && r.output == command.AsJSON:
-		return cli.Usage("to write a file of that name, use -o ./json", "--raw and -o json exclude each other: an Azure template takes base64")
+	case r.raw && r.output.Value == command.AsJSON:
+		return cli.Usage("choose one", "--raw and -o json exclude each other: an Azure template takes base64")
 	case r.force && r.from.strict:
 		return cli.Usage("choose one", "--force renders a contract that has errors, --strict refuses one that has warnings")
 	case r.gzip && r.target().gzip == nil:
@@ -261,15 +249,15 @@ func (r *rendering) usage() error {
 		return cli.Usage("use custom-data or ignition", "%s has no room for a part", r.to.Value)
 	case r.facts != "" && !r.forScripts() && !r.agentless:
 		return cli.Usage("leave out --facts", "%s does not depend on the machine", r.to.Value)
-	case r.gzip && r.isBinary() && isStdout(r.output):
-		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
+	case r.gzip && r.isBinary() && isStdout(r.out):
+		return cli.Usage("name a file with --out FILE", "--gzip --raw prints binary data")
 	}
 	return oneStdin(append(append(r.partFiles(), r.facts), r.from.files...)...)
 }
 
 // forScripts reports whether the rendered data has the variables of AKS's scripts.
 func (r *rendering) forScripts() bool {
-	return r.to.Value == scriptTarget || r.to.Value == cseTarget && r.output == command.AsJSON
+	return r.to.Value == scriptTarget || r.to.Value == cseTarget && r.output.Value == command.AsJSON
 }
 
 // check refuses a contract that has errors, unless forced. It returns the variables of AKS's scripts if they are
@@ -320,7 +308,7 @@ func (r *rendering) render(s cli.Streams, c *contract, parts []userdata.Part, va
 func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 	t := r.target()
 	if t.name == cseTarget {
-		if r.output == command.AsJSON {
+		if r.output.Value == command.AsJSON {
 			return string(plain), nil
 		}
 		return strings.TrimSuffix(string(plain), "\n") + "\n", nil
@@ -339,7 +327,7 @@ func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 	text := string(document)
 	binary := compressed && t.name != ignitionTarget
 	switch {
-	case r.output == command.AsJSON:
+	case r.output.Value == command.AsJSON:
 		return base64.StdEncoding.EncodeToString(document), nil
 	case (t.base64 || binary) && !r.raw:
 		text = base64.StdEncoding.EncodeToString(document)
@@ -352,7 +340,7 @@ func (r *rendering) pack(s cli.Streams, plain []byte) (string, error) {
 // compress returns a document in its printed form: compressed if the user wants it, or if the cloud accepts it only so.
 func (r *rendering) compress(plain []byte) (document []byte, compressed bool, err error) {
 	gzip, cloud := r.target().gzip, userdata.Cloud(r.cloud.Value)
-	fits := r.gzipSet || gzip == nil || cloud.Check(len(plain)) == nil || r.isBinary() && isStdout(r.output)
+	fits := r.gzipSet || gzip == nil || cloud.Check(len(plain)) == nil || r.isBinary() && isStdout(r.out)
 	if !r.gzip && fits {
 		return plain, false, nil
 	}

@@ -31,7 +31,7 @@ NO_COLOR is set.
 Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong usage.`,
 		Example: `  slipway validate -f node.yaml
   slipway plan -f node.yaml
-  slipway render -f node.yaml --to custom-data -o custom-data.b64`,
+  slipway render -f node.yaml --to custom-data --out custom-data.b64`,
 	}
 	command.AddGroup(root, "Check a contract", newValidate(s), newExplain(s), newSchema(s))
 	command.AddGroup(root, "See the node that it makes", newPlan(s), newDiff(s), newVerify(s), newCapacity(s))

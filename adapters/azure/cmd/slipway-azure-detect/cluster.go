@@ -39,9 +39,9 @@ Each fact has its source, its time, and whether it is certain.
 
 With --settings, the document is a ConfigMap with the settings of a program that launches nodes for the managed
 cluster. It has no bootstrap token.`,
-		Example: `  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example -o detected.json
-  slipway-azure-detect cluster --kubeconfig ~/.kube/config --context example -o -
-  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --settings -o settings.json`,
+		Example: `  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --out detected.json
+  slipway-azure-detect cluster --kubeconfig ~/.kube/config --context example --out -
+  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --settings --out settings.json`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s, w) },
 	}

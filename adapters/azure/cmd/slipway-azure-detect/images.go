@@ -36,8 +36,8 @@ own two, which everybody may read.
 
 If the file is a list already, its pin, its maintenance window, the images in use and the definitions of images of
 your own stay: people write them. Images of those definitions are listed, too.`,
-		Example: `  slipway-azure-detect images --subscription ID --location eastus -o images.json
-  slipway-azure-detect images --subscription ID --location eastus --gallery /SharedGalleries/11111111-1111-1111-1111-111111111111-NODES -o -`,
+		Example: `  slipway-azure-detect images --subscription ID --location eastus --out images.json
+  slipway-azure-detect images --subscription ID --location eastus --gallery /SharedGalleries/11111111-1111-1111-1111-111111111111-NODES --out -`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s, w) },
 	}

@@ -104,7 +104,7 @@ var cluster = []string{"cluster", "--resource-group", "example-rg", "--name", "e
 // A file is written completely, readable for all users; - is standard output.
 func TestCluster(t *testing.T) {
 	want := string(read(t, filepath.Join(goldens, "cluster.json")))
-	r := start(t, cloud(t), append(cluster, "-o", "-")...)
+	r := start(t, cloud(t), append(cluster, "--out", "-")...)
 	r.want(t, exitcode.Success)
 	if r.out != want || r.err != "" {
 		t.Errorf("%s\n%s", r.out, r.err)
@@ -112,7 +112,7 @@ func TestCluster(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "detected.json")
 	for range 2 { // the second replaces the first
-		r = start(t, cloud(t), append(cluster, "-o", file)...)
+		r = start(t, cloud(t), append(cluster, "--out", file)...)
 		r.want(t, exitcode.Success)
 		if got := string(read(t, file)); got != want || r.out != "" || r.err != "" {
 			t.Errorf("%s\n%s%s", got, r.out, r.err)
@@ -139,7 +139,7 @@ func TestPartial(t *testing.T) {
 		c.Cluster.Properties.NetworkProfile.DNSServiceIP = nil
 		return c
 	}
-	args := append(cluster, "-o", file)
+	args := append(cluster, "--out", file)
 	start(t, poor(), args...).want(t, exitcode.Invalid,
 		"error: dnsServiceIP: ", "error: securityGroups: ", "aks-agentpool-11111111-nsg, aks-agentpool-22222222-nsg", "nothing is written: 2 errors", "--partial")
 	if got := string(read(t, file)); got != "before" {
@@ -250,7 +250,7 @@ func TestImages(t *testing.T) {
 	if err := os.WriteFile(file, []byte(pinned), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	start(t, cloud(t), append(args, "-o", file)...).want(t, exitcode.Success)
+	start(t, cloud(t), append(args, "--out", file)...).want(t, exitcode.Success)
 	list, problems := azure.ReadImages(read(t, file))
 	if len(problems) > 0 || list.Pin.Version != "202609.10.0" || len(list.InUse) != 1 || list.Maintenance == nil || len(list.Images) != 7 || list.Time != "2026-11-25T12:00:00Z" {
 		t.Errorf("%+v, %v", list, problems)
@@ -259,7 +259,7 @@ func TestImages(t *testing.T) {
 	if err := os.WriteFile(file, []byte(own), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	start(t, cloud(t), append(args, "-o", file)...).want(t, exitcode.Success)
+	start(t, cloud(t), append(args, "--out", file)...).want(t, exitcode.Success)
 	list, problems = azure.ReadImages(read(t, file))
 	if len(problems) > 0 || len(list.Definitions) != 1 || len(list.Images) != 8 || !slices.ContainsFunc(list.Images, func(v azure.ImageVersion) bool { return strings.Contains(v.ID, "/1804gen2containerd/") }) {
 		t.Errorf("%+v, %v", list, problems)
@@ -267,7 +267,7 @@ func TestImages(t *testing.T) {
 	if err := os.WriteFile(file, []byte("a letter"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	start(t, cloud(t), append(args, "-o", file)...).want(t, exitcode.Invalid, "is not a list of images")
+	start(t, cloud(t), append(args, "--out", file)...).want(t, exitcode.Invalid, "is not a list of images")
 	if got := string(read(t, file)); got != "a letter" {
 		t.Errorf("the file is %q", got)
 	}

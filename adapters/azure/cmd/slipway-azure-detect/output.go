@@ -22,9 +22,9 @@ type output struct {
 
 // add adds the flags.
 func (o *output) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.file, "output", "o", standardOutput, "write to `FILE`; - is standard output")
+	cmd.Flags().StringVar(&o.file, "out", standardOutput, "write to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&o.partial, "partial", false, "write what was found although something is missing")
-	command.Must(cmd.MarkFlagFilename("output", "json"))
+	command.Must(cmd.MarkFlagFilename("out", "json"))
 }
 
 // write writes a document. After an error, which may be several, it writes nothing, unless a partial document is enough and is not

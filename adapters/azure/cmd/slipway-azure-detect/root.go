@@ -27,8 +27,8 @@ identity, or that of az login. Nothing is changed. A fact that cannot be found i
 nothing is written; with --partial the other facts are written, and what is missing is a warning.
 
 Exit codes: 0 success, 1 something could not be found out, 64 wrong usage.`,
-		Example: `  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example -o detected.json
-  slipway-azure-detect images --subscription ID --location eastus -o images.json
+		Example: `  slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --out detected.json
+  slipway-azure-detect images --subscription ID --location eastus --out images.json
   slipway launch --cluster detected.json --images images.json --settings settings.yaml --nodepool nodepool.yaml --instance-type Standard_D4ds_v5`,
 	}
 	root.AddCommand(newCluster(s, w), newImages(s, w))
