@@ -172,9 +172,9 @@ func readFacts(path string) (*facts.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := facts.Parse(data)
+	known, err := facts.ParseGiven(data)
 	if err != nil {
-		return nil, command.Failed("%s: %w", path, err)
+		return nil, command.Failed("--facts: %s %w", path, err)
 	}
 	return &known, nil
 }

@@ -174,9 +174,9 @@ func readFacts(s cli.Streams, name string) (facts.Facts, error) {
 	if err != nil {
 		return facts.Facts{}, err
 	}
-	f, err := facts.Parse(data)
+	f, err := facts.ParseGiven(data)
 	if err != nil {
-		return facts.Facts{}, command.Failed("%s: %w", title(name), err)
+		return facts.Facts{}, command.Failed("--facts: %s %w", title(name), err)
 	}
 	return f, nil
 }
