@@ -1,0 +1,4 @@
+package doctor
+
+// apiServerChecks are those of the API server.
+var apiServerChecks = []Check{}

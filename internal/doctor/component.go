@@ -1,0 +1,4 @@
+package doctor
+
+// componentChecks are those of installed programs.
+var componentChecks = []Check{}

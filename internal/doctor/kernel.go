@@ -1,0 +1,4 @@
+package doctor
+
+// kernelChecks are those of the kernel.
+var kernelChecks = []Check{}

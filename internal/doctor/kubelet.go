@@ -1,0 +1,4 @@
+package doctor
+
+// kubeletChecks are those of the kubelet.
+var kubeletChecks = []Check{}

@@ -1,0 +1,4 @@
+package doctor
+
+// linkChecks are those of routes and links.
+var linkChecks = []Check{}

@@ -1,0 +1,19 @@
+package doctor
+
+import (
+	"github.com/slipway-dev/slipway/internal/apply"
+)
+
+// Machine is what the checks ask. It only answers: none of its methods changes anything.
+type Machine interface {
+	Files
+	Surroundings
+	Insides
+}
+
+// Files are the machine's files.
+type Files interface {
+	ReadFile(path string, limit int64) ([]byte, error)
+	ReadDir(path string) ([]string, error)
+	Stat(path string) (apply.Entry, error)
+}

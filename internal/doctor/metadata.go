@@ -1,0 +1,4 @@
+package doctor
+
+// metadataChecks are those of the metadata service.
+var metadataChecks = []Check{}

@@ -1,0 +1,4 @@
+package doctor
+
+// nameChecks are those of the resolution of names.
+var nameChecks = []Check{}

@@ -1,0 +1,4 @@
+package doctor
+
+// nodeChecks are those of the Node.
+var nodeChecks = []Check{}

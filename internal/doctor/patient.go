@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// Patient is the machine that is examined, with what several checks need of it.
+type Patient struct {
+	Machine Machine
+	// Directory reports that the machine is a directory: it shows only files.
+	Directory bool
+	Now       func() time.Time
+	// Pace is how many times slower than an ordinary machine this one is, and at least 1. Zero counts as 1.
+	Pace float64
+}
+
+// Patience is a duration on this machine that is d on an ordinary one.
+func (p *Patient) Patience(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * max(p.Pace, 1))
+}
+
+const (
+	// paceWork is work whose time shows how fast a machine is, and paceOrdinary the time that it takes on a small
+	// virtual machine of a cloud that does nothing else.
+	paceWork     = 1 << 20
+	paceOrdinary = 4 * time.Millisecond
+	// slowest limits the pace: what is slower than that gets no more time.
+	slowest = 10
+)
+
+// Pace measures how much slower this machine is than an ordinary one: it is emulated, or has much else to do.
+func Pace(now func() time.Time) float64 {
+	begin := now()
+	hash := sha256.New()
+	block := make([]byte, 4096)
+	for range paceWork / len(block) {
+		hash.Write(block)
+	}
+	return min(max(float64(now().Sub(begin))/float64(paceOrdinary), 1), slowest)
+}

@@ -1,0 +1,4 @@
+package doctor
+
+// provisioningChecks are those of the provisioning.
+var provisioningChecks = []Check{}

@@ -1,0 +1,4 @@
+package doctor
+
+// proxyChecks are those of the proxy.
+var proxyChecks = []Check{}

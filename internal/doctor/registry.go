@@ -1,0 +1,4 @@
+package doctor
+
+// registryChecks are those of image registries.
+var registryChecks = []Check{}

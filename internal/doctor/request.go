@@ -1,0 +1,4 @@
+package doctor
+
+// requestChecks are those of the certificate request.
+var requestChecks = []Check{}

@@ -1,0 +1,4 @@
+package doctor
+
+// runtimeChecks are those of the container runtime.
+var runtimeChecks = []Check{}

@@ -1,0 +1,4 @@
+package doctor
+
+// Surroundings are the machine's clock, network, cloud and cluster.
+type Surroundings interface{}

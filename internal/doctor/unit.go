@@ -1,0 +1,4 @@
+package doctor
+
+// unitChecks are those of systemd's units.
+var unitChecks = []Check{}
