@@ -14,6 +14,8 @@ type Machine interface {
 // Files are the machine's files.
 type Files interface {
 	ReadFile(path string, limit int64) ([]byte, error)
+	// ReadLinked also reads the file that a symbolic link at the last name leads to.
+	ReadLinked(path string, limit int64) ([]byte, error)
 	ReadDir(path string) ([]string, error)
 	Stat(path string) (apply.Entry, error)
 }
