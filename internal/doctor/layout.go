@@ -52,8 +52,8 @@ type layout struct {
 
 // Kubelet is how the machine's kubelet is set up. The caller must not change it.
 func (p *Patient) Kubelet() *Kubelet {
-	p.layout.once.Do(func() { p.layout.kubelet = findKubelet(p.Machine) })
-	return p.layout.kubelet
+	p.known.layout.once.Do(func() { p.known.layout.kubelet = findKubelet(p.Machine) })
+	return p.known.layout.kubelet
 }
 
 // findKubelet looks at the running process, then at the unit, then at the paths of the families.

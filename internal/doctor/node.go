@@ -1,4 +1,216 @@
 package doctor
 
-// nodeChecks are those of the Node.
-var nodeChecks = []Check{}
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/redact"
+)
+
+// nodeChecks are those of the Node object.
+var nodeChecks = []Check{{
+	Name: "node-owner", Asks: "Is the Node with this machine's name this machine's?", Needs: []string{"credential"}, Live: true,
+	Causes: []Cause{
+		{"foreign", "another machine has the same name", "give one of the machines another name, or, if the other machine is gone, delete its Node (`kubectl delete node NAME`)"},
+	},
+	Look: lookOwner,
+}, {
+	Name: "node", Asks: "Does the cluster have this machine's Node, and is it Ready?", Needs: []string{"node-owner", "certificate-request"}, Live: true,
+	Causes: []Cause{
+		{"missing", "the kubelet runs, and the cluster has no Node for it", "restart the kubelet (`systemctl restart kubelet`): it registers its Node only when it starts, so a deleted Node does not come back before; look who deletes Nodes, as a cloud controller does if it does not find the machine"},
+		{"not-ready", "the kubelet reports that it is not ready", "follow the reason in the condition; the checks of the runtime, the network plug-in and the kubelet name the causes that this machine shows"},
+		{"no-report", "the kubelet does not report", "look at the kubelet's log (`journalctl -u kubelet`): it runs, and its reports do not arrive"},
+	},
+	Look: lookNode,
+}, {
+	Name: "start-up-taints", Asks: "Have the components that wait for a new Node removed their taints?", Needs: []string{"node"}, Live: true,
+	Causes: []Cause{
+		{"stands", "a component has not removed its start-up taint", "look at the component's pod or controller: it has not finished its work on this Node"},
+	},
+	Look: lookTaints,
+}}
+
+// node is the used part of a Node.
+type node struct {
+	Kind     string
+	Metadata struct {
+		Name              string
+		CreationTimestamp time.Time
+	}
+	Spec struct {
+		ProviderID    string
+		Unschedulable bool
+		Taints        []struct {
+			Key, Value, Effect string
+			TimeAdded          time.Time
+		}
+	}
+	Status struct {
+		Conditions []condition
+		Addresses  []struct{ Type, Address string }
+		NodeInfo   struct{ MachineID, SystemUUID, KubeletVersion string }
+	}
+}
+
+type condition struct {
+	Type, Status, Reason, Message string
+	LastTransitionTime            time.Time
+}
+
+// readNode is the Node in the API server's answer. If there is none, the finding says why.
+func readNode(p *Patient) (*node, Finding) {
+	answer := p.known.own.answer.Load()
+	name := p.Kubelet().Node.Value
+	switch {
+	case answer == nil:
+		return nil, skipped("this machine has no credential to ask with")
+	case answer.outcome.Failed != "":
+		return nil, unknown("the API server did not answer the question for the Node")
+	}
+	switch o := answer.outcome; o.Status {
+	case http.StatusOK:
+		n, err := parseNode(o.Body)
+		if err != nil {
+			return nil, unknown("the answer for the Node %s is no Node", name)
+		}
+		return n, Finding{}
+	case http.StatusNotFound:
+		return nil, Finding{State: Wrong, Cause: "missing"}
+	case http.StatusForbidden:
+		return nil, skipped("%s may not read the Node %s", answer.credential.what, name)
+	default:
+		return nil, unknown("the API server answers the question for the Node %s with HTTP status %d", name, o.Status)
+	}
+}
+
+func parseNode(body []byte) (*node, error) {
+	n := new(node)
+	if err := json.Unmarshal(body, n); err != nil {
+		return nil, err
+	}
+	if n.Kind != "Node" {
+		return nil, errNoNode
+	}
+	return n, nil
+}
+
+func shownName(name string) string { return redact.Line(name, 120) }
+
+func lookOwner(_ context.Context, p *Patient) Finding {
+	n, f := readNode(p)
+	if f.Cause == "missing" {
+		return fine("the cluster has no Node %s", p.Kubelet().Node.Value)
+	}
+	if n == nil {
+		return f
+	}
+	uuid, other := facts.SystemUUID(p.Machine.ReadFile), n.Status.NodeInfo.SystemUUID
+	if uuid == "" || other == "" || strings.EqualFold(uuid, other) {
+		return fine("the Node %s is this machine's", shownName(n.Metadata.Name))
+	}
+	var addresses []string
+	for _, a := range n.Status.Addresses {
+		if a.Type == "InternalIP" || a.Type == "ExternalIP" {
+			addresses = append(addresses, a.Address)
+		}
+	}
+	slices.Sort(addresses)
+	return wrong("foreign", "the Node %s is of another machine (%s): its systemUUID is %s, and this machine's is %s",
+		shownName(n.Metadata.Name), redact.Line(strings.Join(addresses, ", "), 80), redact.Line(other, 64), redact.Line(uuid, 64)).with(
+		Evidence{"providerID of the Node", shownName(n.Spec.ProviderID)})
+}
+
+// registrationPatience is how long a kubelet may take from its start until its Node exists.
+const registrationPatience = 30 * time.Second
+
+func lookNode(_ context.Context, p *Patient) Finding {
+	n, f := readNode(p)
+	k := p.Kubelet()
+	switch {
+	case f.Cause == "missing" && k.PID == 0:
+		return fine("the cluster has no Node %s, and no kubelet runs that would register it", k.Node.Value)
+	case f.Cause == "missing":
+		age, known := uptime(p.Machine, k.PID)
+		if known && age < p.Patience(registrationPatience) {
+			return fine("the cluster has no Node %s yet, and the kubelet runs only for %s", k.Node.Value, age.Round(time.Second))
+		}
+		return wrong("missing", "the cluster has no Node %s (HTTP status 404), although the kubelet runs (process %d)", k.Node.Value, k.PID)
+	case n == nil:
+		return f
+	}
+	evidence := n.evidence()
+	for _, c := range n.Status.Conditions {
+		if c.Type != "Ready" {
+			continue
+		}
+		why := redact.Line(c.Reason+": "+c.Message, 300)
+		switch c.Status {
+		case "True":
+			return fine("the Node %s is Ready since %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime)).with(evidence...)
+		case "False":
+			return wrong("not-ready", "the Node %s is not Ready since %s: %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime), why).with(evidence...)
+		}
+		return wrong("no-report", "the kubelet of the Node %s does not report since %s: %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime), why).with(evidence...)
+	}
+	if k.PID == 0 {
+		return fine("the Node %s has no report of a kubelet, and no kubelet runs", shownName(n.Metadata.Name)).with(evidence...)
+	}
+	return wrong("no-report", "the Node %s has no condition Ready: its kubelet has never reported", shownName(n.Metadata.Name)).with(evidence...)
+}
+
+// maxShown limits the conditions and taints in the evidence.
+const maxShown = 20
+
+func (n *node) evidence() (all []Evidence) {
+	for _, c := range n.Status.Conditions[:min(len(n.Status.Conditions), maxShown)] {
+		all = append(all, Evidence{"condition " + shownName(c.Type), redact.Line(fmt.Sprintf("%s since %s: %s: %s", c.Status, stamp(c.LastTransitionTime), c.Reason, c.Message), 300)})
+	}
+	for _, t := range n.Spec.Taints[:min(len(n.Spec.Taints), maxShown)] {
+		all = append(all, Evidence{"taint", redact.Line(t.Key+"="+t.Value+":"+t.Effect, 200)})
+	}
+	if n.Spec.Unschedulable {
+		all = append(all, Evidence{"the Node is cordoned", "an administrator or a controller lets no new pod start on it"})
+	}
+	return all
+}
+
+// ticks is the unit of a process' start time (proc_pid_stat(5): sysconf(_SC_CLK_TCK), which is 100 on all nodes).
+const ticks = time.Second / 100
+
+// uptime is how long a process has run.
+func uptime(files Files, pid int) (age time.Duration, known bool) {
+	stat, err := files.ReadFile("/proc/"+strconv.Itoa(pid)+"/stat", 4<<10)
+	if err != nil {
+		return 0, false
+	}
+	machine, err := files.ReadFile("/proc/uptime", 4<<10)
+	if err != nil {
+		return 0, false
+	}
+	return parseUptime(string(stat), string(machine))
+}
+
+// parseUptime reads the times of proc_pid_stat(5), field 22, and proc_uptime(5).
+func parseUptime(stat, machine string) (age time.Duration, known bool) {
+	after := stat[strings.LastIndexByte(stat, ')')+1:] // the program's name can have spaces
+	fields, words := strings.Fields(after), strings.Fields(machine)
+	if len(fields) < 20 || len(words) == 0 {
+		return 0, false
+	}
+	start, err := strconv.ParseUint(fields[19], 10, 40)
+	if err != nil {
+		return 0, false
+	}
+	now, err := strconv.ParseFloat(words[0], 64)
+	if err != nil || now < 0 || now > 1e9 {
+		return 0, false
+	}
+	return max(time.Duration(now*float64(time.Second))-time.Duration(start)*ticks, 0), true
+}

@@ -14,7 +14,7 @@ type Patient struct {
 	// Pace is how many times slower than an ordinary machine this one is, and at least 1. Zero counts as 1.
 	Pace float64
 
-	layout layout
+	known known
 }
 
 // Patience is a duration on this machine that is d on an ordinary one.

@@ -1,4 +1,135 @@
 package doctor
 
-// proxyChecks are those of the proxy.
-var proxyChecks = []Check{}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// proxyChecks are those of an HTTP proxy.
+var proxyChecks = []Check{{
+	Name: "proxy", Asks: "Does the proxy of the kubelet, and of the container runtime, lead to their servers?",
+	Needs: []string{"route", "names"}, Live: true, Deadline: 3 * time.Second,
+	Causes: []Cause{
+		{"invalid", "the proxy's URL is not that of an HTTP proxy", "correct HTTPS_PROXY in the service's environment: http://HOST:PORT"},
+		{"unreachable", "the proxy cannot be reached", "check the proxy's address in HTTPS_PROXY, and that the proxy runs and the firewalls let this machine connect to its port"},
+		{"credential", "the proxy wants a user and a password", "give the proxy's user and password in HTTPS_PROXY, or let the proxy accept this machine's network"},
+		{"denied", "the proxy refuses to connect to the server", "allow CONNECT to the server's host and port in the proxy's rules, or add the host to NO_PROXY if the machine reaches it directly"},
+		{"no-proxy", "the server is reached directly, and not through the proxy: NO_PROXY lacks it", "add the host to NO_PROXY of the service, and restart it"},
+		{"failing", "the proxy itself does not reach the server", "check the proxy's own way to the server, and its DNS"},
+		{"not-proxy", "the program at the proxy's address is no HTTP proxy", "check the address and the port in HTTPS_PROXY"},
+	},
+	Look: lookProxy,
+}}
+
+// proxied is a server that a service reaches through a proxy.
+type proxied struct {
+	service, host, port string
+	proxy               nodeconfig.Secret
+}
+
+// proxiedServers are the API server for the kubelet, and the sandbox image's registry for the container runtime.
+func proxiedServers(p *Patient) (all []proxied) {
+	if s := p.server(); s != nil && !s.proxy.IsZero() {
+		all = append(all, proxied{"kubelet", s.host, s.port, s.proxy})
+	}
+	runtime := findService(p.Machine, profile.ContainerdUnit, "containerd")
+	if registry := sandboxRegistry(p); registry.host != "" {
+		if proxy := proxyOf(&runtime, registry.host, registry.port); !proxy.IsZero() {
+			all = append(all, proxied{"container runtime", registry.host, registry.port, proxy})
+		}
+	}
+	return all
+}
+
+func lookProxy(ctx context.Context, p *Patient) Finding {
+	servers := proxiedServers(p)
+	if len(servers) == 0 {
+		return fine("no server is reached through a proxy")
+	}
+	var said []string
+	var evidence []Evidence
+	for _, s := range servers {
+		f := s.look(ctx, p)
+		if f.State != Fine {
+			f.Evidence = append(evidence, f.Evidence...)
+			return f
+		}
+		said, evidence = append(said, f.Says), append(evidence, f.Evidence...)
+	}
+	return fine("%s", strings.Join(said, "; ")).with(evidence...)
+}
+
+// shown is the proxy without its password.
+func (s *proxied) shown() string {
+	u, err := url.Parse(s.proxy.Reveal())
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func (s *proxied) look(ctx context.Context, p *Patient) Finding {
+	name, to := s.shown(), s.host+":"+s.port
+	if name == "" {
+		return wrong("invalid", "HTTPS_PROXY of the %s is not the URL of an HTTP proxy", s.service)
+	}
+	o := p.Machine.Attempt(ctx, &host.Attempt{URL: "https://" + to + "/", Proxy: s.proxy, Stop: host.Tunneled})
+	evidence := Evidence{"CONNECT " + to + " through " + name, describe(o)}
+	if o.Failed == "" {
+		return fine("the %s's proxy %s leads to %s", s.service, name, to).with(evidence)
+	}
+	if o.Failed != host.Tunneled {
+		if s.service != "kubelet" {
+			return s.unneeded(p, name, to, o).with(evidence)
+		}
+		how := reason(o.Err)
+		if errors.Is(o.Err, syscall.ECONNREFUSED) {
+			how = "nothing listens at " + o.Address.String()
+		} else if isTimeout(o.Err) {
+			how = "no answer from " + o.Address.String()
+		}
+		return wrong("unreachable", "the %s's proxy %s cannot be reached: %s", s.service, name, how).with(evidence)
+	}
+	if s.service != "kubelet" && p.holdsSandboxImage(ctx) {
+		return s.unneeded(p, name, to, o).with(evidence)
+	}
+	// Whether the machine reaches the server itself shows what is missing.
+	direct := p.Machine.Attempt(ctx, &host.Attempt{URL: "https://" + to + "/", Addresses: p.addresses(ctx, s.host), Stop: host.Connected})
+	more := Evidence{"connect to " + to + " without the proxy", describe(direct)}
+	says := func(cause, how string) Finding {
+		return wrong(cause, "the %s's proxy %s %s", s.service, name, how).with(evidence, more)
+	}
+	switch {
+	case direct.Failed == "":
+		return says("no-proxy", fmt.Sprintf("does not lead to %s (%s), which this machine reaches directly: NO_PROXY lacks %s", to, status(o), s.host))
+	case o.Status == http.StatusProxyAuthRequired:
+		return says("credential", "wants a user and a password (HTTP status 407)")
+	case o.Status >= 500:
+		return says("failing", fmt.Sprintf("does not reach %s (HTTP status %d)", to, o.Status))
+	case o.Status >= 300:
+		return says("denied", fmt.Sprintf("refuses CONNECT to %s (HTTP status %d)", to, o.Status))
+	}
+	return says("not-proxy", fmt.Sprintf("does not answer CONNECT as an HTTP proxy does: %s", reason(o.Err)))
+}
+
+func status(o *host.Outcome) string {
+	if o.Status == 0 {
+		return "no HTTP answer"
+	}
+	return fmt.Sprintf("HTTP status %d", o.Status)
+}
+
+// unneeded is a failure that the node can live with: it holds the sandbox image.
+func (s *proxied) unneeded(p *Patient, name, to string, o *host.Outcome) Finding {
+	return fine("the %s's proxy %s does not lead to %s (%s), which the node does not need: it holds the sandbox image", s.service, name, to, reason(o.Err))
+}

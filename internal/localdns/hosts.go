@@ -140,8 +140,8 @@ func (s *Supervisor) lookUpType(ctx context.Context, servers []netip.Addr, name 
 				return nil, false
 			}
 			got, err := s.ask(ctx, server, name, kind)
-			if err == nil && (got.code == dnsmessage.RCodeSuccess || got.code == dnsmessage.RCodeNameError) {
-				return got.addresses, true
+			if err == nil && (got.Code == dnsmessage.RCodeSuccess || got.Code == dnsmessage.RCodeNameError) {
+				return got.Addresses, true
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/slipway-dev/slipway/internal/dnsanswer"
 	"github.com/slipway-dev/slipway/internal/plan/dnscache"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -255,8 +256,8 @@ func (s *Supervisor) well(ctx context.Context) error {
 	for i, listener := range listeners {
 		asked.Go(func() {
 			got, err := s.ask(ctx, listener, dnscache.HealthName, dnsmessage.TypeA)
-			if err == nil && got.code != dnsmessage.RCodeSuccess {
-				err = fmt.Errorf("%s answers with code %d", listener, got.code)
+			if err == nil && got.Code != dnsmessage.RCodeSuccess {
+				err = fmt.Errorf("%s answers with code %d", listener, got.Code)
 			}
 			errs[i] = err
 		})
@@ -266,20 +267,20 @@ func (s *Supervisor) well(ctx context.Context) error {
 }
 
 // ask queries a server for the addresses of a name.
-func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, kind dnsmessage.Type) (answer, error) {
+func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, kind dnsmessage.Type) (dnsanswer.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	asked := query(name, kind)
+	asked := dnsanswer.Query(name, kind)
 	if asked == nil {
-		return answer{}, fmt.Errorf("%q is not a domain name", name)
+		return dnsanswer.Answer{}, fmt.Errorf("%q is not a domain name", name)
 	}
 	message, err := s.Machine.Exchange(ctx, net.JoinHostPort(server.String(), "53"), asked)
 	if err != nil {
-		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
+		return dnsanswer.Answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
 	}
-	got, err := parseAnswer(name, kind, message)
+	got, err := dnsanswer.Parse(name, kind, message)
 	if err != nil {
-		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
+		return dnsanswer.Answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
 	}
 	return got, nil
 }

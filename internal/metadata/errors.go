@@ -46,6 +46,8 @@ type Error struct {
 	Took     time.Duration
 	// Last describes the last answer: "answers 503 Service Unavailable", "connection refused".
 	Last string
+	// Connected reports that the last request had a connection.
+	Connected bool
 
 	// ended is the error of the caller's context, if that was the end.
 	ended error
@@ -105,5 +107,5 @@ func (f *failure) retried() *failure {
 }
 
 func (f *failure) error(attempts int, took time.Duration, ended error) *Error {
-	return &Error{URL: f.url, Kind: f.kind, Attempts: attempts, Took: took, Last: f.last, ended: ended}
+	return &Error{URL: f.url, Kind: f.kind, Attempts: attempts, Took: took, Last: f.last, Connected: !f.unconnected, ended: ended}
 }

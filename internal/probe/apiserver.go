@@ -25,6 +25,8 @@ import (
 // prober checks whether an API server answers.
 type prober struct {
 	resolver *net.Resolver
+	// known are addresses of hosts that are not resolved. It may be nil.
+	known map[string][]netip.Addr
 	// connect connects to the first address that answers. It returns the address that it tried last.
 	connect func(ctx context.Context, addresses []netip.Addr, port string) (net.Conn, netip.AddrPort, error)
 	// firstDelay is the pause before the second attempt. Each further pause is twice as long, up to maxDelay.
@@ -77,6 +79,8 @@ type target struct {
 	roots      *x509.CertPool
 	token      string
 
+	// serverName is the name in the server's certificate, if it is not host.
+	serverName string
 	// unverified disables the check of the server's certificate: the answer is verified by other means.
 	unverified bool
 	// prepare, if any, is called before each attempt: the files that it reads may appear or change.
@@ -260,7 +264,7 @@ func (p *prober) reach(ctx context.Context, t *target) (net.Conn, netip.AddrPort
 func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.AddrPort) (*tls.Conn, *failure) {
 	config := &tls.Config{
 		RootCAs:    t.roots,
-		ServerName: t.host,
+		ServerName: cmp.Or(t.serverName, t.host),
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"},
 		// Such a connection carries no credential, and its data counts only after verification.
@@ -298,6 +302,9 @@ func unresolved(err error) resource.Cause {
 func (p *prober) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{address}, nil
+	}
+	if addresses, isKnown := p.known[host]; isKnown {
+		return addresses, nil
 	}
 	addresses, err := p.resolver.LookupNetIP(ctx, "ip", host)
 	if err == nil && len(addresses) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/poll"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -19,30 +20,12 @@ const (
 	// nodesPath is the path of Nodes, and maxNode limits one: it lists the node's images.
 	nodesPath = "/api/v1/nodes/"
 	maxNode   = 4 << 20
-	// maxAttribute is the kernel's size limit for its files, a page.
-	maxAttribute = 4 << 10
 	// freeNamePatience limits the server's answer. Without an answer the node still joins.
 	freeNamePatience = 3 * time.Second
 )
 
-// uuidFiles are the files from which a kubelet reads its Node's systemUUID; the first existing one counts
-// (github.com/google/cadvisor, utils/sysfs/sysfs.go, GetSystemUUID).
-var uuidFiles = []string{
-	"/sys/class/dmi/id/product_uuid",
-	"/proc/device-tree/system-id",
-	"/proc/device-tree/vm,uuid",
-	"/etc/machine-id",
-}
-
 // systemUUID is this machine's UUID, or "".
-func systemUUID(files *rootfs.Tree) string {
-	for _, path := range uuidFiles {
-		if data, err := files.ReadFile(path, maxAttribute); err == nil {
-			return strings.TrimSpace(strings.TrimRight(string(data), "\x00"))
-		}
-	}
-	return ""
-}
+func systemUUID(files *rootfs.Tree) string { return facts.SystemUUID(files.ReadFile) }
 
 // probeFreeName waits until no other Ready machine has the Node's name, as kubeadm join requires (k8s.io/kubernetes
 // v1.36.3 cmd/kubeadm/app/cmd/phases/join/kubelet.go). In contrast to kubeadm, this machine may have the name, also

@@ -42,9 +42,19 @@ func readProxy(path string, read func(path string, limit int64) ([]byte, error))
 		return nil, err
 	}
 	u, err := url.Parse(environmentValue(string(content), proxyVariable))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	if err != nil || !isProxy(u) {
 		return nil, fmt.Errorf("%s has no %s that is the URL of an HTTP proxy", path, proxyVariable)
 	}
+	return newProxy(u), nil
+}
+
+// isProxy reports whether a URL is that of an HTTP proxy.
+func isProxy(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// newProxy is the HTTP proxy at a URL.
+func newProxy(u *url.URL) *proxy {
 	x := &proxy{host: u.Hostname(), port: u.Port(), secure: u.Scheme == "https", header: http.Header{"User-Agent": {"slipway-node"}}}
 	switch {
 	case x.port != "":
@@ -58,7 +68,7 @@ func readProxy(path string, read func(path string, limit int64) ([]byte, error))
 		password, _ := u.User.Password()
 		x.header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
 	}
-	return x, nil
+	return x
 }
 
 // environmentValue is the value of a variable in an environment file; the last line that sets it counts. Within double
@@ -89,7 +99,8 @@ func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPor
 	var address netip.AddrPort
 	failed := func(at step, err error) (net.Conn, netip.AddrPort, *failure) {
 		f := t.failed(at, resource.CauseProxy, address, fmt.Errorf("through the proxy %s: %w", t.proxy.name, err))
-		return nil, address, f.retryIf(!errors.Is(err, errRefused))
+		var answer *notLed
+		return nil, address, f.retryIf(!errors.As(err, &answer) || mayPass(answer.status))
 	}
 	addresses, err := p.resolve(ctx, t.proxy.host)
 	if err != nil {
@@ -114,29 +125,35 @@ func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPor
 	return conn, address, nil
 }
 
-// errRefused marks a permanent refusal. It has no text.
-var errRefused = errors.New("")
+// errNoTunnel marks the failure of a proxy that was reached. It has no text.
+var errNoTunnel = errors.New("")
+
+// notLed is a proxy's answer that it does not connect to a server.
+type notLed struct {
+	server string
+	status int
+}
+
+func (e *notLed) Error() string {
+	return fmt.Sprintf("it does not lead to %s (HTTP status %d)", e.server, e.status)
+}
 
 // connect requests a connection to a server from the proxy (RFC 9110, 9.3.6).
 func (x *proxy) connect(ctx context.Context, conn net.Conn, server string) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: server}, Host: server, Header: x.header}
 	if err := request.Write(conn); err != nil {
-		return fmt.Errorf("no connection can be asked for: %w", err)
+		return fmt.Errorf("no connection can be asked for: %w%w", err, errNoTunnel)
 	}
 	answer := bufio.NewReader(io.LimitReader(conn, maxProxyAnswer))
 	response, err := http.ReadResponse(answer, request)
 	switch {
 	case err != nil:
-		return fmt.Errorf("it does not answer as an HTTP proxy does: %w", err)
+		return fmt.Errorf("it does not answer as an HTTP proxy does: %w%w", err, errNoTunnel)
 	case response.StatusCode/100 != 2:
-		err := fmt.Errorf("it does not lead to %s (HTTP status %d)", server, response.StatusCode)
-		if !mayPass(response.StatusCode) {
-			err = fmt.Errorf("%w%w", err, errRefused)
-		}
-		return err
+		return &notLed{server, response.StatusCode}
 	case answer.Buffered() > 0:
-		return errors.New("it speaks in the place of the server")
+		return fmt.Errorf("it speaks in the place of the server%w", errNoTunnel)
 	}
 	return nil
 }

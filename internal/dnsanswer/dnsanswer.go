@@ -1,4 +1,6 @@
-package localdns
+// Package dnsanswer makes the question for a name's addresses as a DNS message, and parses a server's answer. It sends
+// nothing. internal/localdns and internal/doctor call it.
+package dnsanswer
 
 import (
 	"errors"
@@ -22,9 +24,9 @@ func question(name string, kind dnsmessage.Type) (dnsmessage.Question, bool) {
 	return dnsmessage.Question{Name: full, Type: kind, Class: dnsmessage.ClassINET}, err == nil && full.Length > 1
 }
 
-// query is a query for a name's addresses. The caller sets its ID, the first two bytes. It is nil if the text is not a
+// Query is a query for a name's addresses. The caller sets its ID, the first two bytes. It is nil if the text is not a
 // name.
-func query(name string, kind dnsmessage.Type) []byte {
+func Query(name string, kind dnsmessage.Type) []byte {
 	asked, ok := question(name, kind)
 	if !ok {
 		return nil
@@ -44,40 +46,40 @@ func query(name string, kind dnsmessage.Type) []byte {
 	return packed
 }
 
-// answer is the used part of an answer.
-type answer struct {
-	code      dnsmessage.RCode
-	addresses []string
+// Answer is the used part of an answer.
+type Answer struct {
+	Code      dnsmessage.RCode
+	Addresses []string
 }
 
-// parseAnswer parses the answer to the query for a name. Its addresses are of the requested type: of the name, or of
+// Parse parses the answer to the query for a name. Its addresses are of the requested type: of the name, or of
 // its canonical name.
-func parseAnswer(name string, kind dnsmessage.Type, message []byte) (answer, error) {
+func Parse(name string, kind dnsmessage.Type, message []byte) (Answer, error) {
 	var p dnsmessage.Parser
 	header, err := p.Start(message)
 	if err != nil {
-		return answer{}, fmt.Errorf("the answer cannot be read: %w", err)
+		return Answer{}, fmt.Errorf("the answer cannot be read: %w", err)
 	}
 	if !header.Response {
-		return answer{}, errors.New("the answer is a question")
+		return Answer{}, errors.New("the answer is a question")
 	}
 	// The question is returned unchanged, but perhaps in other case.
 	asked, _ := question(name, kind)
 	questions, err := p.AllQuestions()
 	if err != nil || len(questions) != 1 || questions[0].Type != kind || questions[0].Class != asked.Class ||
 		!strings.EqualFold(questions[0].Name.String(), asked.Name.String()) {
-		return answer{}, errors.New("the answer is to another question")
+		return Answer{}, errors.New("the answer is to another question")
 	}
-	got := answer{code: header.RCode}
+	got := Answer{Code: header.RCode}
 	for {
 		address, err := nextAddress(&p, kind)
 		switch {
 		case errors.Is(err, dnsmessage.ErrSectionDone), err != nil && header.Truncated: // the records before the truncation are valid
 			return got, nil
 		case err != nil:
-			return answer{}, fmt.Errorf("the answer cannot be read: %w", err)
-		case address.IsValid() && len(got.addresses) < maxAddresses:
-			got.addresses = append(got.addresses, address.String())
+			return Answer{}, fmt.Errorf("the answer cannot be read: %w", err)
+		case address.IsValid() && len(got.Addresses) < maxAddresses:
+			got.Addresses = append(got.Addresses, address.String())
 		}
 	}
 }
