@@ -343,6 +343,9 @@ func (r *reply) sentence(name string) string {
 	if four == six {
 		six = "the same"
 	}
+	if r.v4.err != nil {
+		return fmt.Sprintf("%s (asked for %s; AAAA: %s)", four, name, six)
+	}
 	return fmt.Sprintf("%s for %s (AAAA: %s)", four, name, six)
 }
 

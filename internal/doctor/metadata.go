@@ -9,6 +9,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/metadata"
+	"github.com/slipway-dev/slipway/internal/poll"
 )
 
 // cloudPatience is how long a cloud's server on the machine's host may take.
@@ -43,7 +44,10 @@ func lookMetadata(ctx context.Context, p *Patient) Finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Patience(cloudPatience))
 	defer cancel()
-	_, err := p.Machine.AskMetadata(ctx, cloud)
+	err := again(ctx, p, func() error {
+		_, err := p.Machine.AskMetadata(ctx, cloud)
+		return err
+	})
 	return judgeCloud("the metadata service", cloud, err)
 }
 
@@ -53,8 +57,22 @@ func lookWireServer(ctx context.Context, p *Patient) Finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Patience(cloudPatience))
 	defer cancel()
-	_, err := p.Machine.AskWireServer(ctx)
+	err := again(ctx, p, func() error {
+		_, err := p.Machine.AskWireServer(ctx)
+		return err
+	})
 	return judgeCloud("the wire server", facts.Azure, err)
+}
+
+// again asks a second time after an answer that a service gives when it is updated or has too many requests.
+func again(ctx context.Context, p *Patient, ask func() error) error {
+	err := ask()
+	var failure *metadata.Error
+	if errors.As(err, &failure) && slices.Contains([]metadata.Kind{metadata.Status, metadata.NotFound, metadata.Truncated}, failure.Kind) &&
+		poll.Sleep(ctx, p.Patience(cloudPatience/4)) {
+		return ask()
+	}
+	return err
 }
 
 // cloudCauses are the causes for the kinds of failures.

@@ -90,18 +90,22 @@ func (s *proxied) look(ctx context.Context, p *Patient) Finding {
 	}
 	if o.Failed != host.Tunneled {
 		if s.service != "kubelet" {
-			return s.unneeded(p, name, to, o).with(evidence)
+			return s.unneeded(name, to, o).with(evidence)
 		}
 		how := reason(o.Err)
 		if errors.Is(o.Err, syscall.ECONNREFUSED) {
-			how = "nothing listens at " + o.Address.String()
+			how = "nothing listens there"
 		} else if isTimeout(o.Err) {
-			how = "no answer from " + o.Address.String()
+			how = "it does not answer"
 		}
-		return wrong("unreachable", "the %s's proxy %s cannot be reached: %s", s.service, name, how).with(evidence)
+		at := ""
+		if o.Address.IsValid() {
+			at = " (" + o.Address.String() + ")"
+		}
+		return wrong("unreachable", "the %s's proxy %s%s cannot be reached: %s", s.service, name, at, how).with(evidence)
 	}
 	if s.service != "kubelet" && p.holdsSandboxImage(ctx) {
-		return s.unneeded(p, name, to, o).with(evidence)
+		return s.unneeded(name, to, o).with(evidence)
 	}
 	// Whether the machine reaches the server itself shows what is missing.
 	direct := p.Machine.Attempt(ctx, &host.Attempt{URL: "https://" + to + "/", Addresses: p.addresses(ctx, s.host), Stop: host.Connected})
@@ -130,6 +134,6 @@ func status(o *host.Outcome) string {
 }
 
 // unneeded is a failure that the node can live with: it holds the sandbox image.
-func (s *proxied) unneeded(p *Patient, name, to string, o *host.Outcome) Finding {
+func (s *proxied) unneeded(name, to string, o *host.Outcome) Finding {
 	return fine("the %s's proxy %s does not lead to %s (%s), which the node does not need: it holds the sandbox image", s.service, name, to, reason(o.Err))
 }

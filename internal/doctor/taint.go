@@ -20,19 +20,17 @@ type startUpTaint struct {
 // startUpTaints are the known ones. Taints by which pods choose Nodes, such as those of control planes, are not here.
 var startUpTaints = []startUpTaint{
 	{"node.cloudprovider.kubernetes.io/uninitialized", "the cloud's cloud-controller-manager", "Kubernetes docs, Cloud Controller Manager Administration"},
-	{"node.kubernetes.io/network-unavailable", "the cloud's route controller, or the network plug-in, when the Node has its network", "Kubernetes docs, Taints and Tolerations"},
-	{"node.cilium.io/agent-not-ready", "Cilium's agent on this Node, by its operator", "Cilium docs, Taint Effects"},
-	{"ebs.csi.aws.com/agent-not-ready", "the node pod of the Amazon EBS CSI driver", "aws-ebs-csi-driver, docs/install.md"},
-	{"efs.csi.aws.com/agent-not-ready", "the node pod of the Amazon EFS CSI driver", "aws-efs-csi-driver, docs/README.md"},
-	{"fsx.csi.aws.com/agent-not-ready", "the node pod of the Amazon FSx CSI driver", "aws-fsx-csi-driver, docs/install.md"},
-	{"disk.csi.azure.com/agent-not-ready", "the node pod of the Azure Disk CSI driver", "azuredisk-csi-driver, docs"},
-	{"file.csi.azure.com/agent-not-ready", "the node pod of the Azure File CSI driver", "azurefile-csi-driver, docs"},
-	{"secrets-store.csi.x-k8s.io/agent-not-ready", "the node pod of the Secrets Store CSI driver", "secrets-store-csi-driver, docs"},
+	{"node.kubernetes.io/network-unavailable", "the cloud's route controller or the network plug-in, when the Node has its network", "Kubernetes docs, Taints and Tolerations"},
+	{"node.cilium.io/agent-not-ready", "Cilium's operator, when the agent on this Node is ready", "Cilium docs, Taint Effects"},
+	{"cni.istio.io/not-ready", "Istio's istiod, when the pod of istio-cni on this Node is ready", "istio: pilot/pkg/serviceregistry/kube/controller/ambient, nodeUntainter"},
+	{"ebs.csi.aws.com/agent-not-ready", "the node pod of the Amazon EBS CSI driver", "aws-ebs-csi-driver: docs/install.md"},
+	{"efs.csi.aws.com/agent-not-ready", "the node pod of the Amazon EFS CSI driver", "aws-efs-csi-driver: removeNotReadyTaint"},
+	{"fsx.csi.aws.com/agent-not-ready", "the node pod of the Amazon FSx CSI driver", "aws-fsx-csi-driver: docs/install.md"},
+	{"s3.csi.aws.com/agent-not-ready", "the node pod of the Mountpoint for Amazon S3 CSI driver", "mountpoint-s3-csi-driver: docs"},
+	{"disk.csi.azure.com/agent-not-ready", "the node pod of the Azure Disk CSI driver", "azuredisk-csi-driver: removeNotReadyTaint"},
+	{"azurelustre.csi.azure.com/agent-not-ready", "the node pod of the Azure Lustre CSI driver", "azurelustre-csi-driver: docs, startup taints"},
 	{"karpenter.sh/unregistered", "Karpenter, when it has matched the Node with its claim", "Karpenter docs, NodeClaims"},
-	{"node.istio.io/not-ready", "Istio's CNI node agent", "Istio docs, CNI node agent"},
-	{"nvidia.com/gpu-driver-upgrade-required", "NVIDIA's GPU operator", "NVIDIA GPU operator, docs"},
-	{"node.cluster.x-k8s.io/uninitialized", "Cluster API's Machine controller", "Cluster API book, Labels, Annotations and Taints"},
-	{"node.eks.amazonaws.com/not-ready", "Amazon EKS, when the Node's add-ons are ready", "Amazon EKS user guide"},
+	{"node.cluster.x-k8s.io/uninitialized", "Cluster API's controller of Machines", "Cluster API book, bootstrap providers"},
 }
 
 func lookTaints(_ context.Context, p *Patient) Finding {

@@ -76,7 +76,7 @@ func (d *Directory) Platform() string { return facts.PlatformOf(d) }
 const maxPluginError = 200
 
 // RunPlugin runs a kubeconfig's credential plug-in, as the kubelet does, and returns its answer, which is secret. The
-// error does not contain the answer.
+// error does not contain the answer or the plug-in's name.
 func (m *Machine) RunPlugin(ctx context.Context, argv []string, env map[string]string) ([]byte, error) {
 	searchPath, variables := environment(env)
 	program, err := lookProgram(argv[0], searchPath)
@@ -88,7 +88,6 @@ func (m *Machine) RunPlugin(ctx context.Context, argv []string, env map[string]s
 	cmd := exec.CommandContext(ctx, program, argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = "/", variables, &answer, &said, killGrace
 	if err := cmd.Run(); err != nil {
-		err = fmt.Errorf("%s gives no credential: %w", argv[0], err)
 		if why := redact.Line(string(said.bytes()), maxPluginError); why != "" {
 			err = fmt.Errorf("%w: %s", err, why)
 		}
