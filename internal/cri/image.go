@@ -1,7 +1,8 @@
 // Package cri asks a container runtime about images, and makes it pull one (Kubernetes: CRI, ImageService of version
 // v1), before the kubelet does.
 //
-// The package has nothing for containers and sandboxes: they are the kubelet's. internal/host calls it.
+// It also shows the runtime's conditions, sandboxes and containers, for the doctor, and changes none of them: they are the kubelet's.
+// internal/host calls it.
 package cri
 
 import (
@@ -75,9 +76,6 @@ func call(ctx context.Context, socket, method string, message []byte) ([]byte, e
 }
 
 func imageSpec(image string) []byte { return appendField(nil, specImage, []byte(image)) }
-
-// lengthDelimited is the wire type of a text and a message (Protocol Buffers: encoding, "Length-Delimited Records").
-const lengthDelimited = 2
 
 // appendField appends a field that is a text or a message.
 func appendField(dst []byte, number int, value []byte) []byte {

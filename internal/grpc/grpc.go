@@ -1,7 +1,7 @@
 // Package grpc calls a server on a Unix socket: calls of one message and one answer, which is all that the agent needs
 // of a container runtime (gRPC over HTTP/2). It uses the HTTP/2 of net/http.
 //
-// The package refuses streams, compression, TLS, and messages of more than 16 KiB. internal/cri and internal/probe call
+// The package refuses streams, compression, TLS, and messages of more than 16 KiB, unless the caller accepts more. internal/cri and internal/probe call
 // it.
 package grpc
 
@@ -55,7 +55,11 @@ func (e unanswered) Error() string {
 func (e unanswered) Unwrap() error { return e.error }
 
 // Conn is a connection to a server. It makes one call after the other.
-type Conn struct{ http *http.ClientConn }
+type Conn struct {
+	http *http.ClientConn
+	// limit is the size of the largest answer.
+	limit int
+}
 
 // Dial connects to the socket at a path.
 func Dial(ctx context.Context, socket string) (*Conn, error) {
@@ -74,8 +78,11 @@ func dial(ctx context.Context, connect func(ctx context.Context, network, addres
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{conn}, nil
+	return &Conn{conn, maxMessage}, nil
 }
+
+// Accept sets the size of the largest answer, for answers with lists.
+func (c *Conn) Accept(limit int) { c.limit = limit }
 
 // Close ends the connection.
 func (c *Conn) Close() error { return c.http.Close() }
@@ -97,12 +104,12 @@ func (c *Conn) Call(ctx context.Context, method string, message []byte) ([]byte,
 		return nil, ended(ctx, err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, prefixSize+maxMessage+1))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, prefixSize+int64(c.limit)+1))
 	switch {
 	case err != nil:
 		return nil, ended(ctx, err)
-	case len(answer) > prefixSize+maxMessage:
-		return nil, fmt.Errorf("the answer to %s has more than %d bytes", method, maxMessage)
+	case len(answer) > prefixSize+c.limit:
+		return nil, fmt.Errorf("the answer to %s has more than %d bytes", method, c.limit)
 	}
 	return result(method, response, answer)
 }

@@ -38,6 +38,18 @@ func probeHealthz(ctx context.Context, healthz *resource.Healthz) error {
 	return nil
 }
 
+// AskHealthz asks a health endpoint of this machine once. A wait is [Wait] with a check.
+func AskHealthz(ctx context.Context, endpoint string) error {
+	u, err := loopbackURL(endpoint)
+	if err == nil {
+		err = askHealthz(ctx, u)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %w", endpoint, err)
+	}
+	return nil
+}
+
 // loopbackURL requires an http URL with a loopback address. It must be an address and not a name, so that no name is
 // resolved.
 func loopbackURL(text string) (*url.URL, error) {

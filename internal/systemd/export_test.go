@@ -22,7 +22,7 @@ const (
 var (
 	NewSignalFilter = newSignalFilter
 	LostAnswers     = lostAnswers
-	ShownLines      = shownLines
+	ShownLines      = func(output []byte, cut bool) []string { return lastLines(output, cut, logLines) }
 )
 
 // ListedUnit is a unit as systemd lists it.

@@ -81,12 +81,12 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shownLines(output, cut), nil
+	return lastLines(output, cut, logLines), nil
 }
 
-// shownLines returns the last lines of the end of an output, ready to be shown. If the end begins within a line, that
+// lastLines returns the last lines of the end of an output, ready to be shown. If the end begins within a line, that
 // line is kept only after its first space, because a secret that is cut in two is not recognized.
-func shownLines(output []byte, cut bool) []string {
+func lastLines(output []byte, cut bool, most int) []string {
 	text := string(output)
 	if cut {
 		space := strings.IndexAny(text, " \n")
@@ -101,7 +101,7 @@ func shownLines(output []byte, cut bool) []string {
 			lines = append(lines, line)
 		}
 	}
-	return slices.Clip(lines[max(0, len(lines)-logLines):])
+	return slices.Clip(lines[max(0, len(lines)-most):])
 }
 
 // WithLog adds the last lines of a unit's journal, if any, to an error. It reads them even if ctx is done.

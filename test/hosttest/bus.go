@@ -122,6 +122,19 @@ func (f *Bus) Unit(_ context.Context, unit string) (systemd.Listed, error) {
 	return listed, f.Err
 }
 
+// Failed implements [systemd.Bus].
+func (f *Bus) Failed(context.Context) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var failed []string
+	for unit, properties := range f.Units {
+		if properties["ActiveState"] == "failed" {
+			failed = append(failed, unit)
+		}
+	}
+	return failed, f.Err
+}
+
 // Properties implements [systemd.Bus].
 func (f *Bus) Properties(_ context.Context, object, iface string, names ...string) (map[string]any, error) {
 	f.mu.Lock()

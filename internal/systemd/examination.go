@@ -1,0 +1,133 @@
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/redact"
+)
+
+// Examined is a unit's state with what shows why it is in it.
+type Examined struct {
+	apply.UnitState
+	// Since is when it came to that state. It is zero if unknown.
+	Since time.Time
+	// Restarts is how often systemd has restarted a service by itself.
+	Restarts uint32
+	// MainPID is the number of a service's main process, or 0.
+	MainPID uint32
+	// ExitCode is the exit status of a service's last main process, or the number of the signal that ended it if Killed is true.
+	ExitCode int32
+	Killed   bool
+}
+
+// serviceProperties are those of a service that Examine reads.
+var serviceProperties = []string{"NRestarts", "MainPID", "ExecMainCode", "ExecMainStatus"}
+
+// The codes of siginfo_t for a process that a signal has ended (waitid(2)).
+const cldKilled, cldDumped = 2, 3
+
+// Examine returns a unit's state and what shows the reason for it. A missing unit has LoadState "not-found".
+func (m *Manager) Examine(ctx context.Context, unit string) (Examined, error) {
+	if err := checkUnit(unit); err != nil {
+		return Examined{}, err
+	}
+	var found Examined
+	err := m.do(ctx, func(conn Bus) (err error) {
+		if found.UnitState, err = readState(ctx, conn, unit); err != nil || found.LoadState == "not-found" {
+			return err
+		}
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface, "StateChangeTimestamp")
+		if err != nil {
+			return err
+		}
+		found.Since = microTime(properties["StateChangeTimestamp"])
+		if !strings.HasSuffix(unit, ".service") {
+			return nil
+		}
+		if properties, err = conn.Properties(ctx, UnitObject(unit), typeInterface(unit), serviceProperties...); err != nil {
+			return err
+		}
+		found.Restarts, _ = properties["NRestarts"].(uint32)
+		found.MainPID, _ = properties["MainPID"].(uint32)
+		found.ExitCode, _ = properties["ExecMainStatus"].(int32)
+		code, _ := properties["ExecMainCode"].(int32)
+		found.Killed = code == cldKilled || code == cldDumped
+		return nil
+	})
+	if err != nil {
+		return Examined{}, fmt.Errorf("state of %s: %w", unit, err)
+	}
+	return found, nil
+}
+
+// FailedUnits returns the names of all units that have failed, sorted.
+func (m *Manager) FailedUnits(ctx context.Context) ([]string, error) {
+	var failed []string
+	err := m.do(ctx, func(conn Bus) (err error) {
+		failed, err = conn.Failed(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("failed units: %w", err)
+	}
+	slices.Sort(failed)
+	return failed, nil
+}
+
+// maxFound is how many lines of the journal Search reads.
+const maxFound = 40
+
+// Search returns the newest lines of this boot's journal by a unit, and by systemd about it, that have one of some
+// words, oldest first: at most 4 KiB, without control characters and secrets. Without words it returns the newest lines.
+// "init.scope" is systemd itself. It is empty if there is no journalctl.
+func (m *Manager) Search(ctx context.Context, unit string, words ...string) ([]string, error) {
+	if err := checkUnit(unit); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	args := []string{"--no-pager", "-q", "-b", "-o", "cat", "-n", strconv.Itoa(maxFound)}
+	of := []string{"_SYSTEMD_UNIT=" + unit, "+", "UNIT=" + unit}
+	if len(words) == 0 {
+		output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, of)...)
+		return foundLines(output, cut), err
+	}
+	pattern := strings.Join(words, "|") // callers use no character with a meaning
+	if output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, []string{"-g", pattern, "--case-sensitive=true"}, of)...); err == nil {
+		return having(foundLines(output, cut), words), nil
+	}
+	// journalctl fails if no line has the words, and if it was built without regular expressions.
+	output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, of)...)
+	if err != nil {
+		return nil, fmt.Errorf("journal of %s: %w", unit, err)
+	}
+	return having(foundLines(output, cut), words), nil
+}
+
+// foundLines returns the lines of the end of an output, ready to be shown.
+func foundLines(output []byte, cut bool) []string { return lastLines(output, cut, maxFound) }
+
+// having keeps the lines with one of some words.
+func having(lines, words []string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
+	})
+}
+
+func (c *connection) Failed(ctx context.Context) ([]string, error) {
+	var units []listed
+	if err := c.manager(ctx, "ListUnitsFiltered", []string{"failed"}).Store(&units); err != nil {
+		return nil, c.failure(err)
+	}
+	var names []string
+	for _, u := range units {
+		names = append(names, redact.Line(u.Name, maxLogLine))
+	}
+	return names, nil
+}
