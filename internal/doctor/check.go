@@ -10,6 +10,8 @@ import (
 type Check struct {
 	// Name identifies the check in JSON, in other rows' Needs and in the documentation.
 	Name string
+	// Group is the title of the part of the table that has the check.
+	Group string
 	// Asks is the question, for people.
 	Asks string
 	// Needs names checks earlier in the table. If one of them is wrong, or was not looked at, this one is not looked at.

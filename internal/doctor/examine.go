@@ -9,8 +9,12 @@ import (
 const (
 	// defaultDeadline is the deadline of a check that has none.
 	defaultDeadline = time.Second
-	// wholeDeadline limits all checks together, on a machine of ordinary speed.
-	wholeDeadline = 15 * time.Second
+	// wholeDeadline limits all checks together, on a machine of ordinary speed. With lastWords it is 15 seconds.
+	wholeDeadline = 15*time.Second - lastWords
+	// lastWords is how long a check has after its deadline to report what it has found.
+	lastWords = 250 * time.Millisecond
+	// waitingEvery is how often the checks that have not ended are reported.
+	waitingEvery = 2 * time.Second
 )
 
 // Examine looks at a machine by all checks of a table, beside each other along their needs. It ends no later than the
@@ -18,42 +22,82 @@ const (
 func Examine(ctx context.Context, checks []Check, p *Patient) *Report {
 	ctx, cancel := context.WithTimeout(ctx, p.Patience(wholeDeadline))
 	defer cancel()
-	running := make(map[string]*running, len(checks))
-	results := make([]Result, len(checks))
+	all := make([]*running, len(checks))
+	byName := make(map[string]*running, len(checks))
 	for i := range checks {
-		r := start(ctx, &checks[i], p, running)
-		running[checks[i].Name] = r
+		all[i] = start(ctx, &checks[i], p, byName)
+		byName[checks[i].Name] = all[i]
 	}
-	for i := range checks {
-		r := running[checks[i].Name]
-		<-r.done
+	await(all, p)
+	results := make([]Result, len(checks))
+	for i, r := range all {
 		results[i] = r.result
 	}
 	return report(results, p)
 }
 
+// await waits until all checks have ended.
+func await(all []*running, p *Patient) {
+	ticker := time.NewTicker(waitingEvery)
+	defer ticker.Stop()
+	for _, r := range all {
+		for ended := false; !ended; {
+			select {
+			case <-r.done:
+				ended = true
+			case <-ticker.C:
+				if p.Waiting != nil {
+					p.Waiting(unended(all))
+				}
+			}
+		}
+	}
+}
+
+// unended are the names of the checks that look at the moment.
+func unended(all []*running) []string {
+	var names []string
+	for _, r := range all {
+		select {
+		case <-r.begun:
+			select {
+			case <-r.done:
+			default:
+				names = append(names, r.name)
+			}
+		default:
+		}
+	}
+	return names
+}
+
 // running is a check, from its start to its result.
 type running struct {
+	name   string
 	result Result
-	done   chan struct{}
+	// begun is closed when the check's needs have ended, and done when its result is known.
+	begun, done chan struct{}
 }
 
 // start begins a check. It needs only checks that were started before.
 func start(ctx context.Context, check *Check, p *Patient, before map[string]*running) *running {
-	r := &running{done: make(chan struct{})}
+	r := &running{name: check.Name, begun: make(chan struct{}), done: make(chan struct{})}
 	needs := make([]*running, len(check.Needs))
 	for i, name := range check.Needs {
 		needs[i] = before[name]
 	}
 	go func() {
 		defer close(r.done)
+		because := blocked(needs)
+		close(r.begun)
 		var finding Finding
-		if p.Directory && check.Live {
+		switch {
+		case p.Directory && check.Live:
 			finding = skipped("a directory shows only files")
-		} else if because := blocked(needs); because != "" {
+		case because != "":
 			finding = skipped("%s is wrong", because)
 			r.result.Because = because
-		} else {
+		default:
 			finding = look(ctx, check, p)
 		}
 		r.result.fill(check, finding)
@@ -79,6 +123,9 @@ func blocked(needs []*running) string {
 
 // look runs a check, and leaves it behind when its time is over.
 func look(ctx context.Context, check *Check, p *Patient) Finding {
+	if ctx.Err() != nil {
+		return unknown("the examination's time was over before")
+	}
 	deadline := p.Patience(check.Deadline)
 	if check.Deadline == 0 {
 		deadline = p.Patience(defaultDeadline)
@@ -86,7 +133,7 @@ func look(ctx context.Context, check *Check, p *Patient) Finding {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	found := make(chan Finding, 1)
-	go func() { found <- check.Look(ctx, p) }()
+	go func() { found <- guarded(ctx, check, p) }()
 	select {
 	case finding := <-found:
 		return finding
@@ -96,9 +143,19 @@ func look(ctx context.Context, check *Check, p *Patient) Finding {
 	select {
 	case finding := <-found:
 		return finding
-	case <-time.After(p.Patience(defaultDeadline / 4)):
+	case <-time.After(p.Patience(lastWords)):
 		return unknown("the check did not end within %s", deadline.Round(time.Millisecond))
 	}
+}
+
+// guarded runs a check, and turns a panic into a finding: a provisioning that fails must publish its result.
+func guarded(ctx context.Context, check *Check, p *Patient) (finding Finding) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			finding = unknown("the check has failed: %v", reason)
+		}
+	}()
+	return check.Look(ctx, p)
 }
 
 // Named returns the checks with these names and all that they need, in the order of the table.

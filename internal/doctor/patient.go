@@ -13,6 +13,8 @@ type Patient struct {
 	Now       func() time.Time
 	// Pace is how many times slower than an ordinary machine this one is, and at least 1. Zero counts as 1.
 	Pace float64
+	// Waiting is called now and then with the names of the checks that have not ended, if not nil.
+	Waiting func(checks []string)
 
 	known known
 }

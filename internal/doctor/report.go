@@ -1,6 +1,11 @@
 package doctor
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/redact"
+)
 
 // Health is the conclusion from all checks.
 type Health string
@@ -24,6 +29,7 @@ type Report struct {
 // Result is a check with its finding.
 type Result struct {
 	Check string `json:"check"`
+	Group string `json:"group"`
 	Asks  string `json:"asks"`
 	State State  `json:"state"`
 	Cause string `json:"cause,omitempty"`
@@ -37,8 +43,11 @@ type Result struct {
 }
 
 func (r *Result) fill(check *Check, finding Finding) {
-	r.Check, r.Asks = check.Name, check.Asks
-	r.State, r.Cause, r.Verdict, r.Evidence = finding.State, finding.Cause, finding.Says, finding.Evidence
+	r.Check, r.Group, r.Asks = check.Name, check.Group, check.Asks
+	r.State, r.Cause, r.Verdict = finding.State, finding.Cause, shown(finding.Says)
+	for _, e := range finding.Evidence {
+		r.Evidence = append(r.Evidence, Evidence{shown(e.What), shown(e.Got)})
+	}
 	for _, cause := range check.Causes {
 		if cause.Name == finding.Cause {
 			r.Action = cause.Action
@@ -46,16 +55,24 @@ func (r *Result) fill(check *Check, finding Finding) {
 	}
 }
 
-// report concludes: one wrong check makes a machine sick, and one that could not look leaves its health unknown.
+// maxShown limits a text in a report, in bytes.
+const maxShown = 1 << 10
+
+// shown is a text for a report: programs and servers have written parts of it, and may have written secrets.
+func shown(text string) string { return redact.Line(text, maxShown) }
+
+// report concludes: one wrong check makes a machine sick, and one that could not look leaves its health unknown, as if
+// none had looked.
 func report(results []Result, p *Patient) *Report {
-	r := &Report{SchemaVersion: 1, Time: p.Now().UTC(), Health: Healthy, Checks: results}
-	for _, result := range results {
-		switch {
-		case result.State == Wrong:
-			r.Health = Sick
-		case result.State == Unknown && r.Health == Healthy:
-			r.Health = NotKnown
-		}
+	r := &Report{SchemaVersion: 1, Time: p.Now().UTC(), Health: NotKnown, Checks: results}
+	has := func(state State) bool {
+		return slices.ContainsFunc(results, func(result Result) bool { return result.State == state })
+	}
+	switch {
+	case has(Wrong):
+		r.Health = Sick
+	case has(Fine) && !has(Unknown):
+		r.Health = Healthy
 	}
 	return r
 }
