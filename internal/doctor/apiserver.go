@@ -24,7 +24,7 @@ const serverPatience = 3 * time.Second
 
 // apiServerChecks are those of the way to the API server.
 var apiServerChecks = []Check{{
-	Name: "kubeconfig", Asks: "Does the kubelet have a kubeconfig, or a bootstrap kubeconfig, that can be read?",
+	Name: "kubeconfig", Asks: "Does the kubelet have a kubeconfig, or a bootstrap kubeconfig, that can be read?", Needs: []string{"waiting"},
 	Causes: []Cause{
 		{"missing", "the kubelet is set up, and has neither of its kubeconfigs", "join the machine: run its provisioning (`slipway-node provision`, `kubeadm join`), or restore the file from the machine's backup"},
 		{"unreadable", "the file is empty, damaged or incomplete", "remove the damaged file and join the machine again; a power cut while the kubelet wrote the file leaves it empty"},

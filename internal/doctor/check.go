@@ -52,8 +52,12 @@ type Finding struct {
 	// Cause is the name of a row of the check's causes, if the state is wrong.
 	Cause string
 	// Says is one sentence, without a full stop: the verdict with what was tried.
-	Says     string
+	Says string
+	// Action replaces that of the cause, if not empty.
+	Action   string
 	Evidence []Evidence
+	// early reports that an answer is not possible yet, so that what needs the check is not looked at.
+	early bool
 }
 
 // Evidence is one thing that a check tried or read, and what came of it.
@@ -74,9 +78,25 @@ func unknown(format string, args ...any) Finding {
 	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...)}
 }
 
+// tooEarly is an answer that is not possible yet.
+func tooEarly(format string, args ...any) Finding {
+	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...), early: true}
+}
+
 func skipped(format string, args ...any) Finding {
 	return Finding{State: Skipped, Says: fmt.Sprintf(format, args...)}
 }
+
+// withLines adds lines of a program as evidence.
+func (f Finding) withLines(what string, lines []string) Finding {
+	for _, line := range lines[max(0, len(lines)-maxLines):] {
+		f = f.with(Evidence{what, line})
+	}
+	return f
+}
+
+// maxLines limits the lines of a program in a report.
+const maxLines = 10
 
 // with adds evidence.
 func (f Finding) with(evidence ...Evidence) Finding {

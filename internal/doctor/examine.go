@@ -9,10 +9,10 @@ import (
 const (
 	// defaultDeadline is the deadline of a check that has none.
 	defaultDeadline = time.Second
-	// wholeDeadline limits all checks together, on a machine of ordinary speed. With lastWords it is 15 seconds.
-	wholeDeadline = 15*time.Second - lastWords
-	// lastWords is how long a check has after its deadline to report what it has found.
-	lastWords = 250 * time.Millisecond
+	// wholeDeadline limits all checks together, on a machine of ordinary speed. With wordsAfter it is 15 seconds.
+	wholeDeadline = 15*time.Second - wordsAfter
+	// wordsAfter is how long a check has after its deadline to report what it has found.
+	wordsAfter = 250 * time.Millisecond
 	// waitingEvery is how often the checks that have not ended are reported.
 	waitingEvery = 2 * time.Second
 )
@@ -75,6 +75,8 @@ func unended(all []*running) []string {
 type running struct {
 	name   string
 	result Result
+	// early reports that its answer is not possible yet.
+	early bool
 	// begun is closed when the check's needs have ended, and done when its result is known.
 	begun, done chan struct{}
 }
@@ -95,24 +97,26 @@ func start(ctx context.Context, check *Check, p *Patient, before map[string]*run
 		case p.Directory && check.Live:
 			finding = skipped("a directory shows only files")
 		case because != "":
-			finding = skipped("%s is wrong", because)
+			finding = skipped("it rests on %s", because)
 			r.result.Because = because
 		default:
 			finding = look(ctx, check, p)
 		}
+		r.early = finding.early
 		r.result.fill(check, finding)
 	}()
 	return r
 }
 
-// blocked waits for checks, and returns the name of the first one that is wrong, or that the first of them waits for.
+// blocked waits for checks, and returns the name of the first one that is wrong or has no answer yet, or of that for which
+// the first of them was not looked at.
 func blocked(needs []*running) string {
 	for _, need := range needs {
 		<-need.done
 	}
 	for _, need := range needs {
 		switch {
-		case need.result.State == Wrong:
+		case need.result.State == Wrong, need.early:
 			return need.result.Check
 		case need.result.Because != "":
 			return need.result.Because
@@ -143,7 +147,7 @@ func look(ctx context.Context, check *Check, p *Patient) Finding {
 	select {
 	case finding := <-found:
 		return finding
-	case <-time.After(p.Patience(lastWords)):
+	case <-time.After(p.Patience(wordsAfter)):
 		return unknown("the check did not end within %s", deadline.Round(time.Millisecond))
 	}
 }

@@ -57,7 +57,7 @@ func TestWhatFollowsFromAFaultIsNotLookedAt(t *testing.T) {
 	}{
 		"healthy": {[]doctor.Check{is("a", isFine), is("b", isFine, "a")}, false, "healthy\na: fine: runs\nb: fine: runs"},
 		"a chain": {[]doctor.Check{broken, is("b", isFine, "broken"), is("c", isFine, "b"), is("d", isFine)}, false,
-			"sick\nbroken: wrong: is down start it\nb: not looked at: broken is wrong\nc: not looked at: broken is wrong\nd: fine: runs"},
+			"sick\nbroken: wrong: is down start it\nb: not looked at: it rests on broken\nc: not looked at: it rests on broken\nd: fine: runs"},
 		"unknown stops nothing": {[]doctor.Check{is("a", isUnknown), is("b", isFine, "a")}, false, "not known\na: not known: cannot be read\nb: fine: runs"},
 		"a directory":           {[]doctor.Check{live, is("b", isFine, "live")}, true, "healthy\nlive: not looked at: a directory shows only files\nb: fine: runs"},
 		"nothing to see":        {[]doctor.Check{live}, true, "not known\nlive: not looked at: a directory shows only files"},

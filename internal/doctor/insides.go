@@ -5,7 +5,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cri"
 	"github.com/slipway-dev/slipway/internal/host"
-	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // Insides are the machine's units, container runtime, kernel and disks.
@@ -33,7 +32,6 @@ type Runtime interface {
 	RuntimeConditions(ctx context.Context, socket string) ([]cri.Condition, error)
 	// CgroupDriver is empty if the runtime does not report it.
 	CgroupDriver(ctx context.Context, socket string) (string, error)
-	HasImage(ctx context.Context, image *resource.Image) (bool, error)
 	Sandboxes(ctx context.Context, socket string) ([]cri.Sandbox, error)
 	// Containers returns the containers of a sandbox, also those that have ended.
 	Containers(ctx context.Context, socket, sandbox string) ([]cri.Container, error)
@@ -50,6 +48,6 @@ type Kernel interface {
 	FileSystem(path string) (host.FileSystem, error)
 	// Listener returns the process that listens on a TCP port, or nil.
 	Listener(ctx context.Context, port uint16) (*host.Process, error)
-	// AskHealthz asks a health endpoint of this machine once.
-	AskHealthz(ctx context.Context, url string) error
+	// AskHealthz asks a health endpoint of this machine once, and reports whether it has answered.
+	AskHealthz(ctx context.Context, url string) (answered bool, err error)
 }

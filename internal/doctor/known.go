@@ -1,6 +1,10 @@
 package doctor
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+)
 
 // known is what several checks need to know of the machine. Each part is found once.
 type known struct {
@@ -8,6 +12,10 @@ type known struct {
 	access access
 	names  lookups
 	own    ownNode
+
+	facts      once[facts.Facts]
+	plan       once[plannedOrError]
+	containerd once[*containerdConfig]
 }
 
 // once runs a function of several callers once, and keeps its result.

@@ -22,7 +22,8 @@ var nodeChecks = []Check{{
 	},
 	Look: lookOwner,
 }, {
-	Name: "node", Asks: "Does the cluster have this machine's Node, and is it Ready?", Needs: []string{"node-owner", "certificate-request"}, Live: true,
+	Name: "node", Asks: "Does the cluster have this machine's Node, and is it Ready?", Live: true,
+	Needs: []string{"node-owner", "certificate-request", "runtime-ready", "kubelet-health", "network-plugin", "network-programs"},
 	Causes: []Cause{
 		{"missing", "the kubelet runs, and the cluster has no Node for it", "restart the kubelet (`systemctl restart kubelet`): it registers its Node only when it starts, so a deleted Node does not come back before; look who deletes Nodes, as a cloud controller does if it does not find the machine"},
 		{"not-ready", "the kubelet reports that it is not ready", "follow the reason in the condition; the checks of the runtime, the network plug-in and the kubelet name the causes that this machine shows"},

@@ -1,8 +1,12 @@
 package doctor
 
 import (
+	"context"
 	"crypto/sha256"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
 )
 
 // Patient is the machine that is examined, with what several checks need of it.
@@ -15,6 +19,15 @@ type Patient struct {
 	Pace float64
 	// Waiting is called now and then with the names of the checks that have not ended, if not nil.
 	Waiting func(checks []string)
+
+	// Gather gathers the facts about the machine, and Current reads the plan of its current generation; it returns nil if there is
+	// no generation. Drift lists how the machine differs from that plan. Each may be nil, if the caller does not have it.
+	Gather  func() facts.Facts
+	Current func() (*Planned, error)
+	Drift   func(ctx context.Context) ([]apply.Change, error)
+
+	// Provisions reports that a provisioning asks, before it ends.
+	Provisions bool
 
 	known known
 }

@@ -25,8 +25,6 @@ import (
 const (
 	// usualRegistry has the sandbox image of a containerd without a setting, whose version has it as its default.
 	usualRegistry = "registry.k8s.io"
-	// runtimeConfig is containerd's configuration.
-	runtimeConfig = "/etc/containerd/config.toml"
 	// maxMirrors limits the mirrors that are asked.
 	maxMirrors = 8
 	// registryPatience is how long a registry may take.
@@ -64,14 +62,7 @@ type sandbox struct {
 
 // sandboxRegistry reads containerd's configuration, of the versions 1 to 3 (containerd: docs/cri/config.md).
 func sandboxRegistry(p *Patient) sandbox {
-	content, err := p.Machine.ReadLinked(runtimeConfig, maxConfig)
-	if err != nil {
-		return sandbox{}
-	}
-	top, err := toml.Parse(string(content))
-	if err != nil {
-		return sandbox{}
-	}
+	top := p.containerd().merged
 	var s sandbox
 	for _, plugin := range []struct{ name, section, image string }{
 		{"io.containerd.cri.v1.images", "pinned_images", "sandbox"},

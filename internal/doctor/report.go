@@ -37,7 +37,7 @@ type Result struct {
 	Verdict string `json:"verdict"`
 	// Action is the next step, if the state is wrong.
 	Action string `json:"action,omitempty"`
-	// Because is the name of the check that is wrong, if this one was not looked at for that.
+	// Because is the name of the check that is wrong or has no answer yet, if this one was not looked at for that.
 	Because  string     `json:"because,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
@@ -53,13 +53,16 @@ func (r *Result) fill(check *Check, finding Finding) {
 			r.Action = cause.Action
 		}
 	}
+	if finding.Action != "" {
+		r.Action = shown(finding.Action)
+	}
 }
 
-// maxShown limits a text in a report, in bytes.
-const maxShown = 1 << 10
+// maxReported limits a text in a report, in bytes.
+const maxReported = 1 << 10
 
 // shown is a text for a report: programs and servers have written parts of it, and may have written secrets.
-func shown(text string) string { return redact.Line(text, maxShown) }
+func shown(text string) string { return redact.Line(text, maxReported) }
 
 // report concludes: one wrong check makes a machine sick, and one that could not look leaves its health unknown, as if
 // none had looked.

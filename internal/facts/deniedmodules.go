@@ -34,7 +34,7 @@ func (g gatherer) deniedModules() []string {
 			continue
 		}
 		for line := range strings.Lines(string(content)) {
-			if module := deniedModule(line); module != "" {
+			if module := Denies(line); module != "" {
 				denied = append(denied, module)
 			}
 		}
@@ -44,8 +44,8 @@ func (g gatherer) deniedModules() []string {
 	return denied[:min(len(denied), maxDeniedModules)]
 }
 
-// deniedModule returns the module that a line denies or denied before, in the kernel's spelling, or "".
-func deniedModule(line string) string {
+// Denies returns the module that a line of a file of modprobe denies or denied before, in the kernel's spelling, or "".
+func Denies(line string) string {
 	words := strings.Fields(strings.TrimPrefix(line, FixedRule))
 	denies := len(words) == 2 && words[0] == "blacklist" ||
 		len(words) == 3 && words[0] == "install" && (path.Base(words[2]) == "false" || path.Base(words[2]) == "true")

@@ -158,13 +158,15 @@ func unitOf(groups string) string {
 	return ""
 }
 
-// AskHealthz asks a health endpoint of this machine once.
-func (m *Machine) AskHealthz(ctx context.Context, url string) error {
+// AskHealthz asks a health endpoint of this machine once, and reports whether it has answered.
+func (m *Machine) AskHealthz(ctx context.Context, url string) (answered bool, err error) {
 	return probe.AskHealthz(ctx, url)
 }
 
 // AskHealthz asks nothing: a directory has no processes.
-func (d *Directory) AskHealthz(context.Context, string) error { return apply.ErrNotProbed }
+func (d *Directory) AskHealthz(context.Context, string) (answered bool, err error) {
+	return false, apply.ErrNotProbed
+}
 
 // Examine is unknown: a directory's units have the states that were recorded.
 func (d *Directory) Examine(ctx context.Context, unit string) (ExaminedUnit, error) {

@@ -38,16 +38,31 @@ func probeHealthz(ctx context.Context, healthz *resource.Healthz) error {
 	return nil
 }
 
-// AskHealthz asks a health endpoint of this machine once. A wait is [Wait] with a check.
-func AskHealthz(ctx context.Context, endpoint string) error {
+// AskHealthz asks a health endpoint of this machine once, and reports whether it has answered, if not with success. A wait
+// is [Wait] with a check.
+func AskHealthz(ctx context.Context, endpoint string) (answered bool, err error) {
 	u, err := loopbackURL(endpoint)
 	if err == nil {
 		err = askHealthz(ctx, u)
 	}
-	if err != nil {
-		return fmt.Errorf("%s %w", endpoint, err)
+	if err == nil {
+		return true, nil
 	}
-	return nil
+	_, answered = errors.AsType[unhealthyError](err)
+	return answered, fmt.Errorf("%s %w", endpoint, err)
+}
+
+// unhealthyError is an answer without success.
+type unhealthyError struct {
+	code int
+	said string
+}
+
+func (e unhealthyError) Error() string {
+	if e.said != "" {
+		return fmt.Sprintf("answers with HTTP status %d: %s", e.code, e.said)
+	}
+	return fmt.Sprintf("answers with HTTP status %d", e.code)
 }
 
 // loopbackURL requires an http URL with a loopback address. It must be an address and not a name, so that no name is
@@ -81,10 +96,7 @@ func askHealthz(ctx context.Context, u *url.URL) error {
 	}
 	// The error shows what could be read of the body. A read error does not matter.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 2*maxShownAnswer))
-	if said := redact.Line(string(body), maxShownAnswer); said != "" {
-		return fmt.Errorf("answers with HTTP status %d: %s", response.StatusCode, said)
-	}
-	return fmt.Errorf("answers with HTTP status %d", response.StatusCode)
+	return unhealthyError{response.StatusCode, redact.Line(string(body), maxShownAnswer)}
 }
 
 // persist tries until it succeeds or ctx is done. Then it returns the failure of the last attempt that did not simply
