@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/doctor"
@@ -54,11 +55,9 @@ The exit code is 0 if the machine is healthy, 1 if it is sick, and 2 if that is 
 	return cmd
 }
 
-// patient is the machine, or the directory that replaces it, which must exist.
+// patient is the machine, or the directory that replaces it, which must exist. It needs no systemd.
 func (a *app) patient() (p *doctor.Patient, leave func(), err error) {
-	p = &doctor.Patient{Now: time.Now, Pace: doctor.Pace(time.Now), Waiting: func(checks []string) {
-		fmt.Fprintf(a.Err, "still looking at: %s\n", strings.Join(checks, ", "))
-	}}
+	node := &agent.Agent{Now: time.Now, Version: cli.Version, Called: a.family.Agent.Called}
 	if a.root != "" {
 		if _, err := os.Stat(a.root); err != nil {
 			return nil, nil, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
@@ -67,18 +66,22 @@ func (a *app) patient() (p *doctor.Patient, leave func(), err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("--root: %w", err)
 		}
-		p.Machine, p.Directory = dir, true
-		return p, func() { dir.Close() }, nil
+		node.Host, node.Sequential, leave = dir, true, func() { dir.Close() }
+	} else {
+		if os.Geteuid() != 0 {
+			return nil, nil, errors.New("only root can examine the machine; --root DIR examines a directory")
+		}
+		machine, err := host.OpenMachine()
+		if err != nil {
+			return nil, nil, err
+		}
+		node.Host, leave = machine, func() { machine.Close() }
 	}
-	if os.Geteuid() != 0 {
-		return nil, nil, errors.New("only root can examine the machine; --root DIR examines a directory")
-	}
-	machine, err := host.OpenMachine()
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Machine = machine
-	return p, func() { machine.Close() }, nil
+	p = node.Patient()
+	p.Directory = a.root != ""
+	p.Pace = doctor.Pace(time.Now)
+	p.Waiting = func(checks []string) { fmt.Fprintf(a.Err, "still looking at: %s\n", strings.Join(checks, ", ")) }
+	return p, leave, nil
 }
 
 // doctorText formats a report for people: the verdicts, and then all checks.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/doctor"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/integrity"
 	"github.com/slipway-dev/slipway/internal/publish"
@@ -26,6 +27,7 @@ type Host interface {
 	source.Machine
 	publish.Host
 	integrity.Files
+	doctor.Machine
 	// Prefetch has the kernel read a file into memory, beside everything else.
 	Prefetch(path string) error
 	// Restrict takes a regular file from all but its owner, and reports whether others had it.

@@ -16,6 +16,8 @@ type Check struct {
 	Asks string
 	// Needs names checks earlier in the table. If one of them is wrong, or was not looked at, this one is not looked at.
 	Needs []string
+	// last reports that only wrong checks keep this one from being looked at: it shows what no other check explains.
+	last bool
 	// Live reports that the answer is in the running machine, and not in its files.
 	Live bool
 	// Deadline limits the check on a machine of ordinary speed. Zero means one second.
@@ -56,8 +58,8 @@ type Finding struct {
 	// Action replaces that of the cause, if not empty.
 	Action   string
 	Evidence []Evidence
-	// early reports that an answer is not possible yet, so that what needs the check is not looked at.
-	early bool
+	// blocks reports that what needs the check is not looked at, although it is not wrong.
+	blocks bool
 }
 
 // Evidence is one thing that a check tried or read, and what came of it.
@@ -78,9 +80,9 @@ func unknown(format string, args ...any) Finding {
 	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...)}
 }
 
-// tooEarly is an answer that is not possible yet.
-func tooEarly(format string, args ...any) Finding {
-	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...), early: true}
+// undecided is a finding without which nothing that needs it can be found.
+func undecided(format string, args ...any) Finding {
+	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...), blocks: true}
 }
 
 func skipped(format string, args ...any) Finding {

@@ -17,7 +17,7 @@ import (
 // componentChecks are those of installed programs.
 var componentChecks = []Check{
 	{
-		Name: "components", Asks: "Are the node's programs there, as the image's manifest lists them?", Deadline: 5 * time.Second, Needs: []string{"masked-units"}, Look: lookComponents,
+		Name: "components", Asks: "Are the node's programs there, as the image's manifest lists them?", Deadline: 5 * time.Second, Needs: []string{"read-only", "masked-units"}, Look: lookComponents,
 		Causes: []Cause{
 			{"missing", "the program of a unit is missing, or no program", "install it, or use an image that has it; the verdict names the path"},
 			{"changed", "a program is another one than the image's manifest lists", "replace the machine, or write the manifest again if the program was updated on purpose"},
@@ -54,6 +54,9 @@ func lookComponents(ctx context.Context, p *Patient) Finding {
 		}
 		program := service.Words[0]
 		at, there := resolved(p.Machine, program)
+		if !there && p.Directory {
+			return skipped("the directory does not have the programs")
+		}
 		if !there {
 			return wrong("missing", "%s starts %s, which is no program on this machine (%s)", unit, program, service.From)
 		}

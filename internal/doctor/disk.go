@@ -93,7 +93,8 @@ func lookSpace(_ context.Context, p *Patient) Finding {
 	return lookFree(p, amounts{
 		what: "space", signal: "available",
 		of:   func(fs host.FileSystem) (free, all uint64) { return fs.Free, fs.Size },
-		show: func(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) },
+		show: func(n uint64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<30)) },
+		name: "GiB",
 		full: fullBelow,
 	})
 }
@@ -103,6 +104,7 @@ func lookInodes(_ context.Context, p *Patient) Finding {
 		what: "inodes", signal: "inodesFree",
 		of:   func(fs host.FileSystem) (free, all uint64) { return fs.FreeInodes, fs.Inodes },
 		show: func(n uint64) string { return fmt.Sprint(n) },
+		name: "inodes",
 		full: 1,
 	})
 }
@@ -112,8 +114,12 @@ type amounts struct {
 	what, signal string
 	of           func(host.FileSystem) (free, all uint64)
 	show         func(uint64) string
+	name         string
 	full         uint64
 }
+
+// unit is an amount with its unit.
+func (a amounts) unit(n uint64) string { return a.show(n) + " " + a.name }
 
 // lookFree compares what the file systems have left with what the kubelet asks for.
 func lookFree(p *Patient, a amounts) Finding {
@@ -127,7 +133,7 @@ func lookFree(p *Patient, a amounts) Finding {
 		if all == 0 || about.ReadOnly {
 			continue // it does not count them, or nothing is written to it
 		}
-		left := fmt.Sprintf("%s of %s left", a.show(free), a.show(all))
+		left := fmt.Sprintf("%s of %s left", a.show(free), a.unit(all))
 		f = f.with(Evidence{d.path, left})
 		if f.State == Wrong {
 			continue
@@ -138,10 +144,10 @@ func lookFree(p *Patient, a amounts) Finding {
 		}
 		switch {
 		case free < a.full:
-			f.State, f.Cause, f.Says = Wrong, "full", fmt.Sprintf("the file system of %s is full: it has %s %s", d.path, a.what, left)
+			f.State, f.Cause, f.Says = Wrong, "full", fmt.Sprintf("the file system of %s is full: it has %s", d.path, left)
 		case free < asked:
 			f.State, f.Cause = Wrong, "eviction"
-			f.Says = fmt.Sprintf("the file system of %s has %s %s, and the kubelet evicts pods below %s (%s)", d.path, a.what, left, a.show(asked), from)
+			f.Says = fmt.Sprintf("the file system of %s has %s, and the kubelet evicts pods below %s (%s)", d.path, left, a.unit(asked), from)
 		}
 	}
 	return f

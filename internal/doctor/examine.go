@@ -75,8 +75,8 @@ func unended(all []*running) []string {
 type running struct {
 	name   string
 	result Result
-	// early reports that its answer is not possible yet.
-	early bool
+	// blocks reports that what needs it is not looked at, although it is not wrong.
+	blocks bool
 	// begun is closed when the check's needs have ended, and done when its result is known.
 	begun, done chan struct{}
 }
@@ -90,7 +90,7 @@ func start(ctx context.Context, check *Check, p *Patient, before map[string]*run
 	}
 	go func() {
 		defer close(r.done)
-		because := blocked(needs)
+		because := blocked(needs, check.last)
 		close(r.begun)
 		var finding Finding
 		switch {
@@ -102,21 +102,24 @@ func start(ctx context.Context, check *Check, p *Patient, before map[string]*run
 		default:
 			finding = look(ctx, check, p)
 		}
-		r.early = finding.early
+		r.blocks = finding.blocks
 		r.result.fill(check, finding)
 	}()
 	return r
 }
 
-// blocked waits for checks, and returns the name of the first one that is wrong or has no answer yet, or of that for which
-// the first of them was not looked at.
-func blocked(needs []*running) string {
+// blocked waits for checks, and returns the name of the first one that is wrong or blocks others, or of that for which the
+// first of them was not looked at.
+func blocked(needs []*running, last bool) string {
 	for _, need := range needs {
 		<-need.done
 	}
 	for _, need := range needs {
 		switch {
-		case need.result.State == Wrong, need.early:
+		case need.result.State == Wrong:
+			return need.result.Check
+		case last:
+		case need.blocks:
 			return need.result.Check
 		case need.result.Because != "":
 			return need.result.Because

@@ -121,13 +121,13 @@ const statusFirst, statusLast = 200, 243
 func lookKubelet(ctx context.Context, p *Patient) Finding {
 	state, err := p.Machine.Examine(ctx, profile.KubeletUnit)
 	if err != nil {
-		return unknown("%v", err)
+		return undecided("%v", err)
 	}
 	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit)
 	text := unitText(state)
 	f := Finding{}.with(Evidence{profile.KubeletUnit, text}).withLines(profile.KubeletUnit, lines)
 	if awaited := p.engineAwaits(); awaited != "" && !state.Running() {
-		return tooEarly("kubelet.service is %s, and a provisioning waits for %s", text, awaited)
+		return undecided("kubelet.service is %s, and a provisioning waits for %s", text, awaited)
 	}
 	switch {
 	case state.LoadState == "not-found" && p.Kubelet().PID != 0:
@@ -141,7 +141,7 @@ func lookKubelet(ctx context.Context, p *Patient) Finding {
 		f.State, f.Says = Fine, "kubelet.service is "+text
 		return f
 	case state.ActiveState == "activating" && state.SubState != "auto-restart" && state.Restarts == 0 || state.ActiveState == "deactivating":
-		f.State, f.Says, f.early = Unknown, "kubelet.service is "+text, true
+		f.State, f.Says, f.blocks = Unknown, "kubelet.service is "+text, true
 		return f
 	case state.ActiveState == "inactive" && !state.Starting:
 		since := ""
@@ -150,11 +150,11 @@ func lookKubelet(ctx context.Context, p *Patient) Finding {
 		}
 		return wrongWith(f, "stopped", "kubelet.service is "+text+since)
 	case state.ActiveState == "inactive":
-		f.State, f.Says, f.early = Unknown, "kubelet.service is to be started, and waits for other units", true
+		f.State, f.Says, f.blocks = Unknown, "kubelet.service is to be started, and waits for other units", true
 		return f
 	}
 	if refused, found := refusal(lines); found {
-		return wrongWith(f, refused.cause, fmt.Sprintf("the kubelet ends with %s: %s", refused.what, refused.text))
+		return wrongWith(f, refused.cause, fmt.Sprintf("the kubelet does not start, because of %s: %s", refused.what, refused.text))
 	}
 	if !state.Killed && state.ExitCode >= statusFirst && state.ExitCode <= statusLast {
 		return wrongWith(f, "program", withWords(fmt.Sprintf("systemd cannot execute the kubelet: kubelet.service is %s", text), lines))
@@ -216,7 +216,7 @@ func lookHealthz(ctx context.Context, p *Patient) Finding {
 	}
 	state, stateErr := p.Machine.Examine(ctx, profile.KubeletUnit)
 	if stateErr == nil && p.since(state.Since) < p.Patience(startTime) {
-		return tooEarly("the kubelet has started at %s, and %v", state.Since.UTC().Format(time.TimeOnly), err)
+		return undecided("the kubelet has started at %s, and %v", state.Since.UTC().Format(time.TimeOnly), err)
 	}
 	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit)
 	cause := "silent"

@@ -160,13 +160,13 @@ func lookNetworkPod(ctx context.Context, p *Patient, pod cri.Sandbox, dir string
 	}
 	if len(running) > 0 {
 		if p.since(pod.Created) < p.Patience(startTime) {
-			f.State, f.Says, f.early = Unknown, "the pod "+name+" of the network plug-in starts", true
+			f.State, f.Says, f.blocks = Unknown, "the pod "+name+" of the network plug-in starts", true
 			return f
 		}
 		return wrongWith(f, "waits", begin+fmt.Sprintf("the container %s of the pod %s runs, and has not written one", running[0].Name, name))
 	}
 	if p.since(pod.Created) < p.Patience(startTime) {
-		f.State, f.Says, f.early = Unknown, "the pod "+name+" of the network plug-in starts", true
+		f.State, f.Says, f.blocks = Unknown, "the pod "+name+" of the network plug-in starts", true
 		return f
 	}
 	return wrongWith(f, "not-started", begin+fmt.Sprintf("no container of the pod %s runs", name))

@@ -76,7 +76,7 @@ func lookWaiting(ctx context.Context, p *Patient) Finding {
 		if what := awaitedIn(lines); what != "" {
 			return wrong("contract", "a provisioning runs%s (%s), and waits for %s", since, unit, what)
 		}
-		return tooEarly("a provisioning runs%s (%s)", since, unit)
+		return undecided("a provisioning runs%s (%s)", since, unit)
 	}
 	if what := p.engineAwaits(); what != "" {
 		return unknown("a provisioning runs, and waits for %s", what)

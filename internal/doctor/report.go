@@ -37,7 +37,7 @@ type Result struct {
 	Verdict string `json:"verdict"`
 	// Action is the next step, if the state is wrong.
 	Action string `json:"action,omitempty"`
-	// Because is the name of the check that is wrong or has no answer yet, if this one was not looked at for that.
+	// Because is the name of the check that is wrong or undecided, if this one was not looked at for that.
 	Because  string     `json:"because,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 }

@@ -71,7 +71,7 @@ func lookRuntime(ctx context.Context, p *Patient) Finding {
 	k := p.Kubelet()
 	socket, unit := k.socket(), k.runtimeUnit()
 	if socket == "" {
-		return unknown("the kubelet's runtime endpoint is no Unix socket: %s (%s)", k.Runtime.Value, k.Runtime.From)
+		return undecided("the kubelet's runtime endpoint is no Unix socket: %s (%s)", k.Runtime.Value, k.Runtime.From)
 	}
 	limited, cancel := context.WithTimeout(ctx, p.Patience(silence))
 	defer cancel()
@@ -94,12 +94,12 @@ func lookRuntime(ctx context.Context, p *Patient) Finding {
 	}
 	state, stateErr := p.Machine.Examine(ctx, unit)
 	if stateErr != nil {
-		return unknown("no container runtime answers at %s: %v; %v", socket, err, stateErr)
+		return undecided("no container runtime answers at %s: %v; %v", socket, err, stateErr)
 	}
 	lines, _ := p.Machine.Search(ctx, unit)
 	f := wrong("stopped", "%s is %s, so no container runtime answers at %s", unit, unitText(state), socket).with(asked).withLines(unit, lines)
 	if awaited := p.engineAwaits(); awaited != "" && !state.Running() {
-		return tooEarly("%s is %s, and a provisioning waits for %s", unit, unitText(state), awaited)
+		return undecided("%s is %s, and a provisioning waits for %s", unit, unitText(state), awaited)
 	}
 	switch gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED); {
 	case state.LoadState == "not-found":
@@ -107,7 +107,7 @@ func lookRuntime(ctx context.Context, p *Patient) Finding {
 	case state.SubState == "auto-restart", state.ActiveState == "failed":
 		return wrongWith(f, "failed", withWords(fmt.Sprintf("%s is %s", unit, unitText(state)), lines))
 	case state.Running() && p.since(state.Since) < p.Patience(startTime):
-		return tooEarly("%s is %s, and does not answer yet", unit, unitText(state))
+		return undecided("%s is %s, and does not answer yet", unit, unitText(state))
 	case state.Running() && gone:
 		return wrongWith(f, "socket", fmt.Sprintf("%s is %s, and nothing listens at %s, where the kubelet looks for it (%s)", unit, unitText(state), socket, k.Runtime.From))
 	case state.Running():

@@ -17,6 +17,7 @@ func withLast(last, checks []Check) []Check {
 		for _, other := range checks {
 			check.Needs = append(check.Needs, other.Name)
 		}
+		check.last = true
 		checks = append(checks, check)
 	}
 	return checks
