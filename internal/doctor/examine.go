@@ -81,12 +81,14 @@ type running struct {
 	begun, done chan struct{}
 }
 
-// start begins a check. It needs only checks that were started before.
+// start begins a check. It waits only for needs that were started before: the caller may have left out some.
 func start(ctx context.Context, check *Check, p *Patient, before map[string]*running) *running {
 	r := &running{name: check.Name, begun: make(chan struct{}), done: make(chan struct{})}
-	needs := make([]*running, len(check.Needs))
-	for i, name := range check.Needs {
-		needs[i] = before[name]
+	var needs []*running
+	for _, name := range check.Needs {
+		if need := before[name]; need != nil {
+			needs = append(needs, need)
+		}
 	}
 	go func() {
 		defer close(r.done)

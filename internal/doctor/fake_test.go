@@ -18,9 +18,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// now is the time of all examinations.
-var now = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-
 // insides are a machine's insides that a test controls. The zero value of an error is an answer.
 type insides struct {
 	tree
@@ -150,8 +147,8 @@ func rests(active, sub string) host.ExaminedUnit {
 
 const pause = "registry.k8s.io/pause:3.10"
 
-// healthyNode is a node that Slipway has made, and to which nothing has happened.
-func healthyNode() (*insides, *doctor.Patient) {
+// wellNode is a node that Slipway has made, and to which nothing has happened.
+func wellNode() (*insides, *doctor.Patient) {
 	m := &insides{
 		tree: tree{
 			"/proc/1/mountinfo":                          "1 0 8:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n2 1 0:5 / /run rw,nosuid - tmpfs tmpfs rw,size=800000k\n",

@@ -3,7 +3,6 @@ package doctor_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -21,8 +20,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/grpc"
 	"github.com/slipway-dev/slipway/internal/host"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // insideChecks are the checks that look at a machine's insides. The others find nothing wrong here.
 var insideChecks = []string{
@@ -83,8 +80,8 @@ func provisions(m *insides, lines ...string) {
 	withoutNetwork(m)
 }
 
-// illnesses are faults of a machine. Each changes a healthy one.
-var illnesses = []struct {
+// insideIllnesses are faults of a machine. Each changes a healthy one.
+var insideIllnesses = []struct {
 	name string
 	make func(m *insides, p *doctor.Patient)
 }{
@@ -357,8 +354,8 @@ var illnesses = []struct {
 func TestIllnesses(t *testing.T) {
 	var got strings.Builder
 	checks := insideTable()
-	for _, illness := range illnesses {
-		m, p := healthyNode()
+	for _, illness := range insideIllnesses {
+		m, p := wellNode()
 		illness.make(m, p)
 		p.Machine = m
 		report := doctor.Examine(t.Context(), checks, p)
@@ -400,8 +397,8 @@ func golden(t *testing.T, path, got string) {
 // Each cause of these checks is found on a machine that has it.
 func TestEachCauseIsFound(t *testing.T) {
 	found := make(map[string]bool)
-	for _, illness := range illnesses {
-		m, p := healthyNode()
+	for _, illness := range insideIllnesses {
+		m, p := wellNode()
 		illness.make(m, p)
 		p.Machine = m
 		for _, c := range doctor.Examine(t.Context(), insideTable(), p).Wrong() {
