@@ -78,8 +78,6 @@ func (a *app) patient() (p *doctor.Patient, leave func(), err error) {
 		node.Host, leave = machine, func() { machine.Close() }
 	}
 	p = node.Patient()
-	p.Directory = a.root != ""
-	p.Pace = doctor.Pace(time.Now)
 	p.Waiting = func(checks []string) { fmt.Fprintf(a.Err, "still looking at: %s\n", strings.Join(checks, ", ")) }
 	return p, leave, nil
 }

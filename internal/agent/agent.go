@@ -28,6 +28,8 @@ type Host interface {
 	publish.Host
 	integrity.Files
 	doctor.Machine
+	// Live reports whether it runs: a directory has only files.
+	Live() bool
 	// Prefetch has the kernel read a file into memory, beside everything else.
 	Prefetch(path string) error
 	// Restrict takes a regular file from all but its owner, and reports whether others had it.

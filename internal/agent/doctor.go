@@ -3,22 +3,26 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"time"
 
-	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/doctor"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/status"
 )
 
-// Patient is the agent's machine for the doctor, which changes nothing and logs nothing. The caller sets the rest.
+// Patient is the agent's machine for the doctor, which changes nothing and logs nothing.
 func (a *Agent) Patient() *doctor.Patient {
 	quiet := *a
 	quiet.Log = slog.New(slog.DiscardHandler)
 	return &doctor.Patient{
-		Machine: a.Host, Now: a.Now,
+		Machine: a.Host, Directory: !a.Host.Live(), Now: a.Now, Pace: doctor.Pace(time.Now),
 		Gather:  func() facts.Facts { return facts.Gather(a.Host) },
 		Current: quiet.planned,
-		Drift:   func(ctx context.Context) ([]apply.Change, error) { return quiet.Drift(ctx) },
+		Drift:   quiet.Drift,
 	}
 }
 
@@ -37,4 +41,65 @@ func (a *Agent) planned() (*doctor.Planned, error) {
 		return nil, err
 	}
 	return &doctor.Planned{Generation: current.Number, Plan: plan, Unfinished: current.Unfinished(), Reason: current.Reason}, nil
+}
+
+const (
+	// examination is how long a run that fails may look for the reason, on a machine of ordinary speed.
+	examination = 5 * time.Second
+	// shortest is the shortest examination that can find something.
+	shortest = 250 * time.Millisecond
+)
+
+// failureChecks are the checks that can find why a run has failed, by the exit code of its error. A run that has another
+// code, or that has no time left, is not examined. doctor.Named adds what they need.
+var failureChecks = map[int][]string{
+	exitcode.UnitStartFailed:          {"failed-units", "runtime-plugin", "kubelet"},
+	exitcode.KubeletStartFailed:       {"kubelet-health"},
+	exitcode.ModuleLoadFailed:         {"modules"},
+	exitcode.SysctlFailed:             {"parameters"},
+	exitcode.OutboundFailed:           {"names", "proxy"},
+	exitcode.APIServerUnreachable:     {"credential"},
+	exitcode.APIServerNameUnresolved:  {"names"},
+	exitcode.CertificateRefused:       {"certificate-request"},
+	exitcode.AgentFailed:              {"read-only", "space", "inodes"},
+	exitcode.APIServerNameUnknown:     {"names"},
+	exitcode.KubernetesDownloadFailed: {"names", "proxy", "space"},
+	exitcode.ContainerdDownloadFailed: {"names", "proxy", "space"},
+	exitcode.RuncDownloadFailed:       {"names", "proxy", "space"},
+	exitcode.RegistryUnreachable:      {"names", "proxy", "registry"},
+}
+
+// examine looks for the reason of a failure, within what is left of the run's time, and adds it to the account.
+func (r *run) examine(ctx context.Context, err error, timeout time.Duration) {
+	if err == nil || ctx.Err() != nil || r.dryRun || !r.host.Live() {
+		return
+	}
+	names := failureChecks[outcome.Code(err)]
+	left := timeout - r.now().Sub(r.account.Status.StartedAt)
+	if len(names) == 0 || left < shortest {
+		return
+	}
+	_ = r.guarded(func() error {
+		begin := r.now()
+		p := r.agent.Patient()
+		p.Provisions = true
+		ctx, cancel := context.WithTimeout(ctx, min(left, p.Patience(examination)))
+		defer cancel()
+		report := doctor.Examine(ctx, doctor.Named(doctor.Checks, names...), p)
+		r.step(outcome.StepExamine, begin)
+		if wrong := report.Wrong(); len(wrong) > 0 {
+			first := &wrong[0]
+			r.log.Info("the doctor has found a reason", "check", first.Check, "cause", first.Cause, "verdict", first.Verdict)
+			r.account.Verdict = &status.Failure{Cause: first.Cause, Message: first.Verdict, Action: first.Action}
+		}
+		return nil
+	})
+}
+
+// timeoutOf is how long a run may take.
+func timeoutOf(made contract) time.Duration {
+	if made.Contract == nil || made.Config == nil {
+		return nodeconfig.DefaultTimeout.Std()
+	}
+	return made.Config.Checks.Timeout.Std()
 }

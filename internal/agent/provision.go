@@ -94,6 +94,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		})
 	})
 	r.gate.leave()
+	r.examine(ctx, err, timeoutOf(made))
 	result := r.conclude(err)
 	if r.dryRun {
 		return &result.Status

@@ -53,7 +53,7 @@ var apiServerChecks = []Check{{
 
 func lookKubeconfig(_ context.Context, p *Patient) Finding {
 	k, a := p.Kubelet(), p.access()
-	if k.Origin == "" {
+	if k.Origin == "" || p.Provisions && a.kubelet == nil && a.bootstrap == nil {
 		return fine("this machine has no kubelet yet")
 	}
 	if a.kubelet != nil {

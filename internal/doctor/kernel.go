@@ -114,12 +114,10 @@ func lookModules(_ context.Context, p *Patient) Finding {
 			continue
 		}
 		f = f.with(Evidence{"module " + module.Module, "not loaded"})
-		if f.State == Wrong {
-			continue
-		}
-		f.State, f.Cause, f.Says = Wrong, "missing", fmt.Sprintf("the module %s of the node's plan is not loaded", module.Module)
-		if at := denying(p.Machine, module.Module); at != "" {
-			f.Cause, f.Says = "denied", fmt.Sprintf("the module %s of the node's plan is not loaded, and %s denies it", module.Module, at)
+		if at := denying(p.Machine, module.Module); at != "" && f.Cause != "denied" {
+			f = wrongWith(f, "denied", fmt.Sprintf("the module %s of the node's plan is not loaded, and %s denies it", module.Module, at))
+		} else if f.State != Wrong {
+			f = wrongWith(f, "missing", fmt.Sprintf("the module %s of the node's plan is not loaded", module.Module))
 		}
 	}
 	return f

@@ -19,6 +19,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
+// Live reports that the machine runs.
+func (m *Machine) Live() bool { return true }
+
+// Live is false: a directory has only files.
+func (d *Directory) Live() bool { return false }
+
 // ExaminedUnit is a unit's state with what shows why it is in it.
 type ExaminedUnit = systemd.Examined
 

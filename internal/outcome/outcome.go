@@ -23,6 +23,8 @@ type Account struct {
 	Status status.Status
 	// Output is the output of the plan's commands.
 	Output []byte
+	// Verdict is why the run has failed, if the doctor has found that. The run's own errors follow it in the result.
+	Verdict *status.Failure
 }
 
 // Begin is the account of a run that begins.
@@ -42,9 +44,10 @@ const (
 	StepClusterAuthority = "find the cluster's CA"
 	StepPlan             = "plan"
 	StepLock             = "lock"
+	StepExamine          = "look for the reason"
 )
 
-var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepMetadata, StepAuthorities, StepClusterAuthority, StepPlan, StepLock}
+var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepMetadata, StepAuthorities, StepClusterAuthority, StepPlan, StepLock, StepExamine}
 
 // Step adds a step to the timeline.
 func (a *Account) Step(name string, begin, end time.Time) {
@@ -109,6 +112,9 @@ func (a *Account) Conclude(err error, at time.Time, published func(code int) int
 		s.Outcome, s.ExitCode = status.OutcomeFailure, published(code)
 		s.Errors = append(failures(err, code), s.Warnings...) // they may have caused the failure after all
 		s.Warnings = nil
+		if a.Verdict != nil {
+			s.Errors = append([]status.Failure{*a.Verdict}, s.Errors...)
+		}
 		s.Error = &s.Errors[0]
 		r.Text = text(err, s.Errors)
 	}
