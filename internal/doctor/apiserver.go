@@ -227,7 +227,7 @@ func (s *server) stalled(ctx context.Context, p *Patient, o *host.Outcome) Findi
 		}
 		return wrong("handshake", "the API server %s accepts a connection, and %s fails: %s", s.at(o), step, how)
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.Patience(time.Second/2))
+	ctx, cancel := context.WithTimeout(ctx, p.Patience(time.Second*9/10))
 	defer cancel()
 	small := s.attempt(ctx, p, "/")
 	small.URL = "http" + strings.TrimPrefix(small.URL, "https")

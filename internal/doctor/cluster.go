@@ -90,7 +90,7 @@ func (p *Patient) server() *server {
 	if err != nil {
 		return nil
 	}
-	s := &server{Access: a, url: u, host: u.Hostname(), port: cmp.Or(u.Port(), "443"), proxy: a.Proxy}
+	s := &server{Access: a, url: u, host: u.Hostname(), port: cmp.Or(u.Port(), defaultPorts[u.Scheme]), proxy: a.Proxy}
 	if s.proxy.IsZero() {
 		s.proxy = proxyOf(&p.Kubelet().Service, s.host, s.port)
 	}
@@ -119,6 +119,9 @@ func (s *Service) variable(names ...string) nodeconfig.Secret {
 	}
 	return nodeconfig.Secret{}
 }
+
+// defaultPorts are the ports of servers without an explicit one.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // first is the host that this machine itself must reach first: the proxy, or the server.
 func (s *server) first() string {

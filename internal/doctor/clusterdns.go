@@ -13,6 +13,8 @@ import (
 const (
 	// clusterDNSPatience is how long the cluster's DNS may take.
 	clusterDNSPatience = 2 * time.Second
+	// servicesPatience is how long a new Node may take to have its Services.
+	servicesPatience = time.Minute
 	// usualDomain is the kubelet's clusterDomain in nearly all clusters (Kubernetes: DNS for Services and Pods).
 	usualDomain = "cluster.local"
 )
@@ -37,7 +39,7 @@ func lookClusterDNS(ctx context.Context, p *Patient) Finding {
 		return fine("the cluster has no Node yet")
 	case n == nil:
 		return f
-	case p.Now().Sub(n.Metadata.CreationTimestamp) < p.Patience(taintPatience):
+	case p.Now().Sub(n.Metadata.CreationTimestamp) < p.Patience(servicesPatience):
 		return fine("the Node is new: its Services may not be set up yet")
 	}
 	servers, domain := clusterDNS(p.Kubelet())

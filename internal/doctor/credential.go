@@ -33,13 +33,20 @@ const (
 
 // credentialChecks are those of the kubelet's credential.
 var credentialChecks = []Check{{
-	Name: "credential", Asks: "Does the API server accept the kubelet's credential, and whose is it?",
-	Needs: []string{"clock", "kubeconfig", "api-server"}, Live: true, Deadline: credentialPatience + time.Second,
+	Name: "own-credential", Asks: "Does the kubelet have a certificate or a token that is valid now, and of this machine's Node?",
+	Needs: []string{"clock", "kubeconfig"},
 	Causes: []Cause{
 		{"missing", "the kubeconfig names a certificate or a token that does not exist", "join the machine again with a new bootstrap token: remove the kubelet's kubeconfig first, so that the kubelet asks for a certificate"},
 		{"damaged", "the certificate or its key cannot be read, or do not belong together", "remove the kubelet's kubeconfig and the directory of its certificates, and join the machine again"},
 		{"expired", "the credential has expired", "join the machine again with a new bootstrap token; a machine that was off for longer than a certificate lasts needs this"},
 		{"other-node", "the certificate is of another Node", "give the machine its own name and join it again, or set --hostname-override to the certificate's name: a disk of another machine, or a changed host name, leads here"},
+	},
+	Look: lookOwnCredential,
+}, {
+	Name: "credential", Asks: "Does the API server accept the kubelet's credential, and whose is it?",
+	Needs: []string{"api-server", "own-credential"}, Live: true, Deadline: credentialPatience + time.Second,
+	Causes: []Cause{
+		{"expired", "the credential plug-in gives one that has expired", "run the plug-in's command line from the kubeconfig by hand, and clear its cache"},
 		{"plugin", "the credential plug-in gives no credential", "run the plug-in's command line from the kubeconfig by hand; on EC2 it needs the instance's role and the metadata service"},
 		{"refused-certificate", "the API server refuses the certificate", "join the machine again: the certificate is of another cluster, or of a CA that the cluster does not use any more"},
 		{"refused-token", "the API server refuses the bootstrap token", "create a new token (`kubeadm token create`; AKS: the cluster does it) and join the machine again: tokens last a day, and the token's Secret in kube-system may be removed"},
@@ -68,14 +75,33 @@ type nodeAnswer struct {
 	outcome    *host.Outcome
 }
 
+func lookOwnCredential(_ context.Context, p *Patient) Finding {
+	if p.access().server == nil {
+		return fine("this machine does not know its API server yet")
+	}
+	c, f := p.findCredential()
+	switch {
+	case c == nil:
+		return f
+	case len(c.Plugin) > 0:
+		return fine("%s gets the credential", c.what)
+	}
+	return fine("the kubelet has %s%s", c.what, c.lasts())
+}
+
 func lookCredential(ctx context.Context, p *Patient) Finding {
 	s := p.server()
 	if s == nil {
 		return skipped("this machine does not know its API server yet")
 	}
-	c, f := p.findCredential(ctx)
+	c, f := p.findCredential()
 	if c == nil {
 		return f
+	}
+	if len(c.Plugin) > 0 {
+		if f := c.runPlugin(ctx, p); f.State != "" {
+			return f
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Patience(credentialPatience))
 	defer cancel()
@@ -96,17 +122,17 @@ func (c *credential) ask(ctx context.Context, p *Patient, s *server, method, pat
 
 // findCredential finds the credential that the kubelet uses now: its own, or else the bootstrap one. If there is none, the
 // finding says why.
-func (p *Patient) findCredential(ctx context.Context) (*credential, Finding) {
+func (p *Patient) findCredential() (*credential, Finding) {
 	a := p.access()
 	if a.kubelet != nil {
-		c, f := p.load(ctx, a.kubelet)
+		c, f := p.load(a.kubelet)
 		// A kubelet whose own certificate is missing or has expired joins again (k8s.io/kubernetes, pkg/kubelet/certificate/bootstrap).
 		if c != nil || a.bootstrap == nil || f.Cause != "missing" && f.Cause != "expired" {
 			return c, f
 		}
 	}
 	if a.bootstrap != nil {
-		c, f := p.load(ctx, a.bootstrap)
+		c, f := p.load(a.bootstrap)
 		if c != nil {
 			c.bootstrap = true
 		}
@@ -116,7 +142,7 @@ func (p *Patient) findCredential(ctx context.Context) (*credential, Finding) {
 }
 
 // load reads a kubeconfig's credential, and checks what can be checked without the server.
-func (p *Patient) load(ctx context.Context, a *Access) (*credential, Finding) {
+func (p *Patient) load(a *Access) (*credential, Finding) {
 	c := &credential{Access: a, what: a.Kind(), token: a.Token, pair: a.Certificate, key: a.Key}
 	switch {
 	case c.what == "":
@@ -127,9 +153,7 @@ func (p *Patient) load(ctx context.Context, a *Access) (*credential, Finding) {
 		}
 		return c, Finding{}
 	case len(a.Plugin) > 0:
-		if f := c.runPlugin(ctx, p); f.State != "" {
-			return nil, f
-		}
+		return c, Finding{}
 	case a.TokenFile != "":
 		content, err := p.Machine.ReadLinked(a.TokenFile, maxKubeconfig)
 		if err != nil {
@@ -137,10 +161,18 @@ func (p *Patient) load(ctx context.Context, a *Access) (*credential, Finding) {
 		}
 		c.token = nodeconfig.NewSecret(strings.TrimSpace(string(content)))
 	}
-	if until, is := tokenExpiry(c.token.Reveal()); is && !p.Now().Before(until) {
-		return nil, wrong("expired", "%s has expired at %s", c.what, stamp(until))
+	if f := c.outdated(p); f.State != "" {
+		return nil, f
 	}
 	return c, Finding{}
+}
+
+// outdated is a token that has expired.
+func (c *credential) outdated(p *Patient) Finding {
+	if until, is := tokenExpiry(c.token.Reveal()); is && !p.Now().Before(until) {
+		return wrong("expired", "%s has expired at %s", c.what, stamp(until))
+	}
+	return Finding{}
 }
 
 func unreadable(what string, err error) Finding {
@@ -215,7 +247,7 @@ func (c *credential) runPlugin(ctx context.Context, p *Patient) Finding {
 	}
 	c.token = nodeconfig.NewSecret(got.Status.Token)
 	c.pair, c.key = nodeconfig.NewSecret(got.Status.ClientCertificateData), nodeconfig.NewSecret(got.Status.ClientKeyData)
-	return Finding{}
+	return c.outdated(p)
 }
 
 // maxClaims limits the readable part of a JWT.

@@ -144,7 +144,7 @@ func registryAt(text string) (r registryHost, valid bool) {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return r, false
 	}
-	return registryHost{url: u.Scheme + "://" + u.Host, host: u.Hostname(), port: cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])}, true
+	return registryHost{url: u.Scheme + "://" + u.Host, host: u.Hostname(), port: cmp.Or(u.Port(), defaultPorts[u.Scheme])}, true
 }
 
 // settings reads how a host's certificate is checked.

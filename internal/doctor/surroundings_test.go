@@ -319,7 +319,7 @@ func healthy() *surrounded {
 // own are the checks of the surroundings, without what they need of others.
 func own() (checks []doctor.Check) {
 	names := make(map[string]bool)
-	for _, name := range strings.Fields("clock link route names proxy metadata wire-server registry kubeconfig api-server credential certificate-request node-owner node start-up-taints cluster-dns") {
+	for _, name := range strings.Fields("clock link route names proxy metadata wire-server registry kubeconfig api-server own-credential credential certificate-request node-owner node start-up-taints cluster-dns") {
 		names[name] = true
 	}
 	for _, check := range doctor.Checks {

@@ -69,3 +69,14 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// FuzzNewest: whatever a server sends is a list with a request of the node, or refused.
+func FuzzNewest(f *testing.F) {
+	f.Add([]byte(`{"kind":"CertificateSigningRequestList","items":[{"metadata":{"name":"a","creationTimestamp":"2026-11-28T12:00:00Z"},"spec":{"signerName":"kubernetes.io/kube-apiserver-client-kubelet","request":"LS0="}}]}`))
+	f.Add([]byte(`{"kind":"CertificateSigningRequestList","items":[{}]}`))
+	f.Fuzz(func(t *testing.T, list []byte) {
+		if r, err := Newest(list, "node1"); r != nil && err != nil {
+			t.Errorf("got %v and %v", r, err)
+		}
+	})
+}
