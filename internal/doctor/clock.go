@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/metadata"
 )
 
@@ -164,7 +165,7 @@ func serverDate(ctx context.Context, p *Patient) (time.Time, error) {
 func notYet(p *Patient) (path string, from time.Time) {
 	k := p.Kubelet()
 	for _, path := range []string{k.Certificates.Value + "/" + currentCertificate, k.Authority.Value, hostClientCA(p)} {
-		content, err := p.Machine.ReadLinked(path, maxKubeconfig)
+		content, err := p.Machine.ReadLinked(path, kubeletsetup.MaxKubeconfig)
 		if err != nil {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -12,30 +13,37 @@ import (
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
+	"github.com/slipway-dev/slipway/internal/namelookup"
 	"github.com/slipway-dev/slipway/internal/noproxy"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// Kubelet is how the machine's kubelet is set up. The caller must not change it.
+func (p *Patient) Kubelet() *kubeletsetup.Kubelet {
+	return p.known.kubelet.get(func() *kubeletsetup.Kubelet { return kubeletsetup.Find(p.Machine) })
+}
+
 // access is how this machine reaches its cluster, found once.
 type access struct {
 	once sync.Once
 	// kubelet and bootstrap are the kubelet's two kubeconfigs, each with the reason why it cannot be read.
-	kubelet, bootstrap           *Access
+	kubelet, bootstrap           *kubeletsetup.Access
 	kubeletError, bootstrapError error
 	// server is the first of them, or else what the machine's contract has. It may be nil.
-	server *Access
+	server *kubeletsetup.Access
 }
 
 func (p *Patient) access() *access {
 	a := &p.known.access
 	a.once.Do(func() {
 		k := p.Kubelet()
-		read := func(found Found) (*Access, error) {
+		read := func(found kubeletsetup.Found) (*kubeletsetup.Access, error) {
 			if found.Value == "" {
 				return nil, nil
 			}
-			return readKubeconfig(p.Machine, found.Value)
+			return kubeletsetup.ReadKubeconfig(p.Machine, found.Value)
 		}
 		a.kubelet, a.kubeletError = read(k.Kubeconfig)
 		a.bootstrap, a.bootstrapError = read(k.Bootstrap)
@@ -44,7 +52,7 @@ func (p *Patient) access() *access {
 			a.server = contractAccess(p.Machine)
 		}
 		if a.server != nil && a.server.AuthorityFile != "" && a.server.Authority == "" {
-			if content, err := p.Machine.ReadLinked(a.server.AuthorityFile, maxKubeconfig); err == nil {
+			if content, err := p.Machine.ReadLinked(a.server.AuthorityFile, kubeletsetup.MaxKubeconfig); err == nil {
 				a.server.Authority = string(content)
 			}
 		}
@@ -53,7 +61,7 @@ func (p *Patient) access() *access {
 }
 
 // contractAccess is the API server in the machine's contract, if the contract is a file.
-func contractAccess(files Files) *Access {
+func contractAccess(files Files) *kubeletsetup.Access {
 	for _, family := range profile.All() {
 		for _, path := range []string{family.Contract.YAML, family.Contract.JSON} {
 			if path == "" {
@@ -65,7 +73,7 @@ func contractAccess(files Files) *Access {
 			}
 			cluster := compile.ReadOne(path, content).Config.Cluster
 			if u, err := url.Parse(cluster.Server); err == nil && u.Hostname() != "" {
-				return &Access{File: path, Server: cluster.Server, Authority: cluster.CertificateAuthority}
+				return &kubeletsetup.Access{File: path, Server: cluster.Server, Authority: cluster.CertificateAuthority}
 			}
 		}
 	}
@@ -74,7 +82,7 @@ func contractAccess(files Files) *Access {
 
 // server is where the API server is: its host and port, and the proxy that the kubelet reaches it through.
 type server struct {
-	*Access
+	*kubeletsetup.Access
 	url        *url.URL
 	host, port string
 	proxy      nodeconfig.Secret
@@ -99,25 +107,15 @@ func (p *Patient) server() *server {
 
 // proxyOf is the proxy through which a service reaches a server with TLS, or empty. Programs in Go read the variables in
 // capital letters first (golang.org/x/net/http/httpproxy, FromEnvironment).
-func proxyOf(s *Service, host, port string) nodeconfig.Secret {
-	proxy := s.variable("HTTPS_PROXY", "https_proxy")
-	if proxy.IsZero() || noproxy.Has(strings.Split(s.variable("NO_PROXY", "no_proxy").Reveal(), ","), host, port) {
+func proxyOf(s *kubeletsetup.Service, host, port string) nodeconfig.Secret {
+	proxy := s.Variable("HTTPS_PROXY", "https_proxy")
+	if proxy.IsZero() || noproxy.Has(strings.Split(s.Variable("NO_PROXY", "no_proxy").Reveal(), ","), host, port) {
 		return nodeconfig.Secret{}
 	}
 	if text := proxy.Reveal(); !strings.Contains(text, "://") {
 		return nodeconfig.NewSecret("http://" + text)
 	}
 	return proxy
-}
-
-// variable is the value of the first variable that has one.
-func (s *Service) variable(names ...string) nodeconfig.Secret {
-	for _, name := range names {
-		if value := s.environment[name]; !value.IsZero() {
-			return value
-		}
-	}
-	return nodeconfig.Secret{}
 }
 
 // defaultPorts are the ports of servers without an explicit one.
@@ -155,18 +153,13 @@ func (p *Patient) addresses(ctx context.Context, name string) []netip.Addr {
 		return nil // the attempt uses it as it is
 	}
 	if l := p.lookUp(ctx, name); l != nil {
-		return l.addresses
+		return l.Addresses
 	}
 	return nil
 }
 
 // reason is an error without the parts that the verdict names itself.
-func reason(err error) string {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil || strings.TrimSpace(inner.Error()) == "" {
-			return err.Error()
-		}
-		err = inner
-	}
-}
+func reason(err error) string { return namelookup.Reason(err) }
+
+// missing reports whether an error means that a file does not exist.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

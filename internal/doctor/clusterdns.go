@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
+	"github.com/slipway-dev/slipway/internal/namelookup"
 )
 
 const (
@@ -49,20 +51,20 @@ func lookClusterDNS(ctx context.Context, p *Patient) Finding {
 	name := "kubernetes.default.svc." + domain + "."
 	limited, cancel := context.WithTimeout(ctx, p.Patience(clusterDNSPatience))
 	defer cancel()
-	replies := askAll(limited, p.Machine, servers, name)
+	replies := namelookup.AskAll(limited, p.Machine, servers, name)
 	var evidence []Evidence
 	var said []string
 	for i := range replies {
 		r := &replies[i]
-		evidence = append(evidence, Evidence{"ask " + r.server + " for " + name, r.detail()})
-		said = append(said, fmt.Sprintf("%s %s", r.server, r.sentence(name)))
+		evidence = append(evidence, Evidence{"ask " + r.Server + " for " + name, r.Detail()})
+		said = append(said, fmt.Sprintf("%s %s", r.Server, r.Sentence(name)))
 	}
 	for i := range replies {
-		if replies[i].found() {
-			return fine("the cluster's DNS %s knows %s", replies[i].server, name).with(evidence...)
+		if replies[i].Found() {
+			return fine("the cluster's DNS %s knows %s", replies[i].Server, name).with(evidence...)
 		}
 	}
-	cause := replies[0].cause()
+	cause := replies[0].Cause()
 	if cause == "no-address" {
 		cause = "unknown-name"
 	}
@@ -70,10 +72,10 @@ func lookClusterDNS(ctx context.Context, p *Patient) Finding {
 }
 
 // clusterDNS are the addresses and the domain that the kubelet gives to pods.
-func clusterDNS(k *Kubelet) (servers []string, domain string) {
+func clusterDNS(k *kubeletsetup.Kubelet) (servers []string, domain string) {
 	domain = usualDomain
 	add := func(text string) {
-		if _, err := netip.ParseAddr(text); err == nil && len(servers) < maxServers {
+		if _, err := netip.ParseAddr(text); err == nil && len(servers) < namelookup.MaxServers {
 			servers = append(servers, text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
@@ -43,12 +44,12 @@ func lookComponents(ctx context.Context, p *Patient) Finding {
 	f := fine("the programs of kubelet and container runtime are there")
 	units := map[string]string{profile.KubeletUnit: "kubelet"}
 	order := []string{profile.KubeletUnit}
-	if unit := p.Kubelet().runtimeUnit(); unit != "" {
+	if unit := runtimeUnitOf(p.Kubelet()); unit != "" {
 		units[unit] = strings.TrimSuffix(unit, ".service")
 		order = append(order, unit)
 	}
 	for _, unit := range order {
-		service := configuredService(p.Machine, unit)
+		service := kubeletsetup.ConfiguredService(p.Machine, unit)
 		if len(service.Words) == 0 || !path.IsAbs(service.Words[0]) {
 			continue // the unit is missing, which is a check for itself
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/containerdapi"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/toml"
 )
@@ -28,7 +29,7 @@ const maxImports = 32
 func (p *Patient) containerd() *containerdConfig {
 	return p.known.containerd.get(func() *containerdConfig {
 		c := &containerdConfig{merged: new(toml.Table)}
-		service := configuredService(p.Machine, profile.ContainerdUnit)
+		service := kubeletsetup.ConfiguredService(p.Machine, profile.ContainerdUnit)
 		file := containerdFile
 		if value, has := service.Flag("config"); has {
 			file = value
@@ -53,7 +54,7 @@ func (p *Patient) containerd() *containerdConfig {
 
 // add merges a file over the configuration.
 func (c *containerdConfig) add(files Files, name string) *toml.Table {
-	content, err := files.ReadLinked(name, maxConfig)
+	content, err := files.ReadLinked(name, kubeletsetup.MaxConfig)
 	if err == nil {
 		c.paths = append(c.paths, name)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
@@ -158,8 +159,8 @@ func lookFree(p *Patient, a amounts) Finding {
 var evictions = map[string]string{"nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "15%", "imagefs.inodesFree": "5%"}
 
 // evictsBelow is the amount below which the kubelet evicts pods, and where that is set.
-func evictsBelow(k *Kubelet, signal string, all uint64) (amount uint64, from string) {
-	text, from := evictions[signal], kubeletDefault
+func evictsBelow(k *kubeletsetup.Kubelet, signal string, all uint64) (amount uint64, from string) {
+	text, from := evictions[signal], kubeletsetup.Default
 	if flag, set := k.Flag("eviction-hard"); set { // "nodefs.available<10%,memory.available<100Mi"
 		text, from = "", "--eviction-hard"
 		for part := range strings.SplitSeq(flag, ",") {

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -16,48 +15,6 @@ func (noFiles) ReadFile(string, int64) ([]byte, error)   { return nil, errNoNode
 func (noFiles) ReadLinked(string, int64) ([]byte, error) { return nil, errNoNode }
 func (noFiles) ReadDir(string) ([]string, error)         { return nil, errNoNode }
 func (noFiles) Stat(string) (apply.Entry, error)         { return apply.Entry{}, errNoNode }
-
-// FuzzResolvConf: only addresses are asked, and only a few names.
-func FuzzResolvConf(f *testing.F) {
-	f.Add("# x\nnameserver 10.0.0.1\nnameserver fe80::1%eth0\nsearch a b c d e f g\noptions ndots:5 timeout:2\n", "api.example")
-	f.Add("nameserver\nsearch\noptions ndots:-1\n", "")
-	f.Fuzz(func(t *testing.T, text, name string) {
-		r := parseResolvConf(text)
-		for _, server := range r.servers {
-			if _, err := netip.ParseAddr(server); err != nil {
-				t.Errorf("%q is asked", server)
-			}
-		}
-		if names := r.names(name); len(r.servers) > maxServers || len(names) > maxNames || len(names) == 0 {
-			t.Errorf("%d servers are asked for %d names", len(r.servers), len(names))
-		}
-	})
-}
-
-// FuzzHosts: a name has only the addresses of lines with it.
-func FuzzHosts(f *testing.F) {
-	f.Add("127.0.0.1 localhost\n::1 localhost ip6 # x\nx y\n", "localhost")
-	f.Fuzz(func(t *testing.T, text, name string) {
-		if got := parseHosts(text, name); len(got) > 0 && !strings.Contains(strings.ToLower(text), strings.ToLower(strings.TrimSuffix(name, "."))) && !strings.ContainsFunc(name, func(r rune) bool { return r > 127 }) {
-			t.Errorf("%q is not in the file, and has %v", name, got)
-		}
-	})
-}
-
-// FuzzKubeconfig: what is read has a server, and no error repeats the token.
-func FuzzKubeconfig(f *testing.F) {
-	f.Add("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: https://a, certificate-authority-data: YQ==}}]\nusers: [{name: u, user: {token: t, exec: {command: x, args: [a], env: [{name: A, value: b}]}}}]\n")
-	f.Add(`{"current-context":"c"}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		a, err := parseKubeconfig([]byte(text))
-		if (a == nil) == (err == nil) || a != nil && a.Server == "" {
-			t.Errorf("got %v, %v", a, err)
-		}
-		if a != nil {
-			_ = a.Kind()
-		}
-	})
-}
 
 // FuzzHostsToml: every mirror has a host and a port, and there are not too many.
 func FuzzHostsToml(f *testing.F) {
@@ -108,17 +65,6 @@ func FuzzUptime(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stat, machine string) {
 		if age, known := parseUptime(stat, machine); known && (age < 0 || age > 1e9*time.Second) {
 			t.Errorf("got %s", age)
-		}
-	})
-}
-
-// FuzzFlag: a command line has a flag only if one of its words has the flag's name.
-func FuzzFlag(f *testing.F) {
-	f.Add("kubelet\x00--config=/a\x00--hostname_override\x00b\x00", "hostname-override")
-	f.Fuzz(func(t *testing.T, line, name string) {
-		s := Service{Words: split([]byte(line))}
-		if _, has := s.Flag(name); has && !strings.Contains(strings.ReplaceAll(line, "_", "-"), "--"+name) {
-			t.Errorf("%q has --%s", line, name)
 		}
 	})
 }

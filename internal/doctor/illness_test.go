@@ -158,7 +158,7 @@ var illnesses = []illness{
 			"/proc/net/route": m.tree["/proc/net/route"], "/etc/resolv.conf": "nameserver " + resolver1 + "\n", "/proc/sys/kernel/hostname": "node1\n",
 			"/etc/slipway/config.yaml": "apiVersion: slipway.dev/v1\nkind: NodeConfig\ncluster: {server: \"https://" + apiName + "\"}\n",
 		}
-		m.servers[apiServer] = failing(host.Connected, connectionRefused)
+		m.servers[apiServer] = failing(host.Connected, errRefused)
 	}},
 
 	{"a clock a year ahead", func(m *surrounded) { m.now = now.AddDate(1, 0, 0) }},
@@ -189,7 +189,7 @@ var illnesses = []illness{
 	{"a DNS server that does not know the name", func(m *surrounded) { m.resolvers[resolver1] = says(dnsmessage.RCodeNameError, nil) }},
 	{"a DNS server that knows the name without an address", func(m *surrounded) { m.resolvers[resolver1] = says(dnsmessage.RCodeSuccess, nil) }},
 	{"a silent DNS server", func(m *surrounded) { delete(m.resolvers, resolver1) }},
-	{"an address without a DNS server", func(m *surrounded) { m.resolvers[resolver1] = says(0, connectionRefused) }},
+	{"an address without a DNS server", func(m *surrounded) { m.resolvers[resolver1] = says(0, errRefused) }},
 	{"a DNS server that refuses", func(m *surrounded) { m.resolvers[resolver1] = says(dnsmessage.RCodeRefused, nil) }},
 	{"a DNS server that fails", func(m *surrounded) { m.resolvers[resolver1] = says(dnsmessage.RCodeServerFailure, nil) }},
 	{"a wrong first DNS server", func(m *surrounded) {
@@ -223,7 +223,7 @@ var illnesses = []illness{
 
 	{"a proxy that is not there", func(m *surrounded) {
 		proxied(m, "", func(*host.Attempt) *host.Outcome {
-			return &host.Outcome{Failed: host.Connected, Err: connectionRefused, Address: netip.MustParseAddrPort("10.9.9.9:3128")}
+			return &host.Outcome{Failed: host.Connected, Err: errRefused, Address: netip.MustParseAddrPort("10.9.9.9:3128")}
 		})
 	}},
 	{"a proxy that refuses CONNECT", func(m *surrounded) {
@@ -290,7 +290,7 @@ var illnesses = []illness{
 
 	{"no kubeconfig", func(m *surrounded) { delete(m.tree, kubeconfig) }},
 	{"an empty kubeconfig", func(m *surrounded) { m.tree[kubeconfig] = "" }},
-	{"an API server that is down", func(m *surrounded) { m.servers[apiServer] = failing(host.Connected, connectionRefused) }},
+	{"an API server that is down", func(m *surrounded) { m.servers[apiServer] = failing(host.Connected, errRefused) }},
 	{"a silent API server on Azure", func(m *surrounded) { delete(m.servers, apiServer) }},
 	{"a silent API server on EC2", func(m *surrounded) { m.cloud = facts.EC2; delete(m.servers, apiServer) }},
 	{"a path that loses large packets", func(m *surrounded) {
@@ -367,7 +367,7 @@ var illnesses = []illness{
 		m.api[nodePath] = nodeWith(taint("node.cloudprovider.kubernetes.io/uninitialized", 20*time.Minute))
 	}},
 	{"a silent DNS server of the cluster", func(m *surrounded) { delete(m.resolvers, clusterIP) }},
-	{"a DNS server of the cluster without endpoints", func(m *surrounded) { m.resolvers[clusterIP] = says(0, connectionRefused) }},
+	{"a DNS server of the cluster without endpoints", func(m *surrounded) { m.resolvers[clusterIP] = says(0, errRefused) }},
 	{"another DNS server at the cluster's address", func(m *surrounded) { m.resolvers[clusterIP] = says(dnsmessage.RCodeNameError, nil) }},
 }
 

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/versions"
 )
+
+// maxKernelFile limits a file of the kernel.
+const maxKernelFile = 64 << 10
 
 // kernelChecks are those of the kernel.
 var kernelChecks = []Check{
@@ -54,7 +56,7 @@ var controllers = []string{"cpu", "cpuset", "memory"}
 func lookCgroups(_ context.Context, p *Patient) Finding {
 	switch f := p.Facts(); f.CgroupVersion {
 	case 1:
-		fails := p.Kubelet().bool("$.failCgroupV1", "fail-cgroupv1", slices.ContainsFunc(f.Components, kubeletNeedsV2))
+		fails := p.Kubelet().Bool("$.failCgroupV1", "fail-cgroupv1", slices.ContainsFunc(f.Components, kubeletNeedsV2))
 		if fails {
 			return wrong("version", "the machine has control groups of version 1, and its kubelet starts only with version 2")
 		}
@@ -66,7 +68,7 @@ func lookCgroups(_ context.Context, p *Patient) Finding {
 		}
 		return unknown("/sys/fs/cgroup shows no control groups")
 	}
-	content, err := p.Machine.ReadFile("/sys/fs/cgroup/cgroup.controllers", maxName)
+	content, err := p.Machine.ReadFile("/sys/fs/cgroup/cgroup.controllers", maxKernelFile)
 	if err != nil {
 		return unknown("%v", err)
 	}
@@ -77,19 +79,6 @@ func lookCgroups(_ context.Context, p *Patient) Finding {
 		}
 	}
 	return fine("the machine has control groups of version 2, with %s", strings.Join(controllers, ", "))
-}
-
-// bool is a switch of the kubelet, by its setting or its flag.
-func (k *Kubelet) bool(setting, flag string, otherwise bool) bool {
-	if value, set := k.Flag(flag); set {
-		return value == "" || strings.EqualFold(value, "true")
-	}
-	if k.Settings != nil {
-		if n := k.Settings.At(setting); n != nil && n.Kind == document.Bool {
-			return n.Text == "true"
-		}
-	}
-	return otherwise
 }
 
 func lookModules(_ context.Context, p *Patient) Finding {
@@ -185,7 +174,7 @@ func lookParameters(_ context.Context, p *Patient) Finding {
 			}
 		}
 	}
-	if k := p.Kubelet(); k.bool("$.protectKernelDefaults", "protect-kernel-defaults", false) {
+	if k := p.Kubelet(); k.Bool("$.protectKernelDefaults", "protect-kernel-defaults", false) {
 		for _, parameter := range protected {
 			differs(&parameter, "kubelet", "the kubelet with protectKernelDefaults requires")
 		}
@@ -202,7 +191,7 @@ func lookParameters(_ context.Context, p *Patient) Finding {
 }
 
 func lookSwap(_ context.Context, p *Patient) Finding {
-	content, err := p.Machine.ReadFile("/proc/swaps", maxName)
+	content, err := p.Machine.ReadFile("/proc/swaps", maxKernelFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fine("the kernel has no swap")
 	}
@@ -215,7 +204,7 @@ func lookSwap(_ context.Context, p *Patient) Finding {
 			used = append(used, columns[0])
 		}
 	}
-	switch fails := p.Kubelet().bool("$.failSwapOn", "fail-swap-on", true); {
+	switch fails := p.Kubelet().Bool("$.failSwapOn", "fail-swap-on", true); {
 	case len(used) == 0:
 		return fine("the machine does not swap")
 	case p.Kubelet().Origin == "":

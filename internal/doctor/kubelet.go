@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
@@ -58,20 +58,6 @@ var ports = []struct {
 	{"$.port", "port", 10250}, {"$.healthzPort", "healthz-port", 10248}, {"$.readOnlyPort", "read-only-port", 0},
 }
 
-// number is a number of the kubelet's settings.
-func (k *Kubelet) number(setting, flag string, otherwise uint16) uint16 {
-	text, set := k.Flag(flag)
-	if !set && k.Settings != nil {
-		if n := k.Settings.At(setting); n != nil && n.Kind == document.Number {
-			text = n.Text
-		}
-	}
-	if number, err := strconv.ParseUint(text, 10, 16); err == nil {
-		return uint16(number)
-	}
-	return otherwise
-}
-
 func lookPorts(ctx context.Context, p *Patient) Finding {
 	k := p.Kubelet()
 	if k.Origin == "" {
@@ -79,7 +65,7 @@ func lookPorts(ctx context.Context, p *Patient) Finding {
 	}
 	f := fine("no other program listens on them")
 	for _, port := range ports {
-		number := k.number(port.setting, port.flag, port.number)
+		number := k.Number(port.setting, port.flag, port.number)
 		if number == 0 {
 			continue
 		}
@@ -169,7 +155,7 @@ func (p *Patient) restartsQuickly(state host.ExaminedUnit) bool {
 
 // isHealthy reports whether the kubelet answers that it is healthy.
 func (p *Patient) isHealthy(ctx context.Context) bool {
-	_, err := p.Machine.AskHealthz(ctx, p.Kubelet().healthz())
+	_, err := p.Machine.AskHealthz(ctx, healthzOf(p.Kubelet()))
 	return err == nil
 }
 
@@ -187,13 +173,13 @@ func errorLines(lines []string) []string {
 	return errs
 }
 
-// healthz is the URL of the kubelet's health endpoint, "" if it has none.
-func (k *Kubelet) healthz() string {
-	port := k.number("$.healthzPort", "healthz-port", 10248)
+// healthzOf is the URL of the kubelet's health endpoint, "" if it has none.
+func healthzOf(k *kubeletsetup.Kubelet) string {
+	port := k.Number("$.healthzPort", "healthz-port", 10248)
 	if port == 0 {
 		return ""
 	}
-	address := orDefault(orSetting(k.flag("healthz-bind-address"), k, "$.healthzBindAddress"), "127.0.0.1").Value
+	address := k.Text("$.healthzBindAddress", "healthz-bind-address").Or("127.0.0.1").Value
 	switch ip := net.ParseIP(address); {
 	case ip == nil || ip.IsUnspecified() && ip.To4() != nil:
 		address = "127.0.0.1"
@@ -204,7 +190,7 @@ func (k *Kubelet) healthz() string {
 }
 
 func lookHealthz(ctx context.Context, p *Patient) Finding {
-	url := p.Kubelet().healthz()
+	url := healthzOf(p.Kubelet())
 	if ip := net.ParseIP(hostOf(url)); ip == nil || !ip.IsLoopback() {
 		return skipped("the kubelet has no health endpoint on the loopback address")
 	}

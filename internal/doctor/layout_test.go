@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/slipway-dev/slipway/internal/doctor"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 )
 
 // filesOnly is a machine that has only files.
@@ -111,7 +112,7 @@ func TestKubeletOfEachFamilyIsFound(t *testing.T) {
 			got := "origin " + k.Origin + "\n"
 			for _, row := range []struct {
 				name  string
-				found doctor.Found
+				found kubeletsetup.Found
 			}{
 				{"kubeconfig", k.Kubeconfig}, {"bootstrap", k.Bootstrap}, {"config", k.Config}, {"certificates", k.Certificates},
 				{"runtime", k.Runtime}, {"node", k.Node}, {"authority", k.Authority},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/namelookup"
 )
 
 // smallestMTU is what IPv6 needs (RFC 8200, section 5), and below which overlays of pods have no room.
@@ -131,7 +132,7 @@ func routedInterface(p *Patient) string {
 func lookRoute(ctx context.Context, p *Patient) Finding {
 	var said []string
 	for route := range facts.DefaultRoutes(p.Machine.ReadFile) {
-		if len(said) < maxServers {
+		if len(said) < namelookup.MaxServers {
 			said = append(said, fmt.Sprintf("%s by %s on %s", route.Family, route.Gateway, route.Interface))
 		}
 	}

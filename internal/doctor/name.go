@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
-)
 
-// namePatience is how long a DNS server may take, as in other programs (resolv.conf(5), timeout).
-const namePatience = 5 * time.Second
+	"github.com/slipway-dev/slipway/internal/namelookup"
+)
 
 // nameChecks are those of the names of servers.
 var nameChecks = []Check{{
 	Name: "names", Asks: "Do the machine's DNS servers answer, and do they know the API server's name?",
-	Needs: []string{"route"}, Live: true, Deadline: namePatience + time.Second,
+	Needs: []string{"route"}, Live: true, Deadline: namelookup.Patience + time.Second,
 	Causes: []Cause{
 		{"none", "the machine has no DNS server", "give the network's DNS servers by DHCP, or set DNS= in the network's file (systemd.network(5)) or nameserver in /etc/resolv.conf"},
 		{"unknown-name", "the DNS servers answer that the name does not exist",
@@ -42,66 +42,66 @@ func lookNames(ctx context.Context, p *Patient) Finding {
 	if l == nil {
 		return unknown("the lookup of %s did not end", name)
 	}
-	if l.found {
-		f := fine("%s %s resolves to %s by %s", what, name, joined(l.addresses), l.from)
-		return f.with(l.evidence()...)
+	if l.Found {
+		f := fine("%s %s resolves to %s by %s", what, name, joined(l.Addresses), l.From)
+		return f.with(evidenceOf(l)...)
 	}
-	cause, how := l.verdict()
-	return wrong(cause, "%s does not resolve: %s", what, how).with(l.evidence()...)
+	cause, how := verdictOf(l)
+	return wrong(cause, "%s does not resolve: %s", what, how).with(evidenceOf(l)...)
 }
 
 // lookServers examines the DNS servers of a machine that needs no name to join: then only a silent server is wrong,
 // because a server of an isolated network may refuse the names of others.
 func lookServers(ctx context.Context, p *Patient) Finding {
-	conf := resolvConf(p.Machine, resolvFile)
-	if len(conf.servers) == 0 {
+	conf := namelookup.ReadResolver(p.Machine, namelookup.ResolvFile)
+	if len(conf.Servers) == 0 {
 		return fine("the API server has no name that must resolve, and the machine has no DNS server")
 	}
 	l := p.lookUp(ctx, usualRegistry)
 	if l == nil {
 		return unknown("the DNS servers were not asked in time")
 	}
-	if cause, how := l.verdict(); !l.found && (cause == "silent" || cause == "none") {
-		return wrong(cause, "no name resolves: %s", how).with(l.evidence()...)
+	if cause, how := verdictOf(l); !l.Found && (cause == "silent" || cause == "none") {
+		return wrong(cause, "no name resolves: %s", how).with(evidenceOf(l)...)
 	}
-	return fine("the API server has no name that must resolve, and the machine's DNS servers answer").with(l.evidence()...)
+	return fine("the API server has no name that must resolve, and the machine's DNS servers answer").with(evidenceOf(l)...)
 }
 
-// verdict is the cause of a failed lookup, and a description of what was tried.
-func (l *lookup) verdict() (cause, how string) {
-	if l.problem != "" {
-		return "none", l.problem
+// verdictOf is the cause of a failed lookup, and a description of what was tried.
+func verdictOf(l *namelookup.Lookup) (cause, how string) {
+	if l.Problem != "" {
+		return "none", l.Problem
 	}
-	asked := l.asked
-	if l.stub {
-		if len(l.upstream) == 0 {
-			return "none", "systemd-resolved has no DNS server that it could ask (" + resolvedFile + ")"
+	asked := l.Asked
+	if l.Stub {
+		if len(l.Upstream) == 0 {
+			return "none", "systemd-resolved has no DNS server that it could ask (" + namelookup.ResolvedFile + ")"
 		}
-		for _, r := range l.upstream {
-			if r.found() {
-				return "stub", fmt.Sprintf("systemd-resolved %s for %s, although its DNS server %s knows it", l.asked[0].says(), l.name, r.server)
+		for _, r := range l.Upstream {
+			if r.Found() {
+				return "stub", fmt.Sprintf("systemd-resolved %s for %s, although its DNS server %s knows it", l.Asked[0].Says(), l.Name, r.Server)
 			}
 		}
-		asked = l.upstream
+		asked = l.Upstream
 	}
 	var parts []string
 	for _, r := range asked {
-		parts = append(parts, fmt.Sprintf("resolver %s %s", r.server, r.sentence(l.name)))
+		parts = append(parts, fmt.Sprintf("resolver %s %s", r.Server, r.Sentence(l.Name)))
 	}
 	decisive := &asked[0]
 	for i := range asked {
-		if asked[i].decides() {
+		if asked[i].Decides() {
 			decisive = &asked[i]
 			break
 		}
 	}
-	return decisive.cause(), strings.Join(parts, "; ")
+	return decisive.Cause(), strings.Join(parts, "; ")
 }
 
-func (l *lookup) evidence() (all []Evidence) {
-	for _, list := range [][]reply{l.asked, l.upstream} {
+func evidenceOf(l *namelookup.Lookup) (all []Evidence) {
+	for _, list := range [][]namelookup.Reply{l.Asked, l.Upstream} {
 		for _, r := range list {
-			all = append(all, Evidence{"ask " + r.server + " for " + l.name, r.detail()})
+			all = append(all, Evidence{"ask " + r.Server + " for " + l.Name, r.Detail()})
 		}
 	}
 	return all
@@ -113,4 +113,45 @@ func joined(addresses []netip.Addr) string {
 		texts[i] = a.String()
 	}
 	return strings.Join(texts, ", ")
+}
+
+// lookups are the lookups of names, each made once.
+type lookups struct {
+	mu  sync.Mutex
+	all map[string]chan struct{}
+	got map[string]*namelookup.Lookup
+}
+
+// lookUp looks a name up as the machine's programs do, once for all checks, for at most namelookup.Patience. It returns nil if
+// ctx is done before.
+func (p *Patient) lookUp(ctx context.Context, name string) *namelookup.Lookup {
+	n := &p.known.names
+	n.mu.Lock()
+	if n.all == nil {
+		n.all, n.got = make(map[string]chan struct{}), make(map[string]*namelookup.Lookup)
+	}
+	done, started := n.all[name]
+	if !started {
+		done = make(chan struct{})
+		n.all[name] = done
+		go func() {
+			// It outlasts the check that began it, because other checks wait for it, too.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Patience(namelookup.Patience))
+			defer cancel()
+			l := namelookup.New(ctx, p.Machine, name)
+			n.mu.Lock()
+			n.got[name] = l
+			n.mu.Unlock()
+			close(done)
+		}()
+	}
+	n.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.got[name]
 }

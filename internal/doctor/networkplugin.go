@@ -60,7 +60,7 @@ var networkPods = []struct{ daemonSet, source string }{
 var notNetwork = []string{"cilium-operator", "cilium-envoy", "calico-node-windows", "azure-cns-win"}
 
 func lookNetworkPlugin(ctx context.Context, p *Patient) Finding {
-	socket := p.Kubelet().socket()
+	socket := p.Kubelet().Socket()
 	conditions, err := p.Machine.RuntimeConditions(ctx, socket)
 	if err != nil {
 		return unknown("%v", err)
@@ -121,7 +121,7 @@ func isNetworkPod(name string) bool {
 
 // lookNetworkPod finds out why a network plug-in's pod has written no configuration.
 func lookNetworkPod(ctx context.Context, p *Patient, pod cri.Sandbox, dir string, f Finding) Finding {
-	socket := p.Kubelet().socket()
+	socket := p.Kubelet().Socket()
 	containers, err := p.Machine.Containers(ctx, socket, pod.ID)
 	if err != nil {
 		return unknown("%v", err)

@@ -3,10 +3,12 @@ package doctor
 import (
 	"context"
 	"crypto/sha256"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 )
 
 // Patient is the machine that is examined, with what several checks need of it.
@@ -55,4 +57,27 @@ func Pace(now func() time.Time) float64 {
 		hash.Write(block)
 	}
 	return min(max(float64(now().Sub(begin))/float64(paceOrdinary), 1), slowest)
+}
+
+// known is what several checks need to know of the machine. Each part is found once.
+type known struct {
+	kubelet once[*kubeletsetup.Kubelet]
+	access  access
+	names   lookups
+	own     ownNode
+
+	facts      once[facts.Facts]
+	plan       once[plannedOrError]
+	containerd once[*containerdConfig]
+}
+
+// once runs a function of several callers once, and keeps its result.
+type once[T any] struct {
+	once  sync.Once
+	value T
+}
+
+func (o *once[T]) get(find func() T) T {
+	o.once.Do(func() { o.value = find() })
+	return o.value
 }

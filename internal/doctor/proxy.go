@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -42,7 +43,7 @@ func proxiedServers(p *Patient) (all []proxied) {
 	if s := p.server(); s != nil && !s.proxy.IsZero() {
 		all = append(all, proxied{"kubelet", s.host, s.port, s.proxy})
 	}
-	runtime := findService(p.Machine, profile.ContainerdUnit, "containerd")
+	runtime := kubeletsetup.FindService(p.Machine, profile.ContainerdUnit, "containerd")
 	if registry := sandboxRegistry(p); registry.host != "" {
 		if proxy := proxyOf(&runtime, registry.host, registry.port); !proxy.IsZero() {
 			all = append(all, proxied{"container runtime", registry.host, registry.port, proxy})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -98,7 +99,7 @@ func (s *sandbox) hosts(files Files) (all []registryHost) {
 	own := registryHost{url: "https://" + name, host: s.host, port: s.port}
 	for _, dir := range s.dirs {
 		for _, at := range []string{name, "_default"} {
-			content, err := files.ReadLinked(path.Join(dir, at, "hosts.toml"), maxConfig)
+			content, err := files.ReadLinked(path.Join(dir, at, "hosts.toml"), kubeletsetup.MaxConfig)
 			if err != nil {
 				continue
 			}
@@ -157,7 +158,7 @@ func (r *registryHost) settings(files Files, dir string, table *toml.Table) {
 	if !path.IsAbs(file) {
 		file = path.Join(dir, file)
 	}
-	if content, err := files.ReadLinked(file, maxKubeconfig); err == nil {
+	if content, err := files.ReadLinked(file, kubeletsetup.MaxKubeconfig); err == nil {
 		r.authority = string(content)
 	}
 }
@@ -184,7 +185,7 @@ func lookRegistry(ctx context.Context, p *Patient) Finding {
 	}
 	limited, cancel := context.WithTimeout(ctx, p.Patience(registryPatience))
 	defer cancel()
-	runtime := findService(p.Machine, profile.ContainerdUnit, "containerd")
+	runtime := kubeletsetup.FindService(p.Machine, profile.ContainerdUnit, "containerd")
 	var evidence []Evidence
 	var last *host.Outcome
 	hosts := s.hosts(p.Machine)
@@ -249,7 +250,7 @@ func missingProvider(p *Patient) string {
 	if config == "" || dir == "" {
 		return ""
 	}
-	content, err := p.Machine.ReadLinked(config, maxConfig)
+	content, err := p.Machine.ReadLinked(config, kubeletsetup.MaxConfig)
 	if err != nil {
 		return ""
 	}

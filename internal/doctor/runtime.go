@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/cri"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/versions"
@@ -58,18 +59,9 @@ var runtimeChecks = []Check{
 // silence is how long a part of the node may take to answer.
 const silence = 2 * time.Second
 
-// socket is the path of the runtime's socket, "" if its endpoint is none.
-func (k *Kubelet) socket() string {
-	path := strings.TrimPrefix(k.Runtime.Value, "unix://")
-	if !strings.HasPrefix(path, "/") {
-		return ""
-	}
-	return path
-}
-
 func lookRuntime(ctx context.Context, p *Patient) Finding {
 	k := p.Kubelet()
-	socket, unit := k.socket(), k.runtimeUnit()
+	socket, unit := k.Socket(), runtimeUnitOf(k)
 	if socket == "" {
 		return undecided("the kubelet's runtime endpoint is no Unix socket: %s (%s)", k.Runtime.Value, k.Runtime.From)
 	}
@@ -131,7 +123,7 @@ func withWords(text string, lines []string) string {
 }
 
 func lookRuntimePlugin(ctx context.Context, p *Patient) Finding {
-	socket := p.Kubelet().socket()
+	socket := p.Kubelet().Socket()
 	_, err := p.Machine.RuntimeConditions(ctx, socket)
 	switch {
 	case err == nil:
@@ -141,7 +133,7 @@ func lookRuntimePlugin(ctx context.Context, p *Patient) Finding {
 	}
 	asked := Evidence{socket, err.Error()}
 	for _, path := range p.containerd().paths {
-		content, err := p.Machine.ReadLinked(path, maxConfig)
+		content, err := p.Machine.ReadLinked(path, kubeletsetup.MaxConfig)
 		if err == nil && disablesCRI(content) {
 			return wrong("disabled", "containerd answers, and its CRI plug-in is disabled in %s", path).with(asked)
 		}
@@ -157,7 +149,7 @@ func lookRuntimePlugin(ctx context.Context, p *Patient) Finding {
 }
 
 func lookRuntimeReady(ctx context.Context, p *Patient) Finding {
-	conditions, err := p.Machine.RuntimeConditions(ctx, p.Kubelet().socket())
+	conditions, err := p.Machine.RuntimeConditions(ctx, p.Kubelet().Socket())
 	if err != nil {
 		return unknown("%v", err)
 	}
@@ -178,7 +170,7 @@ func lookCgroupDriver(ctx context.Context, p *Patient) Finding {
 	if k.Origin == "" {
 		return fine("the machine has no kubelet")
 	}
-	reported, err := p.Machine.CgroupDriver(ctx, k.socket())
+	reported, err := p.Machine.CgroupDriver(ctx, k.Socket())
 	if err != nil {
 		return unknown("%v", err)
 	}
@@ -193,25 +185,17 @@ func lookCgroupDriver(ctx context.Context, p *Patient) Finding {
 			return skipped("the runtime does not report its driver")
 		}
 	}
-	kubelet := orDefault(orSetting(k.flag("cgroup-driver"), k, "$.cgroupDriver"), "cgroupfs") // KubeletConfiguration, cgroupDriver
+	kubelet := k.Text("$.cgroupDriver", "cgroup-driver").Or("cgroupfs") // KubeletConfiguration, cgroupDriver
 	if kubelet.Value != runtime {
 		return wrong("differs", "the kubelet's cgroup driver is %s (%s), and the runtime's is %s (%s)", kubelet.Value, kubelet.From, runtime, from)
 	}
 	return fine("both have %s", runtime)
 }
 
-// flag is a flag of the kubelet's, with its place.
-func (k *Kubelet) flag(name string) Found {
-	if value, has := k.Flag(name); has {
-		return Found{value, k.From + ", --" + name}
-	}
-	return Found{}
-}
-
 func lookSandboxImage(ctx context.Context, p *Patient) Finding {
 	image, from := sandboxRegistry(p).image, p.containerd().from()
 	if image != "" {
-		held, err := p.Machine.HasImage(ctx, &resource.Image{Socket: p.Kubelet().socket(), Image: image})
+		held, err := p.Machine.HasImage(ctx, &resource.Image{Socket: p.Kubelet().Socket(), Image: image})
 		if err != nil {
 			return unknown("%v", err)
 		}

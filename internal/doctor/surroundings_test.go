@@ -305,7 +305,7 @@ func healthy() *surrounded {
 			currentPair:                    authority().pair("system:node:node1", now.AddDate(0, -1, 0), now.AddDate(0, 11, 0)),
 			"/etc/containerd/config.toml":  "version = 3\n[plugins.\"io.containerd.cri.v1.images\".pinned_images]\nsandbox = \"registry.example/pause:3.10\"\n",
 		},
-		cloud: facts.Azure, now: now, clock: host.ClockState{Synchronized: true, MaxError: time.Millisecond}, held: true,
+		cloud: facts.Azure, now: now, clock: host.ClockState{Synchronized: true, MaxError: time.Second}, held: true,
 		interfaces: []facts.Interface{{Name: "eth0", Addresses: []string{"10.224.0.4/16"}}},
 		resolvers: map[string]func(string, dnsmessage.Type) ([]string, dnsmessage.RCode, error){
 			resolver1: knows(apiName, "10.2.0.5"), clusterIP: knows("kubernetes.default.svc.cluster.local", "10.0.0.1"),
@@ -362,5 +362,5 @@ func (m *surrounded) examine(t *testing.T) (text string, report *doctor.Report) 
 	return string(report.Health) + "\n" + text, report
 }
 
-// connectionRefused is the kernel's answer from a port without a listener.
-var connectionRefused = fmt.Errorf("dial tcp: %w", syscall.ECONNREFUSED)
+// errRefused is the kernel's answer from a port without a listener.
+var errRefused = fmt.Errorf("dial tcp: %w", syscall.ECONNREFUSED)

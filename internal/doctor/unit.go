@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/integrity"
+	"github.com/slipway-dev/slipway/internal/kubeletsetup"
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
@@ -39,8 +40,8 @@ var runtimeUnits = []struct{ part, unit string }{
 	{"containerd", profile.ContainerdUnit}, {"crio", "crio.service"}, {"cri-dockerd", "cri-docker.service"},
 }
 
-// runtimeUnit is the unit of the container runtime, or "".
-func (k *Kubelet) runtimeUnit() string {
+// runtimeUnitOf is the unit of the container runtime, or "".
+func runtimeUnitOf(k *kubeletsetup.Kubelet) string {
 	for _, r := range runtimeUnits {
 		if strings.Contains(k.Runtime.Value, r.part) {
 			return r.unit
@@ -52,7 +53,7 @@ func (k *Kubelet) runtimeUnit() string {
 // ownUnits are the kubelet and its runtime, which have checks of their own.
 func (p *Patient) ownUnits() []string {
 	units := []string{profile.KubeletUnit}
-	if unit := p.Kubelet().runtimeUnit(); unit != "" {
+	if unit := runtimeUnitOf(p.Kubelet()); unit != "" {
 		units = append(units, unit)
 	}
 	return units

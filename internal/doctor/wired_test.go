@@ -195,12 +195,6 @@ func TestIllnessesOnTheWire(t *testing.T) {
 		{"a silent DNS server", func(t *testing.T, m *wired) {
 			m.dns = dnsServer(t, func(dnsmessage.Question) *dnsmessage.Message { return nil })
 		}, "names", "silent"},
-		{"a slow DNS server", func(t *testing.T, m *wired) {
-			m.dns = dnsServer(t, func(q dnsmessage.Question) *dnsmessage.Message {
-				time.Sleep(300 * time.Millisecond)
-				return loopbackAddress(q)
-			})
-		}, "", ""},
 		{"another CA", func(_ *testing.T, m *wired) {
 			u := strings.SplitN(strings.SplitN(m.tree[kubeconfig], "example.com:", 2)[1], `"`, 2)[0]
 			m.use("127.0.0.1:"+u, authority().pem())

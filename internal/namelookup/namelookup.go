@@ -1,4 +1,7 @@
-package doctor
+// Package namelookup looks a name up as the programs of a machine do, and keeps how: the file of hosts, each DNS server by
+// itself, both types of addresses, the search list, and what is behind systemd-resolved. So a failed lookup names the
+// server with its answer. It changes nothing. internal/doctor calls it.
+package namelookup
 
 import (
 	"cmp"
@@ -9,7 +12,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -20,36 +22,51 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 )
 
+// Patience is how long a DNS server may take, as in other programs (resolv.conf(5), timeout).
+const Patience = 5 * time.Second
+
 const (
-	resolvFile   = "/etc/resolv.conf"
-	resolvedFile = concern.ResolvedList
+	ResolvFile   = "/etc/resolv.conf"
+	ResolvedFile = concern.ResolvedList
 	hostsFile    = "/etc/hosts"
 	maxResolv    = 64 << 10
 	maxHosts     = 1 << 20
-	// maxServers limits the DNS servers that are asked, and maxNames the names that the search list makes of one.
-	maxServers = 8
+	// MaxServers limits the DNS servers that are asked, and maxNames the names that the search list makes of one.
+	MaxServers = 8
 	maxNames   = 6
 )
+
+// Machine is what is asked.
+type Machine interface {
+	Files
+	// Exchange sends a DNS message by UDP to the server at HOST:PORT, and returns the server's message.
+	Exchange(ctx context.Context, server string, message []byte) ([]byte, error)
+}
+
+// Files are the machine's files.
+type Files interface {
+	ReadLinked(path string, limit int64) ([]byte, error)
+}
 
 // stubs are systemd-resolved's own addresses (systemd-resolved.service(8)).
 var stubs = []string{"127.0.0.53", "127.0.0.54"}
 
-// resolver are the settings in a file of the form of resolv.conf(5).
-type resolver struct {
-	servers, search []string
+// Resolver are the settings in a file of the form of resolv.conf(5).
+type Resolver struct {
+	Servers, search []string
 	dots            int // a name with fewer dots is first tried with the search list
 }
 
-func resolvConf(files Files, path string) resolver {
+func ReadResolver(files Files, path string) Resolver {
 	content, err := files.ReadLinked(path, maxResolv)
 	if err != nil {
-		return resolver{dots: 1}
+		return Resolver{dots: 1}
 	}
 	return parseResolvConf(string(content))
 }
 
-func parseResolvConf(text string) resolver {
-	r := resolver{dots: 1}
+func parseResolvConf(text string) Resolver {
+	r := Resolver{dots: 1}
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) < 2 {
@@ -57,8 +74,8 @@ func parseResolvConf(text string) resolver {
 		}
 		switch words[0] {
 		case "nameserver":
-			if _, err := netip.ParseAddr(words[1]); err == nil && len(r.servers) < maxServers && !slices.Contains(r.servers, words[1]) {
-				r.servers = append(r.servers, words[1])
+			if _, err := netip.ParseAddr(words[1]); err == nil && len(r.Servers) < MaxServers && !slices.Contains(r.Servers, words[1]) {
+				r.Servers = append(r.Servers, words[1])
 			}
 		case "search", "domain":
 			r.search = words[1:min(len(words), maxNames)]
@@ -74,7 +91,7 @@ func parseResolvConf(text string) resolver {
 }
 
 // names are those that a name is tried as, in order.
-func (r *resolver) names(name string) (all []string) {
+func (r *Resolver) names(name string) (all []string) {
 	if strings.HasSuffix(name, ".") {
 		return []string{name}
 	}
@@ -89,88 +106,50 @@ func (r *resolver) names(name string) (all []string) {
 	return append(all, name)
 }
 
-// lookups are the lookups of names, each made once.
-type lookups struct {
-	mu  sync.Mutex
-	all map[string]chan struct{}
-	got map[string]*lookup
+// Lookup is how a name was looked up.
+type Lookup struct {
+	Name string
+	// Found reports whether the name has addresses, and From is what has them.
+	Found     bool
+	Addresses []netip.Addr
+	From      string
+	// Problem is why no server was asked.
+	Problem string
+	// Asked are the DNS servers in resolv.conf. If that is systemd-resolved alone, Stub is set, and Upstream are its servers.
+	Asked, Upstream []Reply
+	Stub            bool
 }
 
-// lookup is how a name was looked up.
-type lookup struct {
-	name      string
-	found     bool
-	addresses []netip.Addr
-	from      string
-	problem   string
-	// asked are the DNS servers in resolv.conf. If that is systemd-resolved alone, stub is set, and upstream are its servers.
-	asked, upstream []reply
-	stub            bool
-}
-
-// lookUp looks a name up as the machine's programs do, once for all checks, for at most namePatience. It returns nil if
-// ctx is done before.
-func (p *Patient) lookUp(ctx context.Context, name string) *lookup {
-	n := &p.known.names
-	n.mu.Lock()
-	if n.all == nil {
-		n.all, n.got = make(map[string]chan struct{}), make(map[string]*lookup)
-	}
-	done, started := n.all[name]
-	if !started {
-		done = make(chan struct{})
-		n.all[name] = done
-		go func() {
-			// It outlasts the check that began it, because other checks wait for it, too.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Patience(namePatience))
-			defer cancel()
-			l := newLookup(ctx, p.Machine, name)
-			n.mu.Lock()
-			n.got[name] = l
-			n.mu.Unlock()
-			close(done)
-		}()
-	}
-	n.mu.Unlock()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return nil
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.got[name]
-}
-
-func newLookup(ctx context.Context, m Machine, name string) *lookup {
-	l := &lookup{name: name}
-	if l.addresses = hostsAddresses(m, name); len(l.addresses) > 0 {
-		l.found, l.from = true, hostsFile
+// New looks a name up, until ctx is done.
+func New(ctx context.Context, m Machine, name string) *Lookup {
+	l := &Lookup{Name: name}
+	if l.Addresses = hostsAddresses(m, name); len(l.Addresses) > 0 {
+		l.Found, l.From = true, hostsFile
 		return l
 	}
-	conf := resolvConf(m, resolvFile)
-	if len(conf.servers) == 0 {
-		l.problem = resolvFile + " names no DNS server"
+	conf := ReadResolver(m, ResolvFile)
+	if len(conf.Servers) == 0 {
+		l.Problem = ResolvFile + " names no DNS server"
 		return l
 	}
-	l.stub = !slices.ContainsFunc(conf.servers, func(server string) bool { return !slices.Contains(stubs, server) })
+	l.Stub = !slices.ContainsFunc(conf.Servers, func(server string) bool { return !slices.Contains(stubs, server) })
 	for i, full := range conf.names(name) {
-		replies := askAll(ctx, m, conf.servers, full)
+		replies := AskAll(ctx, m, conf.Servers, full)
 		if i == 0 {
-			l.asked = replies
+			l.Asked = replies
 		}
 		for _, r := range replies {
-			if r.found() {
-				l.found, l.addresses, l.from, l.asked = true, r.addresses(), "resolver "+r.server, replies
+			if r.Found() {
+				l.Found, l.Addresses, l.From, l.Asked = true, r.Addresses(), "resolver "+r.Server, replies
 				return l
 			}
-			if r.decides() {
+			if r.Decides() {
 				break // programs ask no further server
 			}
 		}
 	}
-	if l.stub {
-		l.upstream = askAll(ctx, m, resolvConf(m, resolvedFile).servers, conf.names(name)[0])
+	if l.Stub {
+		l.Upstream = AskAll(ctx, m, ReadResolver(m, ResolvedFile).Servers, conf.names(name)[0])
 	}
 	return l
 }
@@ -199,9 +178,9 @@ func parseHosts(text, name string) (all []netip.Addr) {
 	return all
 }
 
-// reply is one DNS server's answer to both questions for a name.
-type reply struct {
-	server string
+// Reply is one DNS server's answer to both questions for a name.
+type Reply struct {
+	Server string
 	v4, v6 single
 }
 
@@ -213,13 +192,13 @@ type single struct {
 	took      time.Duration
 }
 
-// askAll asks each server for the addresses of a name.
-func askAll(ctx context.Context, m Machine, servers []string, name string) []reply {
-	replies := make([]reply, len(servers))
-	parallel.Each(2*len(servers), 2*maxServers, func(i int) {
+// AskAll asks each server for the addresses of a name.
+func AskAll(ctx context.Context, m Machine, servers []string, name string) []Reply {
+	replies := make([]Reply, len(servers))
+	parallel.Each(2*len(servers), 2*MaxServers, func(i int) {
 		r := &replies[i/2]
 		if i%2 == 0 {
-			r.server = servers[i/2]
+			r.Server = servers[i/2]
 			r.v4 = askOne(ctx, m, servers[i/2], name, dnsmessage.TypeA)
 		} else {
 			r.v6 = askOne(ctx, m, servers[i/2], name, dnsmessage.TypeAAAA)
@@ -250,7 +229,7 @@ func askOne(ctx context.Context, m Machine, server, name string, kind dnsmessage
 		first <- s
 	}
 	go ask()
-	again := time.NewTimer(namePatience * 2 / 5)
+	again := time.NewTimer(Patience * 2 / 5)
 	defer again.Stop()
 	for {
 		select {
@@ -262,9 +241,9 @@ func askOne(ctx context.Context, m Machine, server, name string, kind dnsmessage
 	}
 }
 
-func (r *reply) found() bool { return len(r.v4.addresses)+len(r.v6.addresses) > 0 }
+func (r *Reply) Found() bool { return len(r.v4.addresses)+len(r.v6.addresses) > 0 }
 
-func (r *reply) addresses() (all []netip.Addr) {
+func (r *Reply) Addresses() (all []netip.Addr) {
 	for _, text := range slices.Concat(r.v4.addresses, r.v6.addresses) {
 		if a, err := netip.ParseAddr(text); err == nil {
 			all = append(all, a)
@@ -275,7 +254,7 @@ func (r *reply) addresses() (all []netip.Addr) {
 
 // decides reports whether a program that gets this answer asks no other server: after a failure it does (resolv.conf(5);
 // Go: net, tryOneName).
-func (r *reply) decides() bool {
+func (r *Reply) Decides() bool {
 	for _, s := range []*single{&r.v4, &r.v6} {
 		if s.err == nil && (s.code == dnsmessage.RCodeSuccess || s.code == dnsmessage.RCodeNameError) {
 			return true
@@ -285,7 +264,7 @@ func (r *reply) decides() bool {
 }
 
 // cause is the cause of a failed lookup by this answer.
-func (r *reply) cause() string {
+func (r *Reply) Cause() string {
 	switch s := cmp.Or(r.better(), &r.v4); {
 	case errors.Is(s.err, syscall.ECONNREFUSED):
 		return "refused"
@@ -302,7 +281,7 @@ func (r *reply) cause() string {
 }
 
 // better is the answer that tells more, if the other one is a failure.
-func (r *reply) better() *single {
+func (r *Reply) better() *single {
 	if r.v4.err != nil && r.v6.err == nil {
 		return &r.v6
 	}
@@ -323,7 +302,7 @@ func (s *single) says() string {
 	case errors.Is(s.err, context.DeadlineExceeded), errors.Is(s.err, context.Canceled):
 		return "does not answer"
 	case s.err != nil:
-		return "cannot be asked: " + reason(s.err)
+		return "cannot be asked: " + Reason(s.err)
 	case len(s.addresses) > 0:
 		return "answers " + strings.Join(s.addresses, ", ")
 	case s.code == dnsmessage.RCodeSuccess:
@@ -335,10 +314,10 @@ func (s *single) says() string {
 	return fmt.Sprintf("answers with code %d", s.code)
 }
 
-func (r *reply) says() string { return r.v4.says() }
+func (r *Reply) Says() string { return r.v4.says() }
 
 // sentence describes both answers.
-func (r *reply) sentence(name string) string {
+func (r *Reply) Sentence(name string) string {
 	four, six := r.v4.says(), r.v6.says()
 	if four == six {
 		six = "the same"
@@ -349,6 +328,17 @@ func (r *reply) sentence(name string) string {
 	return fmt.Sprintf("%s for %s (AAAA: %s)", four, name, six)
 }
 
-func (r *reply) detail() string {
+func (r *Reply) Detail() string {
 	return fmt.Sprintf("A: %s after %s; AAAA: %s after %s", r.v4.says(), r.v4.took.Round(time.Millisecond), r.v6.says(), r.v6.took.Round(time.Millisecond))
+}
+
+// Reason is the innermost error that has a text: a verdict names the rest itself.
+func Reason(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil || strings.TrimSpace(inner.Error()) == "" {
+			return err.Error()
+		}
+		err = inner
+	}
 }

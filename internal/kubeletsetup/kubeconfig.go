@@ -1,10 +1,9 @@
-package doctor
+package kubeletsetup
 
 import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"path"
 
@@ -34,13 +33,13 @@ type Access struct {
 	PluginEnv map[string]string
 }
 
-// maxKubeconfig limits a kubeconfig.
-const maxKubeconfig = document.MaxBytes
+// MaxKubeconfig limits a kubeconfig.
+const MaxKubeconfig = document.MaxBytes
 
-// readKubeconfig reads the current context of a kubeconfig. Paths in it are relative to it (Kubernetes docs, Organizing
+// ReadKubeconfig reads the current context of a kubeconfig. Paths in it are relative to it (Kubernetes docs, Organizing
 // Cluster Access Using kubeconfig Files).
-func readKubeconfig(files Files, file string) (*Access, error) {
-	content, err := files.ReadLinked(file, maxKubeconfig)
+func ReadKubeconfig(files Files, file string) (*Access, error) {
+	content, err := files.ReadLinked(file, MaxKubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +155,3 @@ func (a *Access) Kind() string {
 	}
 	return ""
 }
-
-// missing reports whether an error means that a file does not exist.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

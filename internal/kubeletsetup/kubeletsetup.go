@@ -1,11 +1,14 @@
-package doctor
+// Package kubeletsetup finds how a machine's kubelet is set up, whatever has set it up: Slipway, kubeadm, AKS or EKS. It
+// reads the running process, or else the unit with its drop-ins and environment files, or else the paths of the families,
+// and the kubeconfigs. It only reads files; some of what it returns is secret. internal/doctor calls it.
+package kubeletsetup
 
 import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
@@ -38,44 +41,35 @@ type Kubelet struct {
 // Found is a value with the place where it was found.
 type Found struct{ Value, From string }
 
-// kubeletDefault is the origin of the values that a kubelet has without settings.
-const kubeletDefault = "the kubelet's default"
+// Default is the origin of the values that a kubelet has without settings.
+const Default = "the kubelet's default"
 
-// maxConfig limits a file with settings.
-const maxConfig = document.MaxBytes
+// MaxConfig limits a file with settings.
+const MaxConfig = document.MaxBytes
 
-// layout finds the kubelet's setup once.
-type layout struct {
-	once    sync.Once
-	kubelet *Kubelet
+// Files are the machine's files.
+type Files interface {
+	ReadFile(path string, limit int64) ([]byte, error)
+	// ReadLinked also reads the file that a symbolic link at the last name leads to.
+	ReadLinked(path string, limit int64) ([]byte, error)
+	ReadDir(path string) ([]string, error)
+	Stat(path string) (apply.Entry, error)
 }
 
-// Kubelet is how the machine's kubelet is set up. The caller must not change it.
-func (p *Patient) Kubelet() *Kubelet {
-	p.known.layout.once.Do(func() { p.known.layout.kubelet = findKubelet(p.Machine) })
-	return p.known.layout.kubelet
-}
-
-// findKubelet looks at the running process, then at the unit, then at the paths of the families.
-func findKubelet(files Files) *Kubelet {
-	k := &Kubelet{Service: findService(files, profile.KubeletUnit, "kubelet")}
+// Find looks at the running process, then at the unit, then at the paths of the families.
+func Find(files Files) *Kubelet {
+	k := &Kubelet{Service: FindService(files, profile.KubeletUnit, "kubelet")}
 	k.Origin = k.From
-	flag := func(name string) Found {
-		if value, has := k.Flag(name); has {
-			return Found{value, k.From + ", --" + name}
-		}
-		return Found{}
-	}
-	k.Kubeconfig, k.Bootstrap, k.Config, k.ConfigDropIns = flag("kubeconfig"), flag("bootstrap-kubeconfig"), flag("config"), flag("config-dir")
+	k.Kubeconfig, k.Bootstrap, k.Config, k.ConfigDropIns = k.Given("kubeconfig"), k.Given("bootstrap-kubeconfig"), k.Given("config"), k.Given("config-dir")
 	if k.Kubeconfig.Value == "" && k.Config.Value == "" {
 		k.findFamily(files)
 	}
 	k.readSettings(files)
-	k.Root = orDefault(flag("root-dir"), "/var/lib/kubelet")
-	k.Certificates = orDefault(flag("cert-dir"), concern.KubeletCertDir)
-	k.Runtime = orDefault(orSetting(flag("container-runtime-endpoint"), k, "$.containerRuntimeEndpoint"), concern.ContainerdSocket)
-	k.Authority = orSetting(flag("client-ca-file"), k, "$.authentication.x509.clientCAFile")
-	if k.Node = flag("hostname-override"); k.Node.Value == "" {
+	k.Root = k.Given("root-dir").Or("/var/lib/kubelet")
+	k.Certificates = k.Given("cert-dir").Or(concern.KubeletCertDir)
+	k.Runtime = k.Text("$.containerRuntimeEndpoint", "container-runtime-endpoint").Or(concern.ContainerdSocket)
+	k.Authority = k.Text("$.authentication.x509.clientCAFile", "client-ca-file")
+	if k.Node = k.Given("hostname-override"); k.Node.Value == "" {
 		k.Node = hostName(files)
 	}
 	k.Node.Value = strings.ToLower(strings.TrimSpace(k.Node.Value)) // k8s.io/component-helpers, node/util, GetHostname
@@ -109,22 +103,12 @@ func (k *Kubelet) findFamily(files Files) {
 	}
 }
 
-func orDefault(found Found, value string) Found {
-	if found.Value == "" {
-		return Found{value, kubeletDefault}
+// Or is a value that was found, or else the kubelet's default.
+func (f Found) Or(value string) Found {
+	if f.Value == "" {
+		return Found{value, Default}
 	}
-	return found
-}
-
-// orSetting is a value of the kubelet's configuration, unless a flag has one.
-func orSetting(found Found, k *Kubelet, at string) Found {
-	if found.Value != "" || k.Settings == nil {
-		return found
-	}
-	if n := k.Settings.At(at); n != nil && n.Kind == document.String && n.Text != "" {
-		return Found{n.Text, k.Config.Value}
-	}
-	return Found{}
+	return f
 }
 
 // readSettings reads the configuration file, and merges those in the directory over it, by name (k8s.io/kubernetes v1.36.3
@@ -132,7 +116,7 @@ func orSetting(found Found, k *Kubelet, at string) Found {
 func (k *Kubelet) readSettings(files Files) {
 	var all []*document.Node
 	add := func(path string) bool {
-		content, err := files.ReadLinked(path, maxConfig)
+		content, err := files.ReadLinked(path, MaxConfig)
 		var tree *document.Node
 		if err == nil {
 			tree, err = document.Parse(content)

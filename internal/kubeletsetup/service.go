@@ -1,4 +1,4 @@
-package doctor
+package kubeletsetup
 
 import (
 	"bytes"
@@ -51,15 +51,22 @@ func (s *Service) Flag(name string) (value string, has bool) {
 	return value, has
 }
 
-// Variable is the value of an environment variable.
-func (s *Service) Variable(name string) nodeconfig.Secret { return s.environment[name] }
+// Variable is the value of the first of some environment variables that has one.
+func (s *Service) Variable(names ...string) nodeconfig.Secret {
+	for _, name := range names {
+		if value := s.environment[name]; !value.IsZero() {
+			return value
+		}
+	}
+	return nodeconfig.Secret{}
+}
 
-// findService finds a service by its running process, or else by its unit.
-func findService(files Files, unit, program string) Service {
+// FindService finds a service by its running process, or else by its unit.
+func FindService(files Files, unit, program string) Service {
 	if s, found := runningService(files, unit, program); found {
 		return s
 	}
-	return configuredService(files, unit)
+	return ConfiguredService(files, unit)
 }
 
 // runningService is the process with the program's name, if possible in the unit's control group: a container can have a
@@ -112,8 +119,8 @@ func environmentOf(assignments []string) map[string]nodeconfig.Secret {
 	return all
 }
 
-// configuredService is a service as its unit's files start it.
-func configuredService(files Files, unit string) Service {
+// ConfiguredService is a service as its unit's files start it.
+func ConfiguredService(files Files, unit string) Service {
 	read := func(path string) (*unitfile.Source, bool) {
 		content, err := files.ReadLinked(path, maxUnit)
 		return &unitfile.Source{Path: path, Content: string(content)}, err == nil
