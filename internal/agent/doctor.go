@@ -69,11 +69,15 @@ var failureChecks = map[int][]string{
 	exitcode.RegistryUnreachable:      {"names", "proxy", "registry"},
 }
 
-// examine looks for the reason of a failure, within what is left of the run's time, and adds it to the account.
-func (r *run) examine(ctx context.Context, err error, timeout time.Duration) {
-	if err == nil || ctx.Err() != nil || r.dryRun || !r.host.Live() {
-		return
+// examined is the run, with the reason of a failure in its account, if the doctor finds that within what is left of the run's time.
+func (r *run) examined(ctx context.Context, err error, timeout time.Duration) *run {
+	if err != nil && ctx.Err() == nil && !r.dryRun && r.host.Live() {
+		r.examine(ctx, err, timeout)
 	}
+	return r
+}
+
+func (r *run) examine(ctx context.Context, err error, timeout time.Duration) {
 	names := failureChecks[outcome.Code(err)]
 	left := timeout - r.now().Sub(r.account.Status.StartedAt)
 	if len(names) == 0 || left < shortest {

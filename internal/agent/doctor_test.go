@@ -76,7 +76,7 @@ func TestExaminationTakesNoTimeThatIsOver(t *testing.T) {
 		{t.Context(), time.Hour, &apply.Error{ExitCode: exitcode.GPUDriverFailed, Err: errors.New("x")}},
 	} {
 		r := begin(&n.agent, "", true)
-		if r.examine(c.ctx, c.err, c.timeout); len(r.account.Status.Steps) > 0 {
+		if r.examined(c.ctx, c.err, c.timeout); len(r.account.Status.Steps) > 0 {
 			t.Errorf("%v: %v", c, r.account.Status.Steps)
 		}
 	}

@@ -94,8 +94,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		})
 	})
 	r.gate.leave()
-	r.examine(ctx, err, timeoutOf(made))
-	result := r.conclude(err)
+	result := r.examined(ctx, err, timeoutOf(made)).conclude(err)
 	if r.dryRun {
 		return &result.Status
 	}

@@ -69,7 +69,7 @@ func lookNetworkPlugin(ctx context.Context, p *Patient) Finding {
 	if i < 0 || conditions[i].Status {
 		return fine("the runtime reports that its network is ready")
 	}
-	reported := strings.TrimSpace(conditions[i].Reason + " " + conditions[i].Message)
+	reported := fmt.Sprintf("%s %s", conditions[i].Reason, conditions[i].Message)
 	dir, _ := p.containerd().network()
 	files, err := networkConfigs(p.Machine, dir)
 	if err != nil {
@@ -292,7 +292,7 @@ func lookNetworkPrograms(_ context.Context, p *Patient) Finding {
 				_, is := resolved(p.Machine, dir+"/"+program)
 				return is
 			}) {
-				return wrong("missing", "%s names the network plug-in %s, and %s has no such program", dir+"/"+file, program, strings.Join(binaries, " and "))
+				return wrong("missing", "%s names the network plug-in %s, and there is no such program in %s", dir+"/"+file, program, strings.Join(binaries, ", "))
 			}
 		}
 		return fine("the programs of %s are there: %s", dir+"/"+file, strings.Join(config.programs(), ", "))
