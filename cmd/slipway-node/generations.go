@@ -98,12 +98,18 @@ type driftEntry struct {
 	Note string `json:"note,omitempty"`
 }
 
-// showDrift lists how the machine differs from the current generation. If there is drift, its exit code is 1.
-func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form string) error {
+// driftOf returns the document of a drift.
+func driftOf(changes []apply.Change, d *difference.Difference) driftDocument {
 	document := driftDocument{Drift: []driftEntry{}, Difference: d}
 	for _, c := range changes {
 		document.Drift = append(document.Drift, driftEntry{string(c.ID), string(c.Action), c.Note})
 	}
+	return document
+}
+
+// showDrift lists how the machine differs from the current generation. If there is drift, its exit code is 1.
+func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form string) error {
+	document := driftOf(changes, d)
 	err := command.Print(a.Streams, form, document, func(style cli.Style) string { return driftText(document, style) })
 	if err != nil || len(changes) == 0 {
 		return err

@@ -267,6 +267,9 @@ func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {
 // BootTimes are zero: a directory does not boot.
 func (d *Directory) BootTimes(context.Context) (BootTimes, error) { return BootTimes{}, nil }
 
+// Snapshot is missing: a directory has no systemd.
+func (d *Directory) Snapshot(context.Context) (*Snapshot, error) { return nil, apply.ErrNotProbed }
+
 // ServiceStart is zero: nothing runs in a directory.
 func (d *Directory) ServiceStart(context.Context, string) (time.Time, error) {
 	return time.Time{}, nil

@@ -129,7 +129,8 @@ func (f *secretForm) at(data []byte, at int) (found span, ok bool) {
 		for i := 3; i < len(groups); i += 2 {
 			begin = max(begin, at+groups[i])
 		}
-		return span{begin, at + groups[1] - len(f.suffix), 0}, true
+		found = span{begin, at + groups[1] - len(f.suffix), 0}
+		return found, !isPlaceholder(data[found.start:found.end])
 	}
 }
 
@@ -138,6 +139,11 @@ var (
 	keyEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*PRIVATE KEY-----`)
 	keyText  = regexp.MustCompile(`[A-Za-z0-9+/=]{16,}`)
 )
+
+// isPlaceholder reports whether a text begins with what replaces a secret.
+func isPlaceholder(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("<secret")) || bytes.HasPrefix(text, []byte(redacted))
+}
 
 // privateKeys finds private keys from a position on. The lines of one key may each be in another record of a journal: then only
 // their text is the secret.

@@ -50,7 +50,8 @@ var secretForms = sync.OnceValue(func() []secretForm {
 		form(keyWord, `(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`),
 		// RFC 9110, 11.6.2: Authorization and Proxy-Authorization, with and without a scheme. Some schemes have parameters.
 		form("authorization", `(?i)(authorization(?:-auxiliary)?[^\w-]{1,4})(?:((?:digest|aws4-hmac-sha256)\s+)\w+=(?:"[^"]*"|[^\s",]+)(?:,\s*\w+=(?:"[^"]*"|[^\s",]+))*|`+
-			`((?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256)\s+["']?)[^\s"']+|(?:api-?key|hmac|ntlm|sharedkey(?:lite)?)\s+[^\s"']+|[^\s"']+)`).behind(`(?:^|\W)`, false),
+			`((?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256)\s+["']?)[^\s"']+|(?:api-?key|hmac|ntlm|sharedkey(?:lite)?)\s+[^\s"']+)|`+
+			`(authorization(?:-auxiliary)?["'\\]*\s*[:=]\s*["'\\\[]*)[^\s"'\\{}\[\]][^\s"']*`).behind(`(?:^|\W)`, false),
 		form("bearer ", `(?i)(bearer +)[A-Za-z0-9._~+/=-]{16,}`).behind(`(?:^|\W)`, false),
 		// Headers of registries, clouds and others whose names mark a credential: X-Registry-Auth, X-Vault-Token,
 		// X-Amz-Security-Token; cookies (RFC 6265), of which a header can have several.

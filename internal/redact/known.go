@@ -57,6 +57,14 @@ func (k *Known) Add(value string) {
 	k.addParts(value)
 }
 
+// Placeholder is what replaces a secret of the set.
+func (k *Known) Placeholder(value string) string {
+	if number, has := k.numbers[strings.Trim(value, " \t\r\n")]; has {
+		return placeholder(number)
+	}
+	return "<secret>" // one that is too short
+}
+
 // Learn adds the secrets in a text that are recognized by their form.
 func (k *Known) Learn(text []byte) {
 	all, _ := byForm(text, true)

@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 )
 
 // matcher finds several texts in one pass. It looks at each position of the data at the hash of the next bytes: a small bitmap
@@ -47,14 +46,19 @@ func (m *matcher) add(text string, id int) {
 	copy(word[:], text)
 	hash := m.hash(binary.LittleEndian.Uint64(word[:]))
 	list := m.texts[hash]
-	if slices.ContainsFunc(list, func(s searched) bool { return s == searched{text, id} }) {
-		return
+	at := len(list)
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == (searched{text, id}) {
+			return
+		}
+		if len(list[i].text) < len(text) {
+			at = i
+		}
 	}
-	at := slices.IndexFunc(list, func(s searched) bool { return len(s.text) < len(text) })
-	if at < 0 {
-		at = len(list)
-	}
-	m.texts[hash] = slices.Insert(list, at, searched{text, id})
+	list = append(list, searched{})
+	copy(list[at+1:], list[at:])
+	list[at] = searched{text, id}
+	m.texts[hash] = list
 	m.marked[hash/64] |= 1 << (hash % 64)
 }
 

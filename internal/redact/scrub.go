@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 )
 
 // Scrubber removes secrets from files: those of Known, in every encoding, and everything that looks like a secret. Equal secrets
@@ -38,12 +38,14 @@ func (s *Scrubber) Scrub(data []byte, from int) (clean []byte, removed int, err 
 		if found.start > end {
 			clean = append(clean, data[end:found.start]...)
 		}
-		clean = fmt.Appendf(clean, "<secret %d>", s.number(found, data))
+		clean = append(clean, placeholder(s.number(found, data))...)
 		end = found.end
 		removed++
 	}
 	return append(clean, data[end:]...), removed, nil
 }
+
+func placeholder(number int) string { return fmt.Sprintf("<secret %d>", number) }
 
 func (s *Scrubber) number(found span, data []byte) int {
 	if found.number > 0 {
@@ -74,7 +76,7 @@ func (s *Scrubber) find(data []byte) (found []span, complete bool) {
 
 // join sorts secrets, and joins those that overlap.
 func join(all []span) (joined []span) {
-	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].start < all[j].start })
 	for _, next := range all {
 		if last := len(joined) - 1; last >= 0 && next.start < joined[last].end {
 			joined[last].end = max(joined[last].end, next.end)

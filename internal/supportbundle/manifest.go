@@ -49,7 +49,8 @@ const (
 	MaxFiles = 4096
 	// maxManifest limits the manifest.
 	maxManifest = 8 << 20
-	maxName     = 1024
+	// maxName limits a name. A header has space for 255 bytes.
+	maxName = 255
 )
 
 // Format identifies the format of a bundle.

@@ -1,7 +1,6 @@
 package supportbundle
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 // Writer writes a bundle as a stream.
 type Writer struct {
 	zip      *gzip.Writer
-	tar      *tar.Writer
 	manifest Manifest
 	names    map[string]bool
 	size     int64
@@ -21,8 +19,7 @@ type Writer struct {
 
 // NewWriter begins a bundle. slipway is the version of the program, and created is the time of all members.
 func NewWriter(to io.Writer, slipway string, created time.Time) (*Writer, error) {
-	zip := gzip.NewWriter(to)
-	w := &Writer{zip: zip, tar: tar.NewWriter(zip), names: make(map[string]bool)}
+	w := &Writer{zip: gzip.NewWriter(to), names: make(map[string]bool)}
 	w.manifest = Manifest{Format: Format{APIVersion, Kind, Version, slipway}, Created: created.UTC().Truncate(time.Second), Files: []File{}}
 	return w, w.document(FormatName, w.manifest.Format)
 }
@@ -30,21 +27,32 @@ func NewWriter(to io.Writer, slipway string, created time.Time) (*Writer, error)
 // Left is how many bytes the bundle can still take.
 func (w *Writer) Left() int64 { return MaxBytes - w.size }
 
-// Add adds a file. It sets the size and the digest.
+// RefusedError is the reason why a file is not added. The bundle can go on without it.
+type RefusedError struct{ reason string }
+
+func (e *RefusedError) Error() string { return e.reason }
+
+func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
+// Add adds a file. It sets the size and the digest. If the bundle cannot have the file, the error is a [*RefusedError]; any other
+// is the stream's.
 func (w *Writer) Add(f File, content []byte) error {
-	switch err := checkName(f.Name); {
+	header, err := headerOf(f.Name, len(content), w.manifest.Created)
+	switch named := checkName(f.Name); {
+	case named != nil:
+		return refused("the bundle %v", named)
 	case err != nil:
-		return fmt.Errorf("the bundle %w", err)
+		return refused("%v", err)
 	case w.names[f.Name] || f.Name == FormatName || f.Name == ManifestName:
-		return fmt.Errorf("the bundle already has a member %q", f.Name)
+		return refused("the bundle already has a member %q", f.Name)
 	case len(content) > MaxFile || int64(len(content)) > w.Left() || len(w.names) == MaxFiles:
-		return fmt.Errorf("%s: is larger than the rest of the bundle", f.Name)
+		return refused("%s: is larger than the rest of the bundle", f.Name)
 	}
 	f.Size, f.SHA256 = int64(len(content)), Digest(content)
 	w.manifest.Files = append(w.manifest.Files, f)
 	w.names[f.Name] = true
 	w.size += f.Size
-	return w.member(f.Name, content)
+	return w.member(header, content)
 }
 
 // Missing records what is not in the bundle.
@@ -57,7 +65,7 @@ func (w *Writer) Close(took time.Duration, notes ...string) (*Manifest, error) {
 	w.manifest.DurationMs, w.manifest.Notes = took.Milliseconds(), notes
 	err := w.document(ManifestName, w.manifest)
 	if err == nil {
-		err = w.tar.Close()
+		_, err = w.zip.Write(make([]byte, 2*block)) // the end of the archive
 	}
 	if err == nil {
 		err = w.zip.Close()
@@ -73,14 +81,18 @@ func (w *Writer) document(name string, v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
-	return w.member(name, out.Bytes())
-}
-
-func (w *Writer) member(name string, content []byte) error {
-	header := &tar.Header{Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: w.manifest.Created}
-	if err := w.tar.WriteHeader(header); err != nil {
+	header, err := headerOf(name, out.Len(), w.manifest.Created)
+	if err != nil {
 		return err
 	}
-	_, err := w.tar.Write(content)
-	return err
+	return w.member(header, out.Bytes())
+}
+
+func (w *Writer) member(header, content []byte) error {
+	for _, data := range [][]byte{header, content, make([]byte, -len(content)&(block-1))} {
+		if _, err := w.zip.Write(data); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -117,7 +117,7 @@ func (e *answered) Unwrap() error { return e.err }
 const mostWords = 400
 
 // said returns the message in an answer of Azure ({"error": {"message": ...}}) or of an API server ({"message": ...}), unchanged.
-// Only [redact.Line] shows it, which also takes "authorization to perform" for a header.
+// Only [redact.Line] shows it.
 func said(answer *azcore.ResponseError) string {
 	if answer.RawResponse == nil {
 		return ""

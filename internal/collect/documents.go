@@ -1,0 +1,65 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/internal/supportbundle"
+)
+
+// documents are the first files of the bundle: what Slipway knows of the node.
+func (c *Collector) documents(held *holdings) []part {
+	own := []Document{
+		{supportbundle.FactsName, "the machine, as plans see it", func(context.Context) (any, error) { return held.facts, nil }},
+		{supportbundle.ContractName, "what the node is to be", func(context.Context) (any, error) { return held.contract, held.contractErr }},
+		{supportbundle.StatusName, "the result of the last run", c.status},
+		{supportbundle.GenerationsName, "what was applied before, and how that ended", func(context.Context) (any, error) {
+			if held.storeErr != nil {
+				return nil, held.storeErr
+			}
+			return held.store.Entries(), nil
+		}},
+		{supportbundle.PlanName, "the plan of the current generation", held.plan},
+	}
+	var parts []part
+	for _, d := range append(own, c.Documents...) {
+		parts = append(parts, part{name: d.Name, source: d.Name, why: d.Why, size: -1, read: func(ctx context.Context) (content, error) {
+			value, err := d.Produce(ctx)
+			if err != nil {
+				return content{}, err
+			}
+			if data, ok := value.([]byte); ok {
+				return content{data: data}, nil
+			}
+			data, err := marshal(value)
+			return content{data: data}, err
+		}})
+	}
+	return parts
+}
+
+// status is the status of the last run, which is in memory if the disk was full.
+func (c *Collector) status(context.Context) (any, error) {
+	data, err := state.RunStatus.Read(c.Machine)
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = state.Status.Read(c.Machine)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no provisioning has ended on this machine")
+	}
+	return data, err
+}
+
+// plan is the plan of the current generation. It shows no content of a secret file.
+func (h *holdings) plan(context.Context) (any, error) {
+	if h.storeErr != nil {
+		return nil, h.storeErr
+	}
+	current, found := h.store.Current()
+	if !found {
+		return nil, errors.New("this machine has no generation")
+	}
+	return h.store.Plan(current.Number)
+}

@@ -1,0 +1,196 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/supportbundle"
+)
+
+// margin is how much before the kept end of a source is read, too: a secret may begin there.
+const margin = 64 << 10
+
+// part is one file of the bundle.
+type part struct {
+	name, source, why string
+	// size is the size of the source, or -1 if unknown before it is read.
+	size int64
+	read func(ctx context.Context) (content, error)
+}
+
+// content is what was read from a source.
+type content struct {
+	data []byte
+	// from is where the kept end begins, and cut is why something is before it.
+	from int
+	cut  string
+}
+
+// missing is something that is not there, with the reason.
+type missing struct{ source, reason string }
+
+// parts returns the files of the bundle that an item gives, and what is missing of it.
+func (c *Collector) parts(item Item) (parts []part, gone []missing) {
+	add := func(p part) {
+		p.why = item.Why
+		parts = append(parts, p)
+	}
+	var nowhere []string
+	for _, pattern := range item.Files {
+		paths, more, err := glob(c.Machine, pattern)
+		switch {
+		case err != nil:
+			gone = append(gone, missing{pattern, err.Error()})
+		case len(paths) == 0:
+			nowhere = append(nowhere, pattern)
+		case more:
+			gone = append(gone, missing{pattern, fmt.Sprintf("there are more files than the limit of %d; only the last ones by name are collected", maxMatches)})
+		}
+		for _, path := range paths {
+			entry, err := c.Machine.Stat(path)
+			switch {
+			case err != nil:
+				gone = append(gone, missing{path, err.Error()})
+			case entry.Kind == apply.Symlink:
+				gone = append(gone, missing{path, "is a symbolic link to " + entry.Target})
+			case entry.Kind == apply.Directory:
+			case entry.Kind != apply.RegularFile:
+				gone = append(gone, missing{path, "is a pipe, a socket or a device, not a regular file"})
+			default:
+				add(part{name: supportbundle.FileDir + path, source: path, size: entry.Size, read: func(context.Context) (content, error) {
+					return c.readFile(path, item.Limit)
+				}})
+			}
+		}
+	}
+	if len(parts) == 0 && len(nowhere) > 0 {
+		gone = append(gone, missing{strings.Join(nowhere, ", "), "there is no such file"})
+	}
+	for _, unit := range item.Units {
+		add(c.journal(unit, unit, "--unit="+unit))
+	}
+	if item.Kernel {
+		add(c.journal("kernel", "the kernel", "--dmesg"))
+	}
+	if item.Systemd {
+		add(part{name: "systemd/units.json", source: "systemd's properties", size: -1, read: func(ctx context.Context) (content, error) {
+			snapshot, err := c.Machine.Snapshot(ctx)
+			if err != nil {
+				return content{}, err
+			}
+			data, err := marshal(snapshot)
+			return content{data: data}, err
+		}})
+	}
+	return parts, gone
+}
+
+// readFile reads the end of a file.
+func (c *Collector) readFile(path string, limit int64) (content, error) {
+	data, size, err := c.Machine.ReadEnd(path, limit+margin)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content{}, errors.New("there is no such file any more")
+	}
+	if err != nil {
+		return content{}, err
+	}
+	return end(data, size > int64(len(data)), limit, fmt.Sprintf("of %d bytes, only the end is kept: the limit is %d", size, limit)), nil
+}
+
+// end keeps at most limit bytes of the end of data, in whole lines.
+func end(data []byte, cut bool, limit int64, reason string) content {
+	if int64(len(data)) <= limit && !cut {
+		return content{data: data}
+	}
+	from := max(0, len(data)-int(limit))
+	if line := bytes.IndexByte(data[from:], '\n'); line >= 0 {
+		from += line + 1
+	}
+	return content{data, from, reason}
+}
+
+// journalFields are the fields of a record that are collected, besides the journal's own: times and boot. Those with command
+// lines and environments are not (systemd.journal-fields(7)).
+const journalFields = "MESSAGE,MESSAGE_ID,PRIORITY,SYSLOG_IDENTIFIER,_COMM,_PID,_SYSTEMD_UNIT,UNIT,_TRANSPORT,JOB_TYPE,JOB_RESULT,INVOCATION_ID," +
+	"_SYSTEMD_INVOCATION_ID,EXIT_CODE,EXIT_STATUS,_SOURCE_REALTIME_TIMESTAMP,_SOURCE_MONOTONIC_TIMESTAMP"
+
+// errNoRecords means that a journal has nothing about a subject.
+var errNoRecords = errors.New("the journal has no records")
+
+func (c *Collector) journal(name, of, match string) part {
+	return part{name: supportbundle.JournalDir + "/" + name + ".json", source: "journal of " + of, size: -1, read: func(ctx context.Context) (content, error) {
+		records, cut, err := c.Machine.ReadJournal(ctx, []string{match}, journalFields, journalLimit+margin)
+		if len(records) == 0 {
+			if err == nil {
+				err = errNoRecords
+			}
+			return content{}, err
+		}
+		kept := end(texts(records), cut, journalLimit, fmt.Sprintf("only the newest records are kept: the limit is %d bytes", journalLimit))
+		if err != nil {
+			kept.cut = "only the newest records are kept: " + err.Error()
+		}
+		return kept, nil
+	}}
+}
+
+// texts writes fields that the journal shows as lists of bytes as texts, so that they can be searched. The journal shows a text
+// with a control character so (journalctl(1), "json").
+func texts(records []byte) []byte {
+	if !bytes.Contains(records, []byte(":[")) && !bytes.Contains(records, []byte(": [")) {
+		return records
+	}
+	out := make([]byte, 0, len(records))
+	for line := range bytes.Lines(records) {
+		var record map[string]any
+		if !bytes.Contains(line, []byte("[")) || json.Unmarshal(line, &record) != nil {
+			out = append(out, line...)
+			continue
+		}
+		for name, value := range record {
+			if list, ok := value.([]any); ok {
+				record[name] = text(list)
+			}
+		}
+		encoded, err := json.Marshal(record)
+		if err != nil {
+			continue // it was decoded
+		}
+		out = append(append(out, encoded...), '\n')
+	}
+	return out
+}
+
+// text is a list of bytes, or of several values of a field, as one text.
+func text(list []any) string {
+	var out strings.Builder
+	for i, value := range list {
+		switch value := value.(type) {
+		case float64:
+			out.WriteByte(byte(value))
+		case string:
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			out.WriteString(value)
+		case []any:
+			out.WriteString(text(value))
+		}
+	}
+	return strings.ToValidUTF8(out.String(), "\uFFFD")
+}
+
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(v)
+	return out.Bytes(), err
+}
