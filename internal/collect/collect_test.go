@@ -96,7 +96,7 @@ func TestFullBundle(t *testing.T) {
 	n := newNode(t)
 	line := strings.Repeat("0123456 89abcde ", 64) + "\n"
 	for i := range 20 {
-		n.put(fmt.Sprintf("/var/log/azure/aks/%02d.log", i), strings.Repeat(line, 4096))
+		n.put(fmt.Sprintf("/var/log/azure/aks/%02d.log", i), strings.Repeat(line, 4000))
 	}
 	b := n.bundle()
 	total := int64(0)

@@ -74,19 +74,26 @@ func (c *Collector) plan(held *holdings, gone func(source, reason string)) []par
 	return parts
 }
 
+// full is why a source, or a part of it, is not in a bundle that has as many bytes as it may.
+const full = "the bundle is full"
+
 // errLate means that the deadline has passed.
 var errLate = fmt.Errorf("the collection took longer than %s", Deadline)
 
 // collect reads a source, removes the secrets, and adds the rest to the bundle. The error is that of the stream.
 func (c *Collector) collect(ctx context.Context, w *supportbundle.Writer, scrubber *redact.Scrubber, p part) error {
 	f := supportbundle.File{Name: supportbundle.SafeName(p.name), Source: p.source, Why: p.why}
+	if w.Left() == 0 {
+		w.Missing(p.source, full)
+		return nil
+	}
 	data, err := c.clean(ctx, scrubber, p, &f)
 	if err != nil {
 		w.Missing(p.source, redact.Line(err.Error(), 300))
 		return nil
 	}
 	if limit := min(w.Left(), supportbundle.MaxFile); int64(len(data)) > limit {
-		kept := end(data, true, limit, "the bundle is full")
+		kept := end(data, true, limit, full)
 		data, f.Truncated = data[kept.from:], cmp.Or(f.Truncated, kept.cut)
 	}
 	if len(data) == 0 {

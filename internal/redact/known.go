@@ -85,8 +85,11 @@ func (k *Known) addParts(value string) {
 		}
 	}
 	k.Learn([]byte(value))
-	if _, password, ok := strings.Cut(value, ":"); ok && !strings.Contains(value, "\n") && len(password) >= minPart && !strings.ContainsAny(password, "/ ") {
-		k.part(password)
+	// A user with a password, or a header.
+	if _, after, ok := strings.Cut(value, ":"); ok && !strings.Contains(value, "\n") && !strings.HasPrefix(after, "//") {
+		after = strings.TrimSpace(after)
+		k.part(after)
+		k.part(after[strings.LastIndexByte(after, ' ')+1:])
 	}
 	if plain, err := strconv.Unquote(`"` + value + `"`); err == nil && plain != value {
 		k.part(plain)
