@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -109,6 +110,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	call("rollback", "2")
 	call(append(facts, "provision", "--provision-config", secret)...)
 	call("provision-wait", "--timeout", "1s")
+	printed.Write(bundleOf(t, root, secret))
 	if printed.Len() < 10000 {
 		t.Fatalf("only %d bytes were printed", printed.Len())
 	}
@@ -117,4 +119,40 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			t.Errorf("%q is printed: ...%s...", form, printed.String()[max(0, at-200):at+50])
 		}
 	}
+}
+
+// bundleOf is the content of a node's support bundle. Its contract is on the node, and its logs show the secrets in each form.
+func bundleOf(t *testing.T, root, contract string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(contract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := strings.Join(canaryForms(t)[:5], "\n") + "\n"
+	for path, content := range map[string]string{"/etc/slipway/config.yaml": string(data), "/var/log/cloud-init-output.log": log, "/var/log/waagent.log": string(data)} {
+		if err := os.MkdirAll(filepath.Dir(root+path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(root+path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errors bytes.Buffer
+	if code := run(t.Context(), program, []string{"collect", "--root", root, "--file", "-"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errors}); code != 0 {
+		t.Fatalf("collect: exit code %d: %s", code, errors.Bytes())
+	}
+	zip, err := gzip.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, has := range []string{"files/var/log/cloud-init-output.log", "contract.yaml", "plan.json", "<secret 1>"} {
+		if !bytes.Contains(bundle, []byte(has)) {
+			t.Errorf("the bundle has no %s", has)
+		}
+	}
+	return bundle
 }

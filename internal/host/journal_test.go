@@ -51,3 +51,30 @@ func TestJournalHangs(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The newest records are read, and returned in their order. A journalctl that prints more is stopped.
+func TestReadJournal(t *testing.T) {
+	read := func(program string, limit int64) (string, bool, error) {
+		records, cut, err := readJournal(t.Context(), program, []string{"--unit=a.service"}, "MESSAGE", limit)
+		return string(records), cut, err
+	}
+	three := script(t, `printf '{"a":3}\n{"a":2}\n{"a":1}\n'`)
+	if got, cut, err := read(three, 100); got != `{"a":1}`+"\n"+`{"a":2}`+"\n"+`{"a":3}`+"\n" || cut || err != nil {
+		t.Errorf("got %q, %v, %v", got, cut, err)
+	}
+	if got, cut, err := read(three, 20); got != `{"a":2}`+"\n"+`{"a":3}`+"\n" || !cut || err != nil {
+		t.Errorf("got %q, %v, %v", got, cut, err)
+	}
+	if got, cut, err := read(script(t, `while :; do echo '{"a":1}'; done`), 1000); len(got) != 1000 || !cut || err != nil {
+		t.Errorf("got %d bytes, %v, %v", len(got), cut, err)
+	}
+	if got, _, err := read(script(t, `echo '{"a":1}'; printf cut; echo broken >&2; exit 1`), 1000); got != `{"a":1}`+"\n" || err == nil || err.Error() != "journalctl: exit status 1: broken" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, _, err := read(script(t, `echo "$*"`), 1000); got != "--no-pager --quiet --reverse --output=json --output-fields=MESSAGE --unit=a.service\n" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, _, err := read("journalctl-that-is-not-there", 1000); err == nil {
+		t.Error("no error")
+	}
+}

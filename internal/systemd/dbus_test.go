@@ -112,7 +112,10 @@ func (p *peer) accept(raw net.Conn) {
 		"Reload":           p.unanswered,
 		"GetUnit":          p.getUnit,
 		"ListUnitsByNames": p.list,
-		"Subscribe":        func() *dbus.Error { return nil },
+		"ListUnits": func() ([]systemd.ListedUnit, *dbus.Error) {
+			return p.list([]string{"kubelet.service", "dev-sda.device", "a.mount"})
+		},
+		"Subscribe": func() *dbus.Error { return nil },
 	}
 	conn.ExportMethodTable(manager, systemd.ManagerObject, systemd.ManagerInterface)
 	conn.ExportSubtreeMethodTable(map[string]any{"Get": p.get}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
@@ -546,4 +549,19 @@ func TestDBusConnectIsBounded(t *testing.T) {
 	}
 	_, err = systemd.Dial(t.Context(), socket+"-missing", true)
 	wantError(t, err, socket+"-missing", "no such file")
+}
+
+// A snapshot has the units that do something, by name, and systemd's own times.
+func TestDBusSnapshot(t *testing.T) {
+	s, err := newPeer(t).manager().Snapshot(t.Context())
+	must(t, err)
+	if s.Manager["KernelTimestamp"] != uint64(5_000_000) || len(s.Units) != 2 {
+		t.Fatalf("got %v", s)
+	}
+	if mount := s.Units[0]; mount["LoadState"] != "loaded" || mount["Result"] != nil {
+		t.Errorf("got %v", mount)
+	}
+	if kubelet := s.Units[1]; kubelet["ExecMainStatus"] != int32(7) || kubelet["Result"] != "exit-code" {
+		t.Errorf("got %v", kubelet)
+	}
 }
