@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/collect"
 	"github.com/slipway-dev/slipway/internal/command"
-	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
@@ -55,11 +55,15 @@ disk is full, the bundle is written to ` + state.RunDir + `, which is in memory.
 			if file == "-" && !list && output.Value == command.AsJSON {
 				return cli.Usage(command.Hint(cmd), "--file - prints the bundle, and -o json its manifest: use only one of them")
 			}
-			c, release, err := a.collector()
+			if a.root == "" && os.Geteuid() != 0 {
+				return a.failed(errors.New("only root can read everything that a support bundle has; --root DIR works on a directory"))
+			}
+			machine, err := a.opened()
 			if err != nil {
 				return a.failed(err)
 			}
-			defer release()
+			defer machine.Close()
+			c := &collect.Collector{Machine: machine, Documents: a.documents(machine), Version: cli.Version, Now: time.Now}
 			if list {
 				return a.listBundle(c, output.Value)
 			}
@@ -70,31 +74,6 @@ disk is full, the bundle is written to ` + state.RunDir + `, which is in memory.
 	cmd.Flags().BoolVar(&list, "list", false, "show what would be collected, and write nothing")
 	command.AddOutput(cmd, &output)
 	return cmd
-}
-
-// collector returns the collector of the machine, or of the directory that replaces it, which must exist.
-func (a *app) collector() (c *collect.Collector, release func(), err error) {
-	c = &collect.Collector{Version: cli.Version, Now: time.Now}
-	if a.root == "" {
-		if os.Geteuid() != 0 {
-			return nil, nil, errors.New("only root can read everything that a support bundle has; --root DIR works on a directory")
-		}
-		machine, err := host.OpenMachine()
-		if err != nil {
-			return nil, nil, err
-		}
-		c.Machine, c.Documents = machine, a.documents(machine)
-		return c, func() { machine.Close() }, nil
-	}
-	if _, err := os.Stat(a.root); err != nil {
-		return nil, nil, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
-	}
-	dir, err := host.OpenDirectory(a.root)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--root: %w", err)
-	}
-	c.Machine, c.Documents = dir, a.documents(dir)
-	return c, func() { dir.Close() }, nil
 }
 
 // documents are the documents of a bundle that other commands print as JSON.
@@ -161,7 +140,11 @@ func (a *app) writeBundle(ctx context.Context, c *collect.Collector, path, form 
 	if path == "" {
 		path = bundleName(c.Machine, begin)
 	}
-	to, err := newSpool(path, a.root == "")
+	elsewhere := ""
+	if a.root == "" {
+		elsewhere = filepath.Join(state.RunDir, filepath.Base(path))
+	}
+	to, err := newSpool(path, elsewhere)
 	if err != nil {
 		return command.Failed("%w; --file - writes the bundle to standard output", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -10,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/collect"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
@@ -42,25 +45,36 @@ Run it as root: some clouds are recognised by firmware fields that only root can
 	return cmd
 }
 
-// gather gathers the facts of the machine, or of the directory that replaces it, which must exist.
+// gather gathers the facts of the machine, or of the directory that replaces it.
 func (a *app) gather() (facts.Facts, error) {
+	machine, err := a.opened()
+	if err != nil {
+		return facts.Facts{}, err
+	}
+	defer machine.Close()
+	return facts.Gather(machine), nil
+}
+
+// observed is a machine that a command only looks at.
+type observed interface {
+	agent.Host
+	collect.Machine
+	io.Closer
+}
+
+// opened opens the machine, or the directory that replaces it, which must exist.
+func (a *app) opened() (observed, error) {
 	if a.root == "" {
-		machine, err := host.OpenMachine()
-		if err != nil {
-			return facts.Facts{}, err
-		}
-		defer machine.Close()
-		return facts.Gather(machine), nil
+		return host.OpenMachine()
 	}
 	if _, err := os.Stat(a.root); err != nil {
-		return facts.Facts{}, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
+		return nil, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
 	}
 	dir, err := host.OpenDirectory(a.root)
 	if err != nil {
-		return facts.Facts{}, fmt.Errorf("--root: %w", err)
+		return nil, fmt.Errorf("--root: %w", err)
 	}
-	defer dir.Close()
-	return facts.Gather(dir), nil
+	return dir, nil
 }
 
 // factsText formats the facts for people: a line for each subject, and more lines if there are several of a kind.

@@ -7,26 +7,22 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/host"
-	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // spool is a file that moves into memory if its disk is full.
 type spool struct {
 	*command.File
 	size int64
-	// elsewhere is the path in memory. Empty means none. moved reports that the file is there.
+	// elsewhere is the path in memory, and moved reports that the file is there.
 	elsewhere string
 	moved     bool
 }
 
-// newSpool begins a file. If memory is false, the file does not move.
-func newSpool(path string, memory bool) (*spool, error) {
-	s := new(spool)
-	if memory {
-		s.elsewhere = filepath.Join(state.RunDir, filepath.Base(path))
-	}
+// newSpool begins a file. elsewhere is its path in memory if the disk is full. Empty means none.
+func newSpool(path, elsewhere string) (*spool, error) {
+	s := &spool{elsewhere: elsewhere}
 	file, err := command.CreateFile(path, command.Private)
-	if err != nil && host.NoRoom(err) && memory {
+	if err != nil && host.NoRoom(err) && elsewhere != "" {
 		return s, s.move()
 	}
 	s.File = file

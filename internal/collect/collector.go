@@ -62,14 +62,10 @@ func (c *Collector) Write(ctx context.Context, to io.Writer) (*supportbundle.Man
 }
 
 // plan returns all files of the bundle in their order, and reports what is missing.
-func (c *Collector) plan(held *holdings, gone func(source, reason string)) []part {
+func (c *Collector) plan(held *holdings, report gone) []part {
 	parts := c.documents(held)
 	for _, item := range Items() {
-		more, lacks := c.parts(item)
-		parts = append(parts, more...)
-		for _, m := range lacks {
-			gone(m.source, m.reason)
-		}
+		parts = append(parts, c.parts(item, report)...)
 	}
 	return parts
 }

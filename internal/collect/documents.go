@@ -10,7 +10,7 @@ import (
 )
 
 // documents are the first files of the bundle: what Slipway knows of the node.
-func (c *Collector) documents(held *holdings) []part {
+func (c *Collector) documents(held *holdings) (parts []part) {
 	own := []Document{
 		{supportbundle.FactsName, "the machine, as plans see it", func(context.Context) (any, error) { return held.facts, nil }},
 		{supportbundle.ContractName, "what the node is to be", func(context.Context) (any, error) { return held.contract, held.contractErr }},
@@ -23,19 +23,10 @@ func (c *Collector) documents(held *holdings) []part {
 		}},
 		{supportbundle.PlanName, "the plan of the current generation", held.plan},
 	}
-	var parts []part
 	for _, d := range append(own, c.Documents...) {
-		parts = append(parts, part{name: d.Name, source: d.Name, why: d.Why, size: -1, read: func(ctx context.Context) (content, error) {
-			value, err := d.Produce(ctx)
-			if err != nil {
-				return content{}, err
-			}
-			if data, ok := value.([]byte); ok {
-				return content{data: data}, nil
-			}
-			data, err := marshal(value)
-			return content{data: data}, err
-		}})
+		p := produced(d.Name, d.Name, d.Produce)
+		p.why = d.Why
+		parts = append(parts, p)
 	}
 	return parts
 }

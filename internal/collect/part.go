@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
 
@@ -32,63 +33,79 @@ type content struct {
 	cut  string
 }
 
-// missing is something that is not there, with the reason.
-type missing struct{ source, reason string }
+// gone reports a source that is not there, with the reason.
+type gone = func(source, reason string)
 
-// parts returns the files of the bundle that an item gives, and what is missing of it.
-func (c *Collector) parts(item Item) (parts []part, gone []missing) {
-	add := func(p part) {
-		p.why = item.Why
-		parts = append(parts, p)
-	}
+// parts returns the files of the bundle that an item gives, and reports what is missing of it.
+func (c *Collector) parts(item Item, report gone) (parts []part) {
 	var nowhere []string
 	for _, pattern := range item.Files {
 		paths, more, err := glob(c.Machine, pattern)
 		switch {
 		case err != nil:
-			gone = append(gone, missing{pattern, err.Error()})
+			report(pattern, err.Error())
 		case len(paths) == 0:
 			nowhere = append(nowhere, pattern)
 		case more:
-			gone = append(gone, missing{pattern, fmt.Sprintf("there are more files than the limit of %d; only the last ones by name are collected", maxMatches)})
+			report(pattern, fmt.Sprintf("there are more files than the limit of %d; only the last ones by name are collected", maxMatches))
 		}
 		for _, path := range paths {
-			entry, err := c.Machine.Stat(path)
-			switch {
-			case err != nil:
-				gone = append(gone, missing{path, err.Error()})
-			case entry.Kind == apply.Symlink:
-				gone = append(gone, missing{path, "is a symbolic link to " + entry.Target})
-			case entry.Kind == apply.Directory:
-			case entry.Kind != apply.RegularFile:
-				gone = append(gone, missing{path, "is a pipe, a socket or a device, not a regular file"})
-			default:
-				add(part{name: supportbundle.FileDir + path, source: path, size: entry.Size, read: func(context.Context) (content, error) {
-					return c.readFile(path, item.Limit)
-				}})
+			if p, ok := c.file(path, item.Limit, report); ok {
+				parts = append(parts, p)
 			}
 		}
 	}
 	if len(parts) == 0 && len(nowhere) > 0 {
-		gone = append(gone, missing{strings.Join(nowhere, ", "), "there is no such file"})
+		report(strings.Join(nowhere, ", "), "there is no such file")
 	}
 	for _, unit := range item.Units {
-		add(c.journal(unit, unit, "--unit="+unit))
+		parts = append(parts, c.journal(unit, unit, "--unit="+unit))
 	}
 	if item.Kernel {
-		add(c.journal("kernel", "the kernel", "--dmesg"))
+		parts = append(parts, c.journal("kernel", "the kernel", "--dmesg"))
 	}
 	if item.Systemd {
-		add(part{name: "systemd/units.json", source: "systemd's properties", size: -1, read: func(ctx context.Context) (content, error) {
-			snapshot, err := c.Machine.Snapshot(ctx)
-			if err != nil {
-				return content{}, err
-			}
-			data, err := marshal(snapshot)
-			return content{data: data}, err
-		}})
+		parts = append(parts, produced("systemd/units.json", "systemd's properties", func(ctx context.Context) (any, error) { return c.Machine.Snapshot(ctx) }))
 	}
-	return parts, gone
+	for i := range parts {
+		parts[i].why = item.Why
+	}
+	return parts
+}
+
+// file returns the part of a regular file, and reports anything else.
+func (c *Collector) file(path string, limit int64, report gone) (p part, ok bool) {
+	entry, err := c.Machine.Stat(path)
+	switch {
+	case err != nil:
+		report(path, err.Error())
+	case entry.Kind == apply.Symlink:
+		report(path, "is a symbolic link to "+entry.Target)
+	case entry.Kind == apply.Directory:
+	case entry.Kind != apply.RegularFile:
+		report(path, "is a pipe, a socket or a device, not a regular file")
+	default:
+		return part{name: supportbundle.FileDir + path, source: path, size: entry.Size, read: func(context.Context) (content, error) {
+			return c.readFile(path, limit)
+		}}, true
+	}
+	return part{}, false
+}
+
+// produced is the part of a value that becomes JSON. Bytes stay as they are.
+func produced(name, source string, produce func(ctx context.Context) (any, error)) part {
+	return part{name: name, source: source, size: -1, read: func(ctx context.Context) (content, error) {
+		value, err := produce(ctx)
+		if err != nil {
+			return content{}, err
+		}
+		if data, ok := value.([]byte); ok {
+			return content{data: data}, nil
+		}
+		var out bytes.Buffer
+		err = cli.WriteJSON(&out, value)
+		return content{data: out.Bytes()}, err
+	}}
 }
 
 // readFile reads the end of a file.
@@ -184,13 +201,4 @@ func text(list []any) string {
 		}
 	}
 	return strings.ToValidUTF8(out.String(), "\uFFFD")
-}
-
-func marshal(v any) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err := encoder.Encode(v)
-	return out.Bytes(), err
 }
