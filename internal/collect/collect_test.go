@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/collect"
@@ -197,6 +198,28 @@ func TestDeadline(t *testing.T) {
 	if _, has := b.Read("last.json"); !has {
 		t.Error("what was read before is missing")
 	}
+}
+
+// A source that hangs is left out. Without the machine's secrets, there is no bundle.
+func TestHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t)
+		n.put("/var/log/cloud-init.log", "a line\n")
+		release := make(chan struct{})
+		b := n.bundle(collect.Document{Name: "hangs.json", Produce: func(context.Context) (any, error) { <-release; return 1, nil }})
+		if got := missing(b, "hangs.json"); got != "does not answer in time: a disk or a service may hang" {
+			t.Errorf("%q", got)
+		}
+		if _, has := b.Read("files/var/log/cloud-init.log"); !has {
+			t.Error("the rest is missing")
+		}
+		n.hangs = release
+		var out bytes.Buffer
+		if err := n.write(t.Context(), &out); err == nil || !strings.Contains(err.Error(), "no bundle can be made without them") || out.Len() > 0 {
+			t.Errorf("%v, %d bytes", err, out.Len())
+		}
+		close(release)
+	})
 }
 
 // The same machine gives the same bytes.

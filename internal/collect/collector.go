@@ -15,8 +15,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
 
-// Deadline is how long a collection may take. Then the rest is left out.
-const Deadline = 30 * time.Second
+const (
+	// Deadline is how long a collection may take. Then the rest is left out.
+	Deadline = 30 * time.Second
+	// gatherLimit limits looking for the machine's secrets, and readLimit reading one source.
+	gatherLimit = 15 * time.Second
+	readLimit   = 8 * time.Second
+)
 
 // Document is a document that another part of the agent makes. It comes before the items.
 type Document struct {
@@ -44,11 +49,14 @@ func (c *Collector) Write(ctx context.Context, to io.Writer) (*supportbundle.Man
 	begin := c.Now()
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
+	held, err := within(ctx, gatherLimit, c.gather)
+	if err != nil {
+		return nil, fmt.Errorf("the files with this machine's secrets cannot be read, so no bundle can be made without them: %w", err)
+	}
 	w, err := supportbundle.NewWriter(to, c.Version, begin)
 	if err != nil {
 		return nil, err
 	}
-	held := c.gather(ctx)
 	scrubber := &redact.Scrubber{Known: held.known}
 	for _, p := range c.plan(held, w.Missing) {
 		if c.Progress != nil {
@@ -109,7 +117,7 @@ func (c *Collector) clean(ctx context.Context, scrubber *redact.Scrubber, p part
 	if ctx.Err() != nil {
 		return nil, errLate
 	}
-	read, err := p.read(ctx)
+	read, err := within(ctx, readLimit, p.read)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/collect"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
 
@@ -22,6 +23,15 @@ type node struct {
 	root string
 	// journal has records by unit ("--dmesg" for the kernel).
 	journal map[string]string
+	// hangs, if not nil, is what reading a contract waits for.
+	hangs chan struct{}
+}
+
+func (n *node) ReadFile(path string, limit int64) ([]byte, error) {
+	if n.hangs != nil && path == source.Paths[0] {
+		<-n.hangs
+	}
+	return n.Directory.ReadFile(path, limit)
 }
 
 func newNode(t *testing.T) *node {
@@ -32,7 +42,7 @@ func newNode(t *testing.T) *node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dir.Close() })
-	return &node{dir, t, root, make(map[string]string)}
+	return &node{Directory: dir, t: t, root: root, journal: make(map[string]string)}
 }
 
 func (n *node) ReadJournal(_ context.Context, match []string, _ string, limit int64) ([]byte, bool, error) {

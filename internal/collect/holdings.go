@@ -30,7 +30,7 @@ type holdings struct {
 }
 
 // gather reads all places with secrets, before anything is written.
-func (c *Collector) gather(ctx context.Context) *holdings {
+func (c *Collector) gather(ctx context.Context) (*holdings, error) {
 	h := &holdings{facts: facts.Gather(c.Machine), known: redact.NewKnown()}
 	h.readContracts(ctx, c)
 	h.store, h.storeErr = generation.Open(c.Machine, slog.New(slog.DiscardHandler))
@@ -49,7 +49,7 @@ func (c *Collector) gather(ctx context.Context) *holdings {
 			}
 		}
 	}
-	return h
+	return h, nil
 }
 
 // readContracts reads every contract that is on the machine. The first one is that of the bundle.
@@ -60,7 +60,7 @@ func (h *holdings) readContracts(ctx context.Context, c *Collector) {
 		h.contractErr = h.readContract(found.Data, &h.contract)
 	}
 	for _, at := range source.Paths {
-		if data, err := c.Machine.ReadFile(at, document.MaxBytes); err == nil && at != found.Path {
+		if data, err := c.Machine.ReadFile(at, document.MaxBytes); err == nil && (at != found.Path || h.contractErr != nil) {
 			_ = h.readContract(data, nil) // only for its secrets
 		}
 	}
@@ -114,7 +114,9 @@ func secretFiles() []string {
 		"/var/lib/kubelet/config.json", "/var/lib/kubelet/kubeadm-flags.env", "/root/.docker/config.json", // Kubernetes: credentials for private registries
 		"/etc/environment", "/etc/systemd/system/*.d/*.conf", "/etc/systemd/system.conf.d/*.conf", "/etc/default/*", "/etc/sysconfig/*",
 		"/etc/apt/apt.conf.d/*proxy*", "/etc/yum.conf", "/etc/dnf/dnf.conf",
-		"/var/lib/waagent/*.prv", "/etc/ssh/ssh_host_*_key",
+		// Parts of user data that are not the contract: cloud-init's copies and those of Azure's guest agent.
+		"/var/lib/cloud/instances/*/user-data.txt", "/var/lib/waagent/ovf-env.xml", "/var/lib/waagent/CustomData", "/var/lib/waagent/*.prv",
+		"/etc/ssh/ssh_host_*_key",
 	)
 }
 
