@@ -48,7 +48,7 @@ Nothing is changed on the machine. It takes at most 30 seconds, and 64 MiB befor
 disk is full, the bundle is written to ` + state.RunDir + `, which is in memory.`,
 		Example: `  slipway-node collect
   slipway-node collect --list
-  slipway-node collect --file - | ssh admin@host 'cat >bundle.tar.gz'
+  slipway-node collect --file - >bundle.tar.gz
   slipway-node collect --root ./out/node --file bundle.tar.gz`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
