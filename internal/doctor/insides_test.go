@@ -38,12 +38,12 @@ func insideTable() []doctor.Check {
 	return checks
 }
 
-// noSocket is the error of a socket that is not there, and silent that of one whose server does not answer.
+// errNoSocket is the error of a socket that is not there, and errSilent that of one whose server does not answer.
 var (
-	noSocket  = fmt.Errorf("ask /run/containerd/containerd.sock: %w", syscall.ENOENT)
-	silent    = fmt.Errorf("ask /run/containerd/containerd.sock: %w", context.DeadlineExceeded)
-	notServed = fmt.Errorf("ask /run/containerd/containerd.sock: %w", &grpc.StatusError{Method: "Status", Code: grpc.Unimplemented, Message: "unknown service runtime.v1.RuntimeService"})
-	klogged   = func(err string) string {
+	errNoSocket  = fmt.Errorf("ask /run/containerd/containerd.sock: %w", syscall.ENOENT)
+	errSilent    = fmt.Errorf("ask /run/containerd/containerd.sock: %w", context.DeadlineExceeded)
+	errNotServed = fmt.Errorf("ask /run/containerd/containerd.sock: %w", &grpc.StatusError{Method: "Status", Code: grpc.Unimplemented, Message: "unknown service runtime.v1.RuntimeService"})
+	klogged      = func(err string) string {
 		return `E1128 11:59:57.123456   812 run.go:72] "command failed" err=` + fmt.Sprintf("%q", err)
 	}
 	noNetwork   = []cri.Condition{{Type: cri.RuntimeReady, Status: true}, {Type: cri.NetworkReady, Reason: "NetworkPluginNotReady", Message: "Network plugin returns error: cni plugin not initialized"}}
@@ -184,30 +184,30 @@ var insideIllnesses = []struct {
 		m.tree["/run/slipway/waiting"] = "2026-11-28T11:00:00Z Check:api-server for 1m10s"
 	}},
 	{"containerd is stopped", func(m *insides, _ *doctor.Patient) {
-		m.runtime, m.units["containerd.service"] = noSocket, rests("inactive", "dead")
+		m.runtime, m.units["containerd.service"] = errNoSocket, rests("inactive", "dead")
 		crashing(m, klogged("failed to run Kubelet: validate service connection: validate CRI v1 runtime API"))
 	}},
 	{"containerd ends again and again", func(m *insides, _ *doctor.Patient) {
-		m.runtime, m.units["containerd.service"] = noSocket, loops()
+		m.runtime, m.units["containerd.service"] = errNoSocket, loops()
 		m.journal["containerd.service"] = []string{"containerd: failed to load TOML: /etc/containerd/config.toml: toml: unknown key", "containerd.service: Failed with result 'exit-code'."}
 	}},
-	{"containerd hangs", func(m *insides, _ *doctor.Patient) { m.runtime = silent }},
+	{"containerd hangs", func(m *insides, _ *doctor.Patient) { m.runtime = errSilent }},
 	{"containerd is missing", func(m *insides, _ *doctor.Patient) {
-		m.runtime = noSocket
+		m.runtime = errNoSocket
 		delete(m.units, "containerd.service")
 	}},
-	{"containerd listens elsewhere", func(m *insides, _ *doctor.Patient) { m.runtime = noSocket }},
+	{"containerd listens elsewhere", func(m *insides, _ *doctor.Patient) { m.runtime = errNoSocket }},
 	{"containerd starts", func(m *insides, _ *doctor.Patient) {
 		young := runs()
 		young.Since = now.Add(-time.Second)
-		m.runtime, m.units["containerd.service"] = noSocket, young
+		m.runtime, m.units["containerd.service"] = errNoSocket, young
 	}},
 	{"the CRI plug-in is disabled", func(m *insides, _ *doctor.Patient) {
-		m.runtime = notServed
+		m.runtime = errNotServed
 		m.tree["/etc/containerd/config.toml"] = "disabled_plugins = ['cri']\n"
 	}},
 	{"the CRI plug-in is not loaded", func(m *insides, _ *doctor.Patient) {
-		m.runtime = notServed
+		m.runtime = errNotServed
 		m.journal["containerd.service"] = []string{`level=warning msg="failed to load plugin" error="invalid cri image config" id=io.containerd.grpc.v1.cri`}
 	}},
 	{"the runtime is not ready", func(m *insides, _ *doctor.Patient) {
