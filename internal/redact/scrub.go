@@ -67,6 +67,7 @@ func (s *Scrubber) number(found span, data []byte) int {
 // find returns the secrets of a text by position. They do not overlap.
 func (s *Scrubber) find(data []byte) (found []span, complete bool) {
 	all, complete := byForm(data, true)
+	all = s.Known.wrapped(all, data)
 	s.Known.matcher.find(data, func(at, size, number int) int {
 		all = append(all, span{at, at + size, number})
 		return size

@@ -66,6 +66,53 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// A line break in base64 hides no secret, wherever it is.
+func TestWrapped(t *testing.T) {
+	const secret = "a secret of forty characters, 0123456789"
+	for before := range 120 {
+		for _, form := range []struct {
+			width       int
+			indent, end string
+		}{{76, "", "\n"}, {64, "    ", "\r\n"}} {
+			encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + secret + strings.Repeat("y", 100)))
+			text := "a text\n"
+			for rest := encoded; rest != ""; {
+				n := min(form.width, len(rest))
+				text += form.indent + rest[:n] + form.end
+				rest = rest[n:]
+			}
+			clean := scrubbed(text+"the end\n", secret)
+			plain, _ := base64.StdEncoding.DecodeString(encoded)
+			for at := 4; at+16 < len(secret); at += 4 {
+				for offset := range 3 {
+					part := base64.RawStdEncoding.EncodeToString(append(make([]byte, offset), secret[at:at+12]...))[4:15]
+					if strings.Contains(strings.Join(strings.Fields(clean), ""), part) {
+						t.Fatalf("%d bytes before: %q of %q is in\n%s", before, part, plain, clean)
+					}
+				}
+			}
+			if !strings.Contains(clean, "<secret 1>") || !strings.HasSuffix(clean, "the end\n") {
+				t.Fatalf("%d bytes before:\n%s", before, clean)
+			}
+		}
+	}
+}
+
+// Long wrapped base64 is searched in pieces, and no secret between two of them is missed.
+func TestLongWrapped(t *testing.T) {
+	const secret = "a secret of forty characters, 0123456789"
+	for at := maxJoined*3/4 - 100; at < maxJoined*3/4+100; at += 50 {
+		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", at) + secret + strings.Repeat("y", maxJoined)))
+		var text strings.Builder
+		for ; len(encoded) > 76; encoded = encoded[76:] {
+			text.WriteString(encoded[:76] + "\n")
+		}
+		if got := scrubbed(text.String(), secret); strings.Count(got, "<secret 1>") != 1 {
+			t.Errorf("at %d", at)
+		}
+	}
+}
+
 func TestScrub(t *testing.T) {
 	for text, want := range map[string]string{
 		"one swordfish, two Pa55word, swordfish": "one <secret 1>, two <secret 2>, <secret 1>",
