@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/collect"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/doctor"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
@@ -23,6 +24,8 @@ import (
 const (
 	// driftTimeout limits the drift of a support bundle, which may ask the API server.
 	driftTimeout = 5 * time.Second
+	// doctorTimeout limits the examination, which asks the network.
+	doctorTimeout = 15 * time.Second
 	// quietly is how long a collection takes before it reports its progress.
 	quietly = 2 * time.Second
 )
@@ -85,6 +88,9 @@ func (a *app) documents(machine agent.Host) []collect.Document {
 			defer cancel()
 			changes, d, err := node.DriftDifference(ctx)
 			return driftOf(changes, d), err
+		}},
+		{Name: supportbundle.DoctorName, Why: "what is wrong with the node", Limit: doctorTimeout, Produce: func(ctx context.Context) (any, error) {
+			return doctor.Examine(ctx, doctor.Checks, node.Patient()), nil
 		}},
 	}
 }

@@ -27,6 +27,8 @@ const (
 type Document struct {
 	// Name is its name in the bundle, and Why is why a supporter wants it.
 	Name, Why string
+	// Limit is how long Produce may take. 0 means as long as any other source.
+	Limit time.Duration
 	// Produce returns a value for JSON.
 	Produce func(ctx context.Context) (any, error)
 }
@@ -117,7 +119,7 @@ func (c *Collector) clean(ctx context.Context, scrubber *redact.Scrubber, p part
 	if ctx.Err() != nil {
 		return nil, errLate
 	}
-	read, err := within(ctx, readLimit, p.read)
+	read, err := within(ctx, cmp.Or(p.limit, readLimit), p.read)
 	if err != nil {
 		return nil, err
 	}

@@ -12,20 +12,20 @@ import (
 // documents are the first files of the bundle: what Slipway knows of the node.
 func (c *Collector) documents(held *holdings) (parts []part) {
 	own := []Document{
-		{supportbundle.FactsName, "the machine, as plans see it", func(context.Context) (any, error) { return held.facts, nil }},
-		{supportbundle.ContractName, "what the node is to be", func(context.Context) (any, error) { return held.contract, held.contractErr }},
-		{supportbundle.StatusName, "the result of the last run", c.status},
-		{supportbundle.GenerationsName, "what was applied before, and how that ended", func(context.Context) (any, error) {
+		{Name: supportbundle.FactsName, Why: "the machine, as plans see it", Produce: func(context.Context) (any, error) { return held.facts, nil }},
+		{Name: supportbundle.ContractName, Why: "what the node is to be", Produce: func(context.Context) (any, error) { return held.contract, held.contractErr }},
+		{Name: supportbundle.StatusName, Why: "the result of the last run", Produce: c.status},
+		{Name: supportbundle.GenerationsName, Why: "what was applied before, and how that ended", Produce: func(context.Context) (any, error) {
 			if held.storeErr != nil {
 				return nil, held.storeErr
 			}
 			return held.store.Entries(), nil
 		}},
-		{supportbundle.PlanName, "the plan of the current generation", held.plan},
+		{Name: supportbundle.PlanName, Why: "the plan of the current generation", Produce: held.plan},
 	}
 	for _, d := range append(own, c.Documents...) {
 		p := produced(d.Name, d.Name, d.Produce)
-		p.why = d.Why
+		p.why, p.limit = d.Why, d.Limit
 		parts = append(parts, p)
 	}
 	return parts

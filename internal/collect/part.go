@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/cli"
@@ -22,7 +23,9 @@ type part struct {
 	name, source, why string
 	// size is the size of the source, or -1 if unknown before it is read.
 	size int64
-	read func(ctx context.Context) (content, error)
+	// limit is how long read may take. 0 means readLimit.
+	limit time.Duration
+	read  func(ctx context.Context) (content, error)
 }
 
 // content is what was read from a source.
