@@ -21,6 +21,7 @@ const etcd = "http://127.0.0.1:2379"
 // serviceRange and clusterPodCIDR are the cluster's.
 const (
 	serviceRange   = "10.96.0.0/16"
+	serviceAddress = "10.96.0.1" // of the API server's Service: the range's first one
 	clusterPodCIDR = "10.88.0.0/16"
 )
 
@@ -130,7 +131,7 @@ func (l *Lab) certificates() error {
 		name, commonName, organization string
 		addresses                      []string
 	}{
-		{"apiserver", "kube-apiserver", "", []string{HostAddress, PrivateServer, "127.0.0.1", "10.96.0.1", "kubernetes", "kubernetes.default.svc"}},
+		{"apiserver", "kube-apiserver", "", []string{HostAddress, PrivateServer, RoutedServer, "127.0.0.1", serviceAddress, "kubernetes", "kubernetes.default.svc"}},
 		{"kubelet-client", "kube-apiserver-kubelet-client", "system:masters", nil},
 		{"admin", "e2e-admin", "system:masters", nil},
 		{"controller-manager", "system:kube-controller-manager", "", nil},

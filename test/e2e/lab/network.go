@@ -27,6 +27,13 @@ const (
 	HostAddress = "10.77.0.1"
 	// PrivateServer is the API server's name as for a private link. No DNS server knows it.
 	PrivateServer = "e2e.privatelink.eastus.azmk8s.io"
+	// RoutedServer is the API server's name in the sandbox's DNS server. Its address is in no network of the machines: they reach it by
+	// their default route.
+	RoutedServer  = "api.e2e.test"
+	routedAddress = "10.78.0.1"
+	// ClusterDNS is another address of the sandbox's DNS server, for pods: it knows the name of the API server's Service.
+	ClusterDNS  = MirrorAddress
+	serviceName = "kubernetes.default.svc.cluster.local"
 	// KnownName and OtherName are the names that the sandbox's DNS server knows, with KnownAddress and OtherAddress.
 	KnownName    = "known.e2e.test"
 	KnownAddress = "192.0.2.7"
@@ -77,6 +84,7 @@ func (l *Lab) network(ctx context.Context) error {
 		"addr add "+MirrorAddress+"/24 dev "+bridge,
 		"addr add "+isolatedAddress+"/24 dev "+bridge,
 		"addr add "+ecrAddress+"/24 dev "+bridge,
+		"addr add "+routedAddress+"/32 dev "+bridge,
 		"addr add "+fakecloud.MetadataAddress+"/32 dev "+bridge,
 		"addr add "+fakecloud.WireServerAddress+"/32 dev "+bridge,
 		"link set "+bridge+" up",
@@ -164,6 +172,7 @@ func (l *Lab) dhcp(ctx context.Context) error {
 	var err error
 	l.dnsmasq, err = l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
 		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress, "--host-record="+OtherName+","+OtherAddress,
+		"--host-record="+RoutedServer+","+routedAddress, "--host-record="+serviceName+","+serviceAddress,
 		"--host-record="+isolatedHost+","+isolatedAddress, "--host-record="+ecrAPI+","+ecrHost+","+eksHost+","+ecrAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
 		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-hostsfile="+l.hostsFile(), "--dhcp-optsfile="+l.optionsFile(),

@@ -43,7 +43,7 @@ type Case struct {
 	// Continued is whether the next case continues with this one's machine.
 	Continued bool `yaml:"-"`
 	// Steps are the steps, in order; each is one name in the table of steps, with its arguments.
-	Steps []map[string]yaml.Node `yaml:"steps"`
+	Steps stepList `yaml:"steps"`
 }
 
 // defaultTimeout limits a case.
@@ -117,19 +117,5 @@ func load(dir string) (Case, error) {
 	if err := c.checkPlace(); err != nil {
 		return c, err
 	}
-	for i, step := range c.Steps {
-		if len(step) != 1 {
-			return c, fmt.Errorf("step %d has %d names, want one", i+1, len(step))
-		}
-		for name, args := range step {
-			kind, known := steps[name]
-			if !known {
-				return c, fmt.Errorf("step %d: there is no step %q", i+1, name)
-			}
-			if err := kind.check(&args); err != nil {
-				return c, fmt.Errorf("step %d, %s: %w", i+1, name, err)
-			}
-		}
-	}
-	return c, nil
+	return c, c.Steps.check()
 }

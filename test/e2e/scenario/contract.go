@@ -37,6 +37,8 @@ type contractArgs struct {
 //	@SERVER@          the API server's address
 //	@OTHER_SERVER@    another address of the API server's
 //	@PRIVATE_SERVER@  the API server's name, as of a private link
+//	@ROUTED_SERVER@   its name in the network's DNS server; its address is behind the default route
+//	@CLUSTER_DNS@     a DNS server that knows the API server's Service
 //	@NOBODY@          an unused address in the same network
 //	@TOKEN@           a bootstrap token
 //	@EXPIRED@         one that has expired
@@ -81,6 +83,8 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 		"@SERVER@":          func() (string, error) { return lab.HostAddress, nil },
 		"@OTHER_SERVER@":    func() (string, error) { return lab.MirrorAddress, nil },
 		"@PRIVATE_SERVER@":  func() (string, error) { return lab.PrivateServer, nil },
+		"@ROUTED_SERVER@":   func() (string, error) { return lab.RoutedServer, nil },
+		"@CLUSTER_DNS@":     func() (string, error) { return lab.ClusterDNS, nil },
 		"@NOBODY@":          func() (string, error) { return lab.NobodysAddress, nil },
 		"@TOKEN@":           func() (string, error) { return r.Lab.Token, nil },
 		"@EXPIRED@":         func() (string, error) { return r.expiredToken(ctx) },

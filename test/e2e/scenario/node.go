@@ -226,3 +226,11 @@ func (want *nodeArgs) compare(have *node) error {
 	}
 	return nil
 }
+
+// deleteNodeArgs are the arguments of deleteNode, which needs no arguments.
+type deleteNodeArgs struct{}
+
+// deleteNode deletes the machine's Node.
+func (r *caseRun) deleteNode(ctx context.Context, _ deleteNodeArgs) error {
+	return r.Lab.API.Delete(ctx, collectionOfNodes+"/"+r.node.nodeName())
+}

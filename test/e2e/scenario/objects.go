@@ -20,6 +20,7 @@ import (
 
 // collections are the API paths of cluster-wide objects, by kind.
 var collections = map[string]string{
+	"Node":         collectionOfNodes,
 	"NodePool":     "/apis/karpenter.sh/v1/nodepools",
 	"AKSNodeClass": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
@@ -178,106 +175,5 @@ func (r *caseRun) steps(ctx context.Context) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
-	for i, step := range r.Steps {
-		for name, args := range step {
-			begin := time.Now()
-			if err := steps[name].do(ctx, r, &args); err != nil {
-				// If a step runs out of time, the error includes how much it had.
-				return fmt.Errorf("step %d, %s: %w", i+1, name, errors.Join(err, context.Cause(ctx)))
-			}
-			r.Log.Info("step done", "case", r.Name, "step", name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
-		}
-	}
-	return nil
-}
-
-// stepKind is the function of a kind of step.
-type stepKind struct {
-	// check reports whether arguments are valid.
-	check func(args *yaml.Node) error
-	do    func(ctx context.Context, r *caseRun, args *yaml.Node) error
-}
-
-// steps are all kinds of steps, by name. test/e2e/cases/README.md describes them.
-var steps map[string]stepKind
-
-func init() {
-	steps = map[string]stepKind{
-		"boot":         step((*caseRun).boot),
-		"asked":        step((*caseRun).asked),
-		"reports":      step((*caseRun).reports),
-		"resume":       step((*caseRun).resume),
-		"apply":        step((*caseRun).apply),
-		"change":       step((*caseRun).changeNode),
-		"clone":        step((*caseRun).clone),
-		"image":        step((*caseRun).keepImage),
-		"deliver":      step((*caseRun).deliverContract),
-		"userData":     step((*caseRun).changeUserData),
-		"tags":         step((*caseRun).changeTags),
-		"nameserver":   step((*caseRun).nameserver),
-		"reboot":       step((*caseRun).reboot),
-		"apiServer":    step((*caseRun).apiServer),
-		"approver":     step((*caseRun).approver),
-		"decide":       step((*caseRun).decide),
-		"wait":         step((*caseRun).provisionWait),
-		"powerCuts":    step((*caseRun).powerCuts),
-		"status":       step((*caseRun).checkStatus),
-		"ready":        step((*caseRun).ready),
-		"node":         step((*caseRun).checkNode),
-		"certificates": step((*caseRun).certificates),
-		"pod":          step((*caseRun).pod),
-		"podKept":      step((*caseRun).podKept),
-		"note":         step((*caseRun).note),
-		"units":        step((*caseRun).checkUnits),
-		"guest":        step((*caseRun).guest),
-		"verify":       step((*caseRun).verify),
-		"launched":     step((*caseRun).checkLaunched),
-		"karpenter":    step((*caseRun).startKarpenter),
-		"publish":      step((*caseRun).publish),
-		"create":       step((*caseRun).create),
-		"classes":      step((*caseRun).classes),
-		"patch":        step((*caseRun).patch),
-		"pending":      step((*caseRun).pending),
-		"runs":         step((*caseRun).runs),
-		"deletePod":    step((*caseRun).deletePod),
-		"machine":      step((*caseRun).bootMachine),
-		"claim":        step((*caseRun).claim),
-		"stopped":      step((*caseRun).stopped),
-		"report":       step((*caseRun).report),
-		"update":       step((*caseRun).update),
-		"oneAtATime":   step((*caseRun).oneAtATime),
-		"event":        step((*caseRun).event),
-		"shown":        step((*caseRun).shown),
-		"tokens":       step((*caseRun).checkTokens),
-		"expire":       step((*caseRun).expire),
-		"minting":      step((*caseRun).minting),
-	}
-}
-
-// step makes a kind of step from a function.
-func step[Args any](do func(*caseRun, context.Context, Args) error) stepKind {
-	return stepKind{
-		check: func(node *yaml.Node) error {
-			var args Args
-			return decodeArgs(node, &args)
-		},
-		do: func(ctx context.Context, r *caseRun, node *yaml.Node) error {
-			var args Args
-			if err := decodeArgs(node, &args); err != nil {
-				return err
-			}
-			return do(r, ctx, args)
-		},
-	}
-}
-
-// decodeArgs decodes a step's arguments, strictly.
-func decodeArgs(node *yaml.Node, args any) error {
-	text, err := yaml.Marshal(node)
-	if err != nil {
-		return err
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	return decoder.Decode(args)
+	return r.Steps.run(ctx, r)
 }

@@ -1,0 +1,201 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/slipway-dev/slipway/internal/doctor"
+)
+
+// doctorArgs are a table of faults.
+type doctorArgs struct {
+	// Faults is a file beside case.yaml. Without it, only the healthy machine is examined.
+	Faults string `yaml:"faults"`
+	// Repeat is how often the healthy machine is examined before the first fault; default 1. With a negative number it is not examined.
+	Repeat int `yaml:"repeat"`
+}
+
+// diagnosed is a fault with what the doctor has said.
+type diagnosed struct {
+	fault, verdict string
+	seconds        float64
+	// mended is what the doctor says of the mended machine, after so many examinations.
+	mended string
+}
+
+// doctor examines the machine with the table's faults, one after the other, and healthy before the first one and after each. It keeps
+// the table, and reports everything that differs at once.
+func (r *caseRun) doctor(ctx context.Context, args doctorArgs) error {
+	if err := r.shell(ctx); err != nil {
+		return err
+	}
+	var faults []fault
+	if args.Faults != "" {
+		var err error
+		if faults, err = readFaults(filepath.Join(r.Dir, args.Faults)); err != nil {
+			return err
+		}
+	}
+	if err := r.examineHealthy(ctx, cmp.Or(args.Repeat, 1)); err != nil {
+		return err
+	}
+	var errs []error
+	var rows []diagnosed
+	for i := range faults {
+		row := diagnosed{fault: faults[i].Fault}
+		wrong, fatal := r.diagnose(ctx, i+1, &faults[i], &row)
+		rows = append(rows, row)
+		r.Log.Info("examined", "fault", row.fault, "verdict", row.verdict, "seconds", fmt.Sprintf("%.1f", row.seconds), "mended", row.mended)
+		if err := errors.Join(wrong, fatal); err != nil {
+			err = fmt.Errorf("%s: %w", row.fault, err)
+			r.Log.Error("differs", "fault", row.fault, "error", err)
+			errs = append(errs, err)
+		}
+		if fatal != nil {
+			errs = append(errs, fmt.Errorf("%d faults were not tried", len(faults)-i-1))
+			break
+		}
+	}
+	return errors.Join(errors.Join(errs...), r.keep(strings.TrimSuffix(cmp.Or(args.Faults, "faults.yaml"), ".yaml")+".txt", []byte(tableOf(rows))))
+}
+
+// tableOf shows what the doctor has said.
+func tableOf(rows []diagnosed) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "fault\tverdict\tseconds\tmended")
+	for _, row := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", row.fault, row.verdict, row.seconds, row.mended)
+	}
+	w.Flush()
+	return text.String()
+}
+
+// examineHealthy waits until the machine is healthy, and then examines it a number of times in which no fault may be claimed.
+func (r *caseRun) examineHealthy(ctx context.Context, times int) error {
+	if times < 0 {
+		return nil
+	}
+	report, _, err := r.examineUntil(ctx, "healthy", doctor.Healthy)
+	if err != nil {
+		return fmt.Errorf("the healthy machine: %w", err)
+	}
+	var errs []error
+	for i := 1; i < times; i++ {
+		var seconds float64
+		if report, seconds, err = r.examine(ctx, fmt.Sprintf("healthy-%d", i+1)); err != nil {
+			return err
+		}
+		r.Log.Info("examined", "healthy", i+1, "verdict", claims(report), "seconds", fmt.Sprintf("%.1f", seconds))
+		if report.Health != doctor.Healthy {
+			errs = append(errs, fmt.Errorf("the healthy machine, at examination %d: %s", i+1, claims(report)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// diagnose applies a fault, examines the machine, mends it, and examines it again. wrong is how the doctor's verdict differs. With fatal,
+// the machine is in no state for another fault.
+func (r *caseRun) diagnose(ctx context.Context, number int, f *fault, row *diagnosed) (wrong, fatal error) {
+	applying, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	if err := f.Apply.run(applying, r); err != nil {
+		return nil, fmt.Errorf("apply: %w", err)
+	}
+	name := fmt.Sprintf("%02d", number)
+	report, seconds, err := r.examineUntil(ctx, name, doctor.Sick)
+	if report == nil {
+		return nil, err
+	}
+	row.seconds, row.verdict = seconds, string(report.Health)
+	if all := report.Wrong(); len(all) > 0 {
+		row.verdict = verdictOf(&all[0])
+	}
+	if wrong = f.judge(report); wrong != nil && err != nil {
+		wrong = fmt.Errorf("%w: %s", wrong, claims(report))
+	}
+	if len(f.Mend) == 0 {
+		return wrong, nil
+	}
+	mending, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	if err := f.Mend.run(mending, r); err != nil {
+		return wrong, fmt.Errorf("mend: %w", err)
+	}
+	if report, seconds, err = r.examineUntil(ctx, name+"-mended", doctor.Healthy); err != nil {
+		row.mended = "sick"
+		return wrong, fmt.Errorf("mended: %w", err)
+	}
+	row.mended = fmt.Sprintf("%s (%.1f s)", report.Health, seconds)
+	return wrong, nil
+}
+
+// showing is how long a fault, or its end, may take until it shows.
+const showing Boots = 12
+
+// examineUntil examines the machine until the doctor concludes something. If that does not happen, it returns the last report, too.
+func (r *caseRun) examineUntil(ctx context.Context, name string, want doctor.Health) (*doctor.Report, float64, error) {
+	ctx, cancel := r.Pace.Within(ctx, showing)
+	defer cancel()
+	var last *doctor.Report
+	var took float64
+	for {
+		report, seconds, err := r.examine(ctx, name)
+		if err != nil {
+			return last, took, errors.Join(err, context.Cause(ctx))
+		}
+		last, took = report, seconds
+		if report.Health == want {
+			return report, seconds, nil
+		}
+		r.Log.Info("examined", "machine", name, "want", want, "have", claims(report), "seconds", fmt.Sprintf("%.1f", seconds))
+		if ctx.Err() != nil {
+			return last, took, fmt.Errorf("the doctor does not say that the machine is %s, but %s: %w", want, claims(report), context.Cause(ctx))
+		}
+	}
+}
+
+// examination runs the doctor, and prints its exit code and the machine's uptime before and after it, on a line of their own. It writes
+// to no disk: that may be full.
+const examination = `read -r began _ </proc/uptime; out=$(/opt/slipway/bin/slipway-node doctor -o json 2>/dev/null); code=$?; read -r ended _ </proc/uptime; echo "$code $began $ended"; echo "$out"`
+
+// examine runs the doctor once, and keeps its report. seconds is how long it took in the machine.
+func (r *caseRun) examine(ctx context.Context, name string) (report *doctor.Report, seconds float64, err error) {
+	out, err := r.vm.Shell.Output(ctx, examination)
+	if err != nil {
+		return nil, 0, err
+	}
+	report, seconds, err = parseExamination(out)
+	if err != nil {
+		return nil, 0, fmt.Errorf("slipway-node doctor: %w: %s", err, out)
+	}
+	_, document, _ := strings.Cut(out, "\n")
+	return report, seconds, r.keep("doctor-"+name+".json", []byte(document))
+}
+
+// healthCodes are the doctor's exit codes.
+var healthCodes = map[doctor.Health]int{doctor.Healthy: 0, doctor.Sick: 1, doctor.NotKnown: 2}
+
+// parseExamination reads the output of an examination.
+func parseExamination(out string) (*doctor.Report, float64, error) {
+	first, document, _ := strings.Cut(out, "\n")
+	var code int
+	var began, ended float64
+	if _, err := fmt.Sscanf(first, "%d %g %g", &code, &began, &ended); err != nil {
+		return nil, 0, err
+	}
+	report := new(doctor.Report)
+	if err := json.Unmarshal([]byte(document), report); err != nil {
+		return nil, 0, fmt.Errorf("exit code %d, and no report: %w", code, err)
+	}
+	if want, known := healthCodes[report.Health]; !known || want != code {
+		return nil, 0, fmt.Errorf("exit code %d for the health %q", code, report.Health)
+	}
+	return report, ended - began, nil
+}
