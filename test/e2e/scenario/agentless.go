@@ -105,8 +105,8 @@ func (r *caseRun) bundle() string { return filepath.Join(r.Lab.Dir(), "bundle-"+
 
 // withoutSlipway removes from a tree Slipway, all that it has installed there, and everything that the rendering will write.
 func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ string) error {
-	if out, err := exec.CommandContext(ctx, r.agent(), "reset", "--yes", "--root", root).CombinedOutput(); err != nil {
-		return fmt.Errorf("slipway-node reset: %w: %s", err, out)
+	if err := r.reset(ctx, root); err != nil {
+		return err
 	}
 	for _, pattern := range slipwaysFiles {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -134,6 +134,14 @@ func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ str
 		if err := os.RemoveAll(filepath.Join(root, entry.Path)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// reset removes from a tree all that Slipway has installed there.
+func (r *caseRun) reset(ctx context.Context, root string) error {
+	if out, err := exec.CommandContext(ctx, r.agent(), "reset", "--yes", "--root", root).CombinedOutput(); err != nil {
+		return fmt.Errorf("slipway-node reset: %w: %s", err, out)
 	}
 	return nil
 }

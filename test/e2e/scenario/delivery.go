@@ -63,6 +63,8 @@ var deliveries = map[string]delivery{
 	"disk": {disk: (*caseRun).bakeContract},
 	// There is no delivery.
 	"nothing": {disk: func(*caseRun, context.Context, lab.Machine, string, string) error { return nil }},
+	// A command line of "kubeadm join", for an image of which Slipway has made nothing. A step of the case runs it.
+	"kubeadm": {disk: (*caseRun).bakeJoin, kernelArgs: withoutAgent},
 	// The node's files are in the image, and its units are enabled: nothing remains to be done at boot.
 	"files": {disk: (*caseRun).bakeNode, kernelArgs: withoutAgent},
 }
@@ -234,4 +236,23 @@ func (r *caseRun) bakeContract(_ context.Context, _ lab.Machine, root, contract 
 		return err
 	}
 	return os.WriteFile(filepath.Join(root, contractPath), content, 0o600)
+}
+
+// joinPath is where an image without a node of Slipway's has its command line of "kubeadm join".
+const joinPath = "/etc/kubeadm/join"
+
+// bakeJoin removes what Slipway has made of the image, and writes the command line.
+func (r *caseRun) bakeJoin(ctx context.Context, _ lab.Machine, root, contract string) error {
+	if err := r.reset(ctx, root); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(contract)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, joinPath)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
 }

@@ -208,7 +208,7 @@ func TestWhichNode(t *testing.T) {
 func TestUnknownDelivery(t *testing.T) {
 	var r caseRun
 	_, err := r.delivered(t.Context(), bootArgs{Deliver: "pigeon"}, lab.Machine{}, &lab.Guest{}, "contract.json")
-	if err == nil || !strings.Contains(err.Error(), "contract, cse-script, custom-data, disk, files, ignition, launch, metadata, nothing, script") {
+	if err == nil || !strings.Contains(err.Error(), "contract, cse-script, custom-data, disk, files, ignition, kubeadm, launch, metadata, nothing, script") {
 		t.Errorf("an unknown delivery: %v", err)
 	}
 }
