@@ -1,0 +1,27 @@
+// Package anatomy makes a timeline of one boot of a machine, from firmware to a Ready node, out of what the machine has recorded:
+// documents in, timeline out. It does no input or output and reads no clock.
+//
+// All times are on the monotonic clock, in microseconds since the kernel's start; firmware and boot loader are before zero. Records
+// with the machine's clock alone are placed by pairs of both clocks. A step of the machine's clock is an event, and moves nothing.
+package anatomy
+
+import "github.com/slipway-dev/slipway/internal/anatomy/record"
+
+// Document is a named text from a machine; see [record.Kinds].
+type Document = record.Document
+
+// Options choose what is read.
+type Options struct {
+	// Boot is the ID of the boot, or its beginning. If empty, it is the newest boot of the journal.
+	Boot string
+}
+
+// Read makes the timeline of a boot. Documents of a boot's own timeline count, too.
+func Read(documents []Document, options Options) *Timeline {
+	rest, saved := splitSaved(documents)
+	records := record.Read(rest, options.Boot)
+	for _, s := range saved {
+		s.restore(records)
+	}
+	return build(records)
+}

@@ -1,0 +1,176 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// object has the fields of a Node, an Event and a CertificateSigningRequest that a boot needs.
+type object struct {
+	Kind     string
+	Metadata struct {
+		Name              string
+		CreationTimestamp time.Time
+	}
+	Spec struct {
+		Username, SignerName string
+		ProviderID           string
+		Taints               []struct{ Key, Effect string }
+	}
+	Status struct {
+		Conditions  []condition
+		NodeInfo    struct{ BootID, KubeletVersion string }
+		Certificate string
+	}
+	InvolvedObject, Regarding struct{ Kind, Name string }
+	Reason, Message           string
+	FirstTimestamp, EventTime time.Time
+}
+
+// condition is a condition of a Node or of a certificate request.
+type condition struct {
+	Type, Status, Reason, Message      string
+	LastTransitionTime, LastUpdateTime time.Time
+}
+
+// why is the condition's cause for a reader.
+func (c condition) why() string {
+	return Clean(strings.Join([]string{c.Reason, c.Message}, ": "))
+}
+
+func isCluster(head []byte) bool {
+	return bytes.Contains(head, []byte(`"apiVersion"`)) && (bytes.Contains(head, []byte(`"v1"`)) || bytes.Contains(head, []byte(`"certificates.k8s.io/v1"`))) &&
+		bytes.Contains(head, []byte(`"kind"`))
+}
+
+// parseCluster reads objects of the Kubernetes API, as kubectl get -o json prints them. Their times have one second of resolution.
+func parseCluster(s *sink, data []byte) {
+	var list struct {
+		object
+		Items []json.RawMessage
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		s.unread(0, len(data), "not objects of the Kubernetes API, or cut: %v", err)
+		return
+	}
+	objects := []object{list.object}
+	if list.Items != nil {
+		objects = nil
+		for i, item := range list.Items {
+			var o object
+			if err := json.Unmarshal(item, &o); err != nil {
+				s.unread(0, len(item), "object %d: %v", i, err)
+				continue
+			}
+			if o.Kind == "" {
+				o.Kind = strings.TrimSuffix(list.Kind, "List") // an API server's list names the kind once
+			}
+			objects = append(objects, o)
+		}
+	}
+	name := s.nodeName(objects)
+	for _, o := range objects {
+		switch o.Kind {
+		case "Node":
+			if o.Metadata.Name == name {
+				s.node(o)
+			} else {
+				s.others++
+			}
+		case "Event":
+			if about := o.InvolvedObject.Name + o.Regarding.Name; about == name && name != "" && o.InvolvedObject.Kind+o.Regarding.Kind == "Node" {
+				s.clusterEvent(o)
+			} else {
+				s.others++
+			}
+		case "CertificateSigningRequest":
+			s.request(o, name)
+		}
+	}
+}
+
+// nodeName is the name of the machine's Node: the one whose kubelet reports the boot, or that has the machine's name, or the only one.
+func (s *sink) nodeName(objects []object) string {
+	var only []string
+	for _, o := range objects {
+		if o.Kind != "Node" {
+			continue
+		}
+		if s.Boot != "" && plainID(o.Status.NodeInfo.BootID) == s.Boot {
+			return o.Metadata.Name
+		}
+		if s.Host != "" && o.Metadata.Name == s.Host {
+			return o.Metadata.Name
+		}
+		only = append(only, o.Metadata.Name)
+	}
+	if len(only) == 1 {
+		return only[0]
+	}
+	return s.Host
+}
+
+// second is a time of the cluster's.
+func second(t time.Time) Moment {
+	if t.IsZero() || t.UnixMicro() <= 0 {
+		return Moment{}
+	}
+	return Wall(t.UnixMicro(), 1e6)
+}
+
+func (s *sink) node(o object) {
+	s.event(Event{Stage: Node, Name: "Node created", At: second(o.Metadata.CreationTimestamp), Detail: Clean(o.Metadata.Name)})
+	for _, c := range o.Status.Conditions {
+		if c.Type != "Ready" {
+			continue
+		}
+		if c.Status == "True" {
+			s.event(Event{Stage: Node, Name: "Node condition Ready", At: second(c.LastTransitionTime)})
+		} else {
+			s.fact(Node, "the Node %s is not Ready: %s", Clean(o.Metadata.Name), c.why())
+		}
+	}
+	for _, taint := range o.Spec.Taints {
+		s.fact(Node, "the Node has the taint %s:%s", Clean(taint.Key), Clean(taint.Effect))
+	}
+}
+
+func (s *sink) clusterEvent(o object) {
+	at := o.FirstTimestamp
+	if at.IsZero() {
+		at = o.EventTime
+	}
+	if at.IsZero() {
+		s.unread(0, 0, "the event %s has no time", o.Metadata.Name)
+		return
+	}
+	s.event(Event{Stage: Node, Name: "cluster event " + Clean(o.Reason), At: second(at), Detail: Clean(o.Message)})
+}
+
+// request reads a certificate request of the node's, or of the bootstrap token's user.
+func (s *sink) request(o object, name string) {
+	if u := o.Spec.Username; name != "" && u != "system:node:"+name && !strings.HasPrefix(u, "system:bootstrap:") && u != "" {
+		s.others++
+		return
+	}
+	s.event(Event{Stage: Kubelet, Name: "certificate request created", At: second(o.Metadata.CreationTimestamp), Detail: Clean(o.Spec.SignerName)})
+	decided := false
+	for _, c := range o.Status.Conditions {
+		at := second(c.LastUpdateTime)
+		switch c.Type {
+		case "Approved":
+			decided = true
+			if !at.IsZero() {
+				s.event(Event{Stage: Kubelet, Name: "certificate request approved", At: at, Detail: Clean(o.Spec.SignerName)})
+			}
+		case "Denied", "Failed":
+			decided = true
+			s.fact(Kubelet, "the certificate request %s was refused: %s", Clean(o.Metadata.Name), c.why())
+		}
+	}
+	if !decided {
+		s.fact(Kubelet, "the certificate request %s waits for approval (signer %s)", Clean(o.Metadata.Name), Clean(o.Spec.SignerName))
+	}
+}
