@@ -25,8 +25,8 @@ cloud-init's stages and modules, the guest agent and its extensions, Slipway's s
 containerd, the kubelet, its certificate, the Node. The critical path is marked; the longest waits
 have a sentence each.
 
-The input is a directory of logs, an archive of one, or single files: a timeline or the documents that
-"slipway-node anatomy -o json" prints, journals (journalctl -o json or -o export), cloud-init.log,
+The input is a directory of logs, an archive of one, or single files: what "slipway-node anatomy -o
+json" prints, a timeline that this command printed, journals (journalctl -o json or -o export), cloud-init.log,
 waagent.log, AKS's events and results, a virtual machine or scale set (JSON of az or of an activity
 log), and Nodes, events and certificate requests (kubectl get -o json). The machine needs no Slipway.
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/anatomy"
+	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
 	"github.com/slipway-dev/slipway/internal/anatomy/record"
 	"github.com/slipway-dev/slipway/internal/archive"
 	"github.com/slipway-dev/slipway/internal/cli"
@@ -32,7 +33,7 @@ const scripts = "opt/azure/containers/"
 // gathering collects the documents of the arguments.
 type gathering struct {
 	documents []anatomy.Document
-	listed    record.Listing
+	listed    gathered.Listing
 	notes     []record.Unread
 	total     int64
 }
@@ -59,7 +60,7 @@ func readDocuments(paths []string) (documents []anatomy.Document, notes []record
 		if err != nil {
 			return nil, nil, err
 		}
-		g.documents = append(g.documents, anatomy.Document{Name: "files.json", Data: data})
+		g.documents = append(g.documents, anatomy.Document{Name: gathered.ListingName, Data: data})
 	}
 	if len(g.documents) == 0 {
 		return nil, nil, fmt.Errorf("%s: no document is known in it: see \"slipway anatomy --help\"", strings.Join(paths, ", "))
@@ -106,7 +107,7 @@ func (g *gathering) directory(dir string) error {
 func (g *gathering) wants(name string) bool {
 	if _, script, ok := strings.Cut("/"+name, "/"+scripts); ok && !strings.Contains(script, "/") && !strings.HasSuffix(script, ".json") {
 		if len(g.listed.Files) < maxAnatomyFiles {
-			g.listed.Files = append(g.listed.Files, record.ListedFile{Path: "/" + scripts + script})
+			g.listed.Files = append(g.listed.Files, gathered.File{Path: "/" + scripts + script})
 		}
 		return false
 	}

@@ -16,10 +16,12 @@ type Options struct {
 	Boot string
 }
 
-// Read makes the timeline of a boot. Documents of a boot's own timeline count, too.
+// Read makes the timeline of a boot. A node's set of documents counts as these documents, and a timeline as its records.
 func Read(documents []Document, options Options) *Timeline {
+	documents, missing := opened(documents)
 	rest, saved := splitSaved(documents)
 	records := record.Read(rest, options.Boot)
+	records.Unread = append(records.Unread, missing...)
 	for _, s := range saved {
 		s.restore(records)
 	}

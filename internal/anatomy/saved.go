@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
 	"github.com/slipway-dev/slipway/internal/anatomy/record"
 )
 
 // maxSaved limits the size of a timeline that is read again.
 const maxSaved = 64 << 20
 
-// saved is a timeline that was printed before, as by slipway-node anatomy -o json.
+// saved is a timeline that was printed before, by slipway anatomy -o json.
 type saved struct {
 	name     string
 	timeline Timeline
@@ -18,10 +19,35 @@ type saved struct {
 	size     int
 }
 
+// opened replaces each set of documents of a node by its documents. missing is what the nodes could not read.
+func opened(documents []Document) (all []Document, missing []record.Unread) {
+	for _, d := range documents {
+		if !bytes.Contains(d.Data[:min(len(d.Data), headSize)], []byte(`"`+gathered.Kind+`"`)) || len(d.Data) > maxSaved {
+			all = append(all, d)
+			continue
+		}
+		set, err := gathered.Parse(d.Data)
+		if err != nil {
+			missing = append(missing, record.Unread{Document: record.Clean(d.Name), Bytes: len(d.Data), Reason: record.Clean(err.Error())})
+			continue
+		}
+		for _, inner := range set.Documents {
+			all = append(all, Document{Name: inner.Name, Data: []byte(inner.Text)})
+		}
+		for _, m := range set.Missing {
+			missing = append(missing, record.Unread{Document: record.Clean(m.Name), Reason: record.Clean("the node could not read it: " + m.Why)})
+		}
+	}
+	return all, missing
+}
+
+// headSize is how far the kind of a document is looked for.
+const headSize = 1024
+
 // splitSaved separates the timelines from the other documents.
 func splitSaved(documents []Document) (rest []Document, timelines []saved) {
 	for _, d := range documents {
-		head := d.Data[:min(len(d.Data), 1024)]
+		head := d.Data[:min(len(d.Data), headSize)]
 		if !bytes.Contains(head, []byte(`"`+Kind+`"`)) || len(d.Data) > maxSaved {
 			rest = append(rest, d)
 			continue

@@ -258,6 +258,20 @@ type listed struct {
 	JobObject                                       dbus.ObjectPath
 }
 
+func (c *connection) List(ctx context.Context) ([]string, error) {
+	var units []listed
+	if err := c.manager(ctx, "ListUnits").Store(&units); err != nil {
+		return nil, c.failure(err)
+	}
+	var names []string
+	for _, u := range units {
+		if u.Load != "not-found" {
+			names = append(names, u.Name)
+		}
+	}
+	return names, nil
+}
+
 func (c *connection) Unit(ctx context.Context, unit string) (Listed, error) {
 	var units []listed
 	if err := c.manager(ctx, "ListUnitsByNames", []string{unit}).Store(&units); err != nil {

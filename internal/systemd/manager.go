@@ -59,6 +59,8 @@ type Bus interface {
 	Reload(ctx context.Context) error
 	// UnitFile changes, by one of the manager's methods, whether a unit starts at boot, or can start at all.
 	UnitFile(ctx context.Context, method, unit string) error
+	// List returns the names of the units that systemd has in memory.
+	List(ctx context.Context) ([]string, error)
 	// Loaded returns [ErrNoUnit] if systemd does not have a unit in memory. It does not make systemd read the unit.
 	Loaded(ctx context.Context, unit string) error
 	// Unit returns a unit's state. If systemd does not have the unit in memory, it reads it once.

@@ -94,6 +94,13 @@ func (f *Bus) UnitFile(_ context.Context, method, unit string) error {
 	return f.note(method + " " + unit)
 }
 
+// List implements [systemd.Bus].
+func (f *Bus) List(context.Context) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.Units)), func(name string) bool { return name == "manager" }), f.Err
+}
+
 // Loaded implements [systemd.Bus].
 func (f *Bus) Loaded(_ context.Context, unit string) error {
 	f.mu.Lock()

@@ -3,24 +3,14 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"time"
+
+	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
 )
-
-// ListedFile is a file in a listing of files, which a program on the machine writes: paths and times alone.
-type ListedFile struct {
-	Path     string    `json:"path"`
-	Modified time.Time `json:"modified,omitzero"`
-}
-
-// Listing is a document of files.
-type Listing struct {
-	Files []ListedFile `json:"listedFiles"`
-}
 
 func isListing(head []byte) bool { return bytes.Contains(head, []byte(`"listedFiles"`)) }
 
 func parseListing(s *sink, data []byte) {
-	var list Listing
+	var list gathered.Listing
 	if err := json.Unmarshal(data, &list); err != nil {
 		s.unread(0, len(data), "not a list of files, or cut: %v", err)
 		return

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
 )
 
 // mark is a message that marks an event of the boot.
@@ -40,13 +42,6 @@ var marks = []mark{
 	{"kubelet", "Fast updating node status as it just became ready", Node, "Node Ready", false},
 }
 
-// The identifiers of systemd's messages about units (systemd/sd-messages.h). They do not depend on the machine's language.
-const (
-	messageStarting = "7d4958e842da4a758f6c1cdc7b36dcc5"
-	messageStarted  = "39f53479d3a045ac8e11786248231fbf"
-	messageFailed   = "be02cf6855d2428ba40df7e9d022f03d"
-)
-
 // starts are the starts of units that a journal has, by the unit's name, the last one last.
 type starts map[string][]Span
 
@@ -61,13 +56,13 @@ func (s *sink) message(e *entry, units starts) {
 	}
 	name := string(e.about)
 	switch string(e.messageID) {
-	case messageStarting:
+	case gathered.UnitStarting:
 		if list := units[name]; name != "" && len(list) < maxStarts {
 			units[name] = append(list, Span{Stage: UnitStage, Name: Clean(name), Begin: at, Document: s.document})
 		}
-	case messageStarted:
+	case gathered.UnitStarted:
 		units.end(s, name, at, false)
-	case messageFailed:
+	case gathered.UnitFailed:
 		units.end(s, name, at, true)
 	default:
 		s.line(string(e.identifier), at, e.text)
