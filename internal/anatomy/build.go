@@ -76,6 +76,9 @@ func (t *Timeline) addSpans(spans []record.Span, p *placer) map[string]int {
 			span.Open = true
 		case end > begin:
 			span.EndUs = end
+			if s.Stage == record.CloudInit && !strings.Contains(s.Name, "/") {
+				last[s.Document] = end // its stages run one after the other
+			}
 		}
 		t.Spans = append(t.Spans, span)
 	}

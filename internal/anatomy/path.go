@@ -1,6 +1,7 @@
 package anatomy
 
 import (
+	"math"
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/anatomy/record"
@@ -121,7 +122,7 @@ func (w *walker) parent(i int) int {
 		}
 		for _, p := range w.named[name] {
 			x := &w.t.Spans[p]
-			if p != i && x.StartUs <= s.StartUs+apart && (x.EndUs >= s.EndUs-apart || x.Open) && !w.visited[p] {
+			if p != i && x.StartUs <= s.StartUs && (x.EndUs >= s.EndUs-apart || x.Open) && !w.visited[p] {
 				return p
 			}
 		}
@@ -134,7 +135,7 @@ func (w *walker) before(i int) (next int, then int64) {
 	s := &w.t.Spans[i]
 	next = -1
 	consider := func(c int, at int64) {
-		if c != i && !w.visited[c] && at <= s.StartUs+apart && (next < 0 || at > then) {
+		if c != i && !w.visited[c] && w.t.Spans[c].StartUs <= s.StartUs && at <= s.StartUs+apart && (next < 0 || at > then) {
 			next, then = c, at
 		}
 	}
@@ -153,21 +154,22 @@ func (w *walker) before(i int) (next int, then int64) {
 	// A step that asks systemd for the unit determines the time only if the unit's own order allowed it earlier.
 	for _, name := range []string{s.Name, s.By} {
 		for _, c := range w.starters[name] {
-			if x := &w.t.Spans[c]; name != "" && !w.visited[c] && x.StartUs <= s.StartUs+apart && x.EndUs >= s.StartUs-apart && (next < 0 || x.StartUs > then) {
+			if x := &w.t.Spans[c]; name != "" && !w.visited[c] && x.StartUs <= s.StartUs && x.EndUs >= s.StartUs-apart && (next < 0 || x.StartUs > then) {
 				next, then = c, s.StartUs
 			}
 		}
 	}
-	if next >= 0 {
-		return next, then
+	// No unit starts before systemd has read it.
+	if c, at := w.stage(i); next < 0 || s.Stage == record.UnitStage && at > then {
+		return c, at
 	}
-	return w.stage(i)
+	return next, then
 }
 
 // stage is the part of the boot before systemd's units that ended last before a span, or -1. A span that is no unit has no order that
 // systemd knows; it follows any whole part of the boot.
 func (w *walker) stage(i int) (next int, then int64) {
-	next = -1
+	next, then = -1, math.MinInt64
 	s := &w.t.Spans[i]
 	for c, x := range w.t.Spans {
 		switch x.Stage {

@@ -173,7 +173,11 @@ func (t *Timeline) tellWhichFirst(say func(string, ...any)) {
 		first, second := t.Spans[a], t.Spans[b]
 		switch {
 		case !first.Open && first.EndUs <= second.StartUs:
-			say("%s ended at %s, before %s began at %s.", called(first), Seconds(first.EndUs), called(second), Seconds(second.StartUs))
+			done := "ended"
+			if first.Stage == record.UnitStage {
+				done = "was ready"
+			}
+			say("%s %s at %s, before %s began at %s.", called(first), done, Seconds(first.EndUs), called(second), Seconds(second.StartUs))
 		case first.StartUs <= second.StartUs:
 			say("%s was still at work when %s began at %s.", called(first), called(second), Seconds(second.StartUs))
 		default:
@@ -192,7 +196,7 @@ func (t *Timeline) tellOrder(say func(string, ...any)) {
 	for _, m := range milestones {
 		best := t.firstOf([]string{m.event})
 		for _, s := range t.Spans {
-			if m.span != "" && s.Name == m.span && (best == nil || s.AccuracyUs < best.AccuracyUs) {
+			if m.span != "" && s.Name == m.span && (best == nil || s.AccuracyUs <= best.AccuracyUs) {
 				best = &Event{AtUs: s.StartUs, AccuracyUs: s.AccuracyUs}
 			}
 		}

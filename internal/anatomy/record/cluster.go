@@ -2,7 +2,9 @@ package record
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"strings"
 	"time"
 )
@@ -16,8 +18,10 @@ type object struct {
 	}
 	Spec struct {
 		Username, SignerName string
-		ProviderID           string
-		Taints               []struct{ Key, Effect string }
+		// Request is the PEM of a certificate request.
+		Request    []byte
+		ProviderID string
+		Taints     []struct{ Key, Effect string }
 	}
 	Status struct {
 		Conditions  []condition
@@ -149,9 +153,20 @@ func (s *sink) clusterEvent(o object) {
 	s.event(Event{Stage: Node, Name: "cluster event " + Clean(o.Reason), At: second(at), Detail: Clean(o.Message)})
 }
 
-// request reads a certificate request of the node's, or of the bootstrap token's user.
+// requests reports whether a certificate request is for a user. A node's first request comes from its bootstrap credential, which other
+// nodes share.
+func (o object) requests(user string) bool {
+	if block, _ := pem.Decode(o.Spec.Request); block != nil {
+		if request, err := x509.ParseCertificateRequest(block.Bytes); err == nil {
+			return request.Subject.CommonName == user
+		}
+	}
+	return o.Spec.Username == user || strings.HasPrefix(o.Spec.Username, "system:bootstrap:")
+}
+
+// request reads a certificate request of the node's.
 func (s *sink) request(o object, name string) {
-	if u := o.Spec.Username; name != "" && u != "system:node:"+name && !strings.HasPrefix(u, "system:bootstrap:") && u != "" {
+	if name != "" && !o.requests("system:node:"+name) {
 		s.others++
 		return
 	}

@@ -21,8 +21,8 @@ const (
 	maxLine = 64 << 10
 	// maxRecords limits the records of one document.
 	maxRecords = 200_000
-	// maxUnread is how many unread parts are named; the others are counted.
-	maxUnread = 100
+	// maxUnread is how many unread parts are named, and maxUnreadOf how many of one document; the others are counted.
+	maxUnread, maxUnreadOf = 200, 20
 	// maxText limits a text that a record keeps.
 	maxText = 300
 )
@@ -31,9 +31,10 @@ const (
 type sink struct {
 	*Records
 	document string
-	count    int
-	others   int
-	entries  *[]entry
+	// count is the number of its records, others that of records of other boots, and missed that of the parts that were not read.
+	count, others, missed int
+	// entries are the journals' records, which are read after all documents.
+	entries *[]entry
 }
 
 func (s *sink) span(span Span) {
@@ -72,7 +73,7 @@ func (s *sink) pair(monotonic, wall, accuracy int64) {
 
 // unread names a part of the document that could not be read.
 func (s *sink) unread(line, size int, format string, args ...any) {
-	if len(s.Unread) == maxUnread {
+	if s.missed++; s.missed > maxUnreadOf || len(s.Unread) >= maxUnread {
 		s.Omitted++
 		return
 	}

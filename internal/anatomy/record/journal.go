@@ -16,23 +16,27 @@ type entry struct {
 	boot []byte
 	// wall and monotonic are when the journal got the record; sent is when the kernel wrote it, on the monotonic clock.
 	wall, monotonic, sent int64
+	hasSent               bool
 	// unit is the unit whose process wrote the record, and about the one that systemd wrote it about.
 	unit, about []byte
 	identifier  []byte
 	host        []byte
 	messageID   []byte
-	text        []byte
+	text        rawText
 }
 
-// The fields of a journal that are read (systemd.journal-fields(7)).
-func (e *entry) set(name string, value []byte) {
-	switch name {
+// set keeps a field of a journal (systemd.journal-fields(7)).
+func (e *entry) set(name []byte, text rawText) {
+	value := text.bytes // none of the fields but the message has a character that JSON escapes
+	switch string(name) {
+	case "MESSAGE":
+		e.text = text
 	case "__REALTIME_TIMESTAMP":
 		e.wall = number(value)
 	case "__MONOTONIC_TIMESTAMP":
 		e.monotonic = number(value)
 	case "_SOURCE_MONOTONIC_TIMESTAMP":
-		e.sent = number(value)
+		e.sent, e.hasSent = number(value), true
 	case "_BOOT_ID":
 		e.boot = value
 	case "_SYSTEMD_UNIT":
@@ -45,8 +49,6 @@ func (e *entry) set(name string, value []byte) {
 		e.host = value
 	case "MESSAGE_ID":
 		e.messageID = value
-	case "MESSAGE":
-		e.text = value
 	}
 }
 
@@ -95,7 +97,7 @@ func parseExport(s *sink, data []byte) {
 	const sizeBytes = 8
 	e, line := entry{line: 1}, 0
 	flush := func() {
-		if e.wall != 0 || e.monotonic != 0 || e.text != nil {
+		if e.wall != 0 || e.monotonic != 0 || e.text.bytes != nil {
 			s.keep(e)
 		}
 		e = entry{line: line + 1}
@@ -127,7 +129,7 @@ func parseExport(s *sink, data []byte) {
 			value, data = data[:size], bytes.TrimPrefix(data[size:], []byte("\n"))
 		}
 		if len(name) <= maxLine {
-			e.set(string(name), value[:min(len(value), maxLine)])
+			e.set(name, rawText{bytes: value[:min(len(value), maxLine)]})
 		}
 	}
 	flush()

@@ -24,7 +24,7 @@ func parseKernel(s *sink, data []byte) {
 			s.event(Event{Stage: Systemd, Name: "systemd runs", At: Monotonic(us), Detail: Clean(string(rest))})
 			return
 		}
-		s.line("kernel", Monotonic(us), text)
+		s.line("kernel", Monotonic(us), rawText{bytes: text})
 	})
 }
 

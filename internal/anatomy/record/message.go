@@ -13,7 +13,7 @@ import (
 type mark struct {
 	// identifier is the program's name in the log.
 	identifier string
-	// text is a part of the message.
+	// text is a part of the message, without a character that JSON escapes.
 	text  string
 	stage Stage
 	event string
@@ -28,14 +28,14 @@ var marks = []mark{
 	{"systemd-networkd", "DHCPv4 address ", Systemd, "address given", true},
 	{"containerd", "containerd successfully booted in ", Containerd, "containerd serves", true},
 	// Kubernetes: cmd/kubelet/app/server.go.
-	{"kubelet", "\"Kubelet version\"", Kubelet, "kubelet runs", false},
+	{"kubelet", "Kubelet version", Kubelet, "kubelet runs", false},
 	// pkg/kubelet/certificate/bootstrap/bootstrap.go.
 	{"kubelet", "Using bootstrap kubeconfig to generate TLS client cert", Kubelet, "kubelet wants a certificate", false},
 	{"kubelet", "Waiting for client certificate to be issued", Kubelet, "kubelet requests a certificate", false},
 	// client-go: util/certificate/csr/csr.go, before and since 1.28.
 	{"kubelet", "is approved, waiting to be issued", Kubelet, "certificate approved", false},
 	{"kubelet", "ertificate signing request is issued", Kubelet, "certificate issued", false},
-	{"kubelet", "Started kubelet\"", Kubelet, "kubelet started", false},
+	{"kubelet", "Started kubelet", Kubelet, "kubelet started", false},
 	// pkg/kubelet/kubelet_node_status.go.
 	{"kubelet", "Attempting to register node", Kubelet, "kubelet registers", false},
 	{"kubelet", "Successfully registered node", Node, "Node registered", false},
@@ -51,7 +51,7 @@ const maxStarts = 20
 // message reads a journal's record.
 func (s *sink) message(e *entry, units starts) {
 	at := Monotonic(e.monotonic)
-	if e.sent > 0 && string(e.identifier) == "kernel" {
+	if e.hasSent && string(e.identifier) == "kernel" {
 		at = Monotonic(e.sent)
 	}
 	name := string(e.about)
@@ -107,25 +107,24 @@ func (r *Records) addStarts(units starts) {
 }
 
 // line reads a message of a program, from a journal or a log.
-func (s *sink) line(identifier string, at Moment, text []byte) {
+func (s *sink) line(identifier string, at Moment, text rawText) {
 	s.count++
 	for i := range marks {
 		m := &marks[i]
 		if m.identifier != identifier {
 			continue
 		}
-		n := bytes.Index(text, []byte(m.text))
-		if n < 0 {
+		if !bytes.Contains(text.bytes, []byte(m.text)) {
 			continue
 		}
 		event := Event{Stage: m.stage, Name: m.event, At: at, Document: s.document}
-		if m.says {
-			event.Detail = Clean(string(text[n:min(len(text), n+2*maxText)]))
+		if plain := text.plain(); m.says {
+			event.Detail = Clean(string(plain[max(0, bytes.Index(plain, []byte(m.text))):]))
 		}
 		s.Events = append(s.Events, event)
 		return
 	}
 	if isAgent(identifier) {
-		s.agentMessage(at, strings.TrimSpace(string(text)))
+		s.agentMessage(at, strings.TrimSpace(string(text.plain())))
 	}
 }

@@ -44,21 +44,23 @@ func Read(documents []Document, boot string) *Records {
 
 // Clean prepares a text from a document for a reader: one line, without secrets and control characters, and short.
 func Clean(text string) string {
-	if len(text) > 4*maxText {
-		text = text[:4*maxText] // the rest would be cut below anyway
+	if len(text) > mostCleaned {
+		// The last word may be a part of a secret, which nothing would recognize.
+		text = text[:mostCleaned]
+		text = text[:strings.LastIndexAny(text, " \t\n")+1]
 	}
-	plain := true
-	for i := 0; i < len(text); i++ {
-		if c := text[i]; c < ' ' || c > '~' {
-			plain = false
-			break
-		}
+	plain := len(text) <= maxText
+	for i := 0; plain && i < len(text); i++ {
+		plain = text[i] >= ' ' && text[i] <= '~'
 	}
-	if plain && len(text) <= maxText && !suspicious(text) {
+	if plain && !suspicious(text) {
 		return text
 	}
 	return redact.Line(text, maxText)
 }
+
+// mostCleaned is how much of a text is searched for secrets; a reader gets less.
+const mostCleaned = 4 * maxText
 
 // suspicious reports whether a text may have a secret. All forms that package redact knows have one of these characters or words; a
 // unit's name or a module's name has none of them, and the patterns cost more than everything else here.

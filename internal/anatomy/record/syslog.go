@@ -30,11 +30,11 @@ func parseSyslog(s *sink, data []byte) {
 		program, _, _ := strings.Cut(string(tag), "[")
 		if program == "kernel" {
 			if us, message, ok := uptimeStamp(text); ok {
-				s.line(program, Monotonic(us), message)
+				s.line(program, Monotonic(us), rawText{bytes: message})
 			}
 			return
 		}
-		s.line(program, klogTime(at, text), text)
+		s.line(program, klogTime(at, text), rawText{bytes: text})
 	})
 	s.endHandler()
 }
