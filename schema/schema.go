@@ -10,6 +10,8 @@
 // Secrets are marked with writeOnly. Data that passes through has no schema; nodeconfig.SecretPlaces has the paths in it that may
 // contain a credential.
 //
+// Besides, there is the schema of a boot's timeline, which "slipway anatomy -o json" prints.
+//
 // The package is data. The command line prints it (slipway schema) and uses it to explain fields.
 package schema
 
@@ -20,7 +22,10 @@ import "embed"
 //go:embed *.json
 var files embed.FS
 
-// Get returns the schema of a dialect's documents by the dialect's name, and reports whether there is one. The caller may change
+// Timeline is the name of the schema of a boot's timeline.
+const Timeline = "timeline"
+
+// Get returns the schema of a dialect's documents by the dialect's name, or that of a timeline, and reports whether there is one. The caller may change
 // it.
 func Get(dialect string) ([]byte, bool) {
 	data, err := files.ReadFile(dialect + ".json")

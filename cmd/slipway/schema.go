@@ -14,17 +14,19 @@ import (
 
 func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [DIALECT]",
-		Short: "Print the JSON Schema of a contract",
+		Use:   "schema [DIALECT|timeline]",
+		Short: "Print the JSON Schema of a contract, or of a boot's timeline",
 		Long: `Print the JSON Schema (draft 2020-12) of the documents of a dialect. The dialects are:
 
 ` + listOfDialects() + `
 Editors use it to check and complete a document. It knows names, types and allowed values;
-"slipway validate" checks everything else.`,
+"slipway validate" checks everything else.
+
+"timeline" is the schema of what "slipway anatomy -o json" prints.`,
 		Example: `  slipway schema native >slipway.schema.json
   # then, as the first line of a contract, for editors with a YAML language server:
   # yaml-language-server: $schema=slipway.schema.json`,
-		ValidArgs: dialect.Names(),
+		ValidArgs: schemaNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := dialect.Native
 			if len(args) > 0 {
@@ -32,12 +34,15 @@ Editors use it to check and complete a document. It knows names, types and allow
 			}
 			document, ok := schema.Get(name)
 			if !ok || len(args) > 1 {
-				return cli.Usage(command.Hint(cmd), "name one schema: %s", cli.List(dialect.Names(), "or"))
+				return cli.Usage(command.Hint(cmd), "name one schema: %s", cli.List(schemaNames(), "or"))
 			}
 			return command.Write(s, string(document))
 		},
 	}
 }
+
+// schemaNames are the names of all schemas.
+func schemaNames() []string { return append(dialect.Names(), schema.Timeline) }
 
 // listOfDialects has a line for each dialect, with its title.
 func listOfDialects() string {

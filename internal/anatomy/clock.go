@@ -19,7 +19,7 @@ type placer struct {
 	from     string
 	// end is the time of the machine's clock at which a later boot begins, or 0.
 	end int64
-	// relative reports that there are no pairs: the axis begins with the first record.
+	// relative reports that no record is on the monotonic clock: the axis begins with the first record.
 	relative bool
 }
 
@@ -34,9 +34,8 @@ func newPlacer(r *record.Records) *placer {
 	p := &placer{}
 	pairs := slices.Clone(r.Pairs)
 	if len(pairs) == 0 {
-		p.relative = true
-		p.accuracy = 0
-		if first := firstWall(r); first > 0 {
+		if first, monotonic := firstWall(r); first > 0 && !monotonic {
+			p.relative = true
 			p.segments = []segment{{{Wall: first}}}
 		}
 		return p
@@ -68,10 +67,11 @@ func newPlacer(r *record.Records) *placer {
 
 func offset(p record.Pair) int64 { return p.Wall - p.Monotonic }
 
-// firstWall is the earliest time of the machine's clock among the records, or 0.
-func firstWall(r *record.Records) int64 {
-	var first int64
+// firstWall is the earliest time of the machine's clock among the records, or 0. monotonic reports whether a record is on the monotonic
+// clock.
+func firstWall(r *record.Records) (first int64, monotonic bool) {
 	see := func(m record.Moment) {
+		monotonic = monotonic || m.IsMonotonic()
 		if m.IsWall() && (first == 0 || m.Us < first) {
 			first = m.Us
 		}
@@ -82,7 +82,7 @@ func firstWall(r *record.Records) int64 {
 	for _, e := range r.Events {
 		see(e.At)
 	}
-	return first
+	return first, monotonic
 }
 
 // place returns a moment on the monotonic axis. A time that the machine's clock had twice, because the clock was set back, is the
@@ -121,7 +121,7 @@ func (s segment) monotonic(us int64) int64 {
 
 // clock describes the clock for the timeline.
 func (p *placer) clock() Clock {
-	c := Clock{From: p.from, AccuracyUs: p.accuracy, Segments: []Segment{}}
+	c := Clock{From: p.from, Relative: p.relative, AccuracyUs: p.accuracy, Segments: []Segment{}}
 	for i, s := range p.segments {
 		c.Segments = append(c.Segments, Segment{StartUs: s.first().Monotonic, EndUs: s.last().Monotonic, OffsetUs: offset(s.first())})
 		if i > 0 {

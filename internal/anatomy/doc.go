@@ -20,7 +20,14 @@ type Options struct {
 func Read(documents []Document, options Options) *Timeline {
 	documents, missing := opened(documents)
 	rest, saved := splitSaved(documents)
-	records := record.Read(rest, options.Boot)
+	known := record.Options{Boot: options.Boot}
+	for _, s := range saved {
+		known.Host = record.Clean(s.timeline.Host)
+		if known.Boot == "" {
+			known.Boot = record.Clean(s.timeline.Boot)
+		}
+	}
+	records := record.Read(rest, known)
 	records.Unread = append(records.Unread, missing...)
 	for _, s := range saved {
 		s.restore(records)

@@ -56,36 +56,30 @@ func (t *Timeline) addFiles(r *record.Records, p *placer) {
 func (t *Timeline) tell(r *record.Records) {
 	told := make(map[string]bool)
 	say := func(format string, args ...any) {
-		sentence := fmt.Sprintf(format, args...)
+		sentence := begun(fmt.Sprintf(format, args...))
 		if !told[sentence] {
 			told[sentence] = true
-			t.Story = append(t.Story, strings.ToUpper(sentence[:1])+sentence[1:])
+			t.Story = append(t.Story, sentence)
 		}
 	}
-	for _, stage := range []record.Stage{record.Firmware, record.CloudInit, record.Extension} {
-		for _, f := range r.Facts {
-			if f.Stage == stage {
-				say("%s.", f.Text)
-			}
+	for _, f := range r.Facts {
+		if f.Planned {
+			say("%s.", f.Text)
 		}
 	}
 	t.tellFiles(say)
-	for _, run := range t.Runs {
-		say("%s was run by %s%s.", run.Path, run.By, atTime(run.AtUs))
-	}
+	t.tellRuns(say)
 	t.tellOrder(say)
 	t.tellWhichFirst(say)
 	for _, f := range r.Facts {
-		switch f.Stage {
-		case record.Firmware, record.CloudInit, record.Extension:
-		default:
+		if !f.Planned {
 			say("%s.", f.Text)
 		}
 	}
 	for _, s := range t.Clock.Steps {
 		say("the machine's clock was set by %s at %s; times here do not depend on it.", signed(s.ByUs), Seconds(s.AtUs))
 	}
-	if t.Clock.From == "" && len(t.Spans)+len(t.Events) > 0 {
+	if t.Clock.Relative {
 		say("no document has both clocks: the times count from the first record, and a step of the clock would show as a wait.")
 	}
 	for _, s := range t.Spans {
@@ -93,6 +87,16 @@ func (t *Timeline) tell(r *record.Records) {
 			say("%s failed at %s%s.", called(s), Seconds(s.EndUs), colon(s.Detail))
 		}
 	}
+}
+
+// begun begins a sentence with a capital letter, unless it begins with the name of a unit or a program.
+func begun(sentence string) string {
+	word, _, _ := strings.Cut(sentence, " ")
+	switch word {
+	case "the", "at", "on", "its", "no", "a":
+		return strings.ToUpper(word[:1]) + sentence[1:]
+	}
+	return sentence
 }
 
 func colon(detail string) string {
@@ -138,6 +142,21 @@ func (t *Timeline) tellFiles(say func(string, ...any)) {
 		default:
 			say("on the machine, without a record of what placed them: %s.", text)
 		}
+	}
+}
+
+// tellRuns says which program ran which scripts.
+func (t *Timeline) tellRuns(say func(string, ...any)) {
+	var by []string
+	paths := make(map[string][]string)
+	for _, run := range t.Runs {
+		if paths[run.By] == nil {
+			by = append(by, run.By)
+		}
+		paths[run.By] = append(paths[run.By], run.Path+atTime(run.AtUs))
+	}
+	for _, program := range by {
+		say("%s ran %s.", program, strings.Join(paths[program], ", "))
 	}
 }
 

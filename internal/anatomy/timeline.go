@@ -41,9 +41,11 @@ type Timeline struct {
 
 // Clock is how the machine's clock relates to the monotonic one.
 type Clock struct {
-	// From is the document with the pairs of both clocks. It is empty if no document has any: then the axis begins with the first
-	// record.
+	// From is the document with the pairs of both clocks. If it is empty, no document has any, and records with the machine's clock
+	// alone have no place.
 	From string `json:"from,omitempty"`
+	// Relative reports that all records have the machine's clock alone, and no document has both: the axis begins with the first record.
+	Relative bool `json:"relative,omitempty"`
 	// AccuracyUs is the pairs' accuracy.
 	AccuracyUs int64 `json:"accuracyUs"`
 	// Segments are the times between the clock's steps.

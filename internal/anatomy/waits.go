@@ -27,7 +27,7 @@ func (t *Timeline) findWaits() {
 	})
 	for _, i := range order[:min(len(order), mostWaits)] {
 		l := t.Path[i]
-		t.Waits = append(t.Waits, Wait{StartUs: l.StartUs, EndUs: l.EndUs, Sentence: t.sentence(i)})
+		t.Waits = append(t.Waits, Wait{StartUs: l.StartUs, EndUs: l.EndUs, Sentence: begun(t.sentence(i))})
 	}
 }
 
@@ -71,8 +71,12 @@ func called(s Span) string {
 		if s.In != "" {
 			return "Slipway's step " + strconv.Quote(s.Name)
 		}
-	case record.Kernel, record.Firmware, record.Loader, record.InitRD, record.Kubelet:
+	case record.Kernel, record.Firmware, record.Loader, record.InitRD, record.Kubelet, record.GuestAgent:
 		return "the " + s.Name
+	case record.Extension:
+		if s.Name == customScript {
+			return "the " + s.Name
+		}
 	}
 	return s.Name
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/schema"
 )
 
 func main() {
@@ -68,13 +69,20 @@ func run(ctx context.Context, dir string, check bool) error {
 func generate(ctx context.Context, root string) (map[string][]byte, error) {
 	schemas := make(map[string][]byte)
 	for _, d := range dialect.All() {
-		schema, err := schemaOf(ctx, root, d)
+		s, err := schemaOf(ctx, root, d)
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
 		}
-		if schemas[d.Name+".json"], err = encode(schema); err != nil {
+		if schemas[d.Name+".json"], err = encode(s); err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
 		}
+	}
+	timeline, err := timelineSchema(filepath.Join(root, "internal", "anatomy"))
+	if err == nil {
+		schemas[schema.Timeline+".json"], err = encode(timeline)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schema of a timeline: %w", err)
 	}
 	return schemas, nil
 }

@@ -20,7 +20,7 @@ func TestBadDocumentsAreNamed(t *testing.T) {
 		"download/1/stdout", "azure/events/1.json", "provision.json", "status.json", "dmesg", "syslog", "files.json", "resource.json", "cluster.json", "systemd.show", "units.json", "cloud-init/status.json"} {
 		for what, data := range map[string][]byte{"one line of 100 MB": endless, "too many lines": manyLines, "a million brackets": nested} {
 			began := time.Now()
-			r := Read([]Document{{Name: name, Data: data}}, "")
+			r := Read([]Document{{Name: name, Data: data}}, Options{})
 			check(t, r)
 			if len(r.Unread) == 0 && what != "too many lines" {
 				t.Errorf("%s, %s: nothing is named", name, what)
@@ -41,7 +41,7 @@ func TestTooManyDocuments(t *testing.T) {
 	for i := range documents {
 		documents[i] = Document{Name: fmt.Sprintf("azure/events/%d.json", i), Data: []byte("{")}
 	}
-	r := Read(documents, "")
+	r := Read(documents, Options{})
 	if len(r.Sources) != maxDocuments || len(r.Unread) > maxUnread || r.Omitted == 0 {
 		t.Errorf("%d documents, %d unread parts, %d omitted", len(r.Sources), len(r.Unread), r.Omitted)
 	}
@@ -54,7 +54,7 @@ func TestNoSecretIsKept(t *testing.T) {
 		for _, d := range documents {
 			for _, old := range []string{"Linux version", "running", "SUCCESS", "version", "/opt/azure/containers/", "node", "Completed", "started", ".service"} {
 				d := Document{Name: d.Name, Data: bytes.ReplaceAll(d.Data, []byte(old), []byte(old+" --token="+secret+" "))}
-				if got := dump(Read([]Document{d}, "")); bytes.Contains(got, []byte(secret)) {
+				if got := dump(Read([]Document{d}, Options{})); bytes.Contains(got, []byte(secret)) {
 					t.Errorf("%s, %q: the secret is in the records:\n%s", kind, old, got)
 				}
 			}

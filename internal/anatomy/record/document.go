@@ -66,6 +66,12 @@ func (s *sink) fact(stage Stage, format string, args ...any) {
 	s.Facts = append(s.Facts, Fact{Stage: stage, Text: fmt.Sprintf(format, args...), Document: s.document})
 }
 
+// plan records what the machine is made from.
+func (s *sink) plan(stage Stage, format string, args ...any) {
+	s.fact(stage, format, args...)
+	s.Facts[len(s.Facts)-1].Planned = true
+}
+
 // pair records a moment on both clocks.
 func (s *sink) pair(monotonic, wall, accuracy int64) {
 	s.Pairs = append(s.Pairs, Pair{Monotonic: monotonic, Wall: wall, Accuracy: accuracy, Document: s.document})

@@ -2,6 +2,7 @@ package record
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,15 @@ var Kinds = []Kind{
 	{"syslog", []string{"syslog", "syslog.1", "messages", "syslog.log"}, nil, "messages with the machine's clock", parseSyslog},
 	{"listing", []string{"files.json"}, isListing, "files on the machine, with their times", parseListing},
 	{"resource", []string{"resource.json", "vm.json", "vmss.json"}, isResource, "a virtual machine or scale set: image, custom data, extensions", parseResource},
-	{"cluster", []string{"node.json", "nodes.json", "events.json", "csr.json", "cluster.json"}, isCluster, "the cluster's view: Node, events, certificate requests", parseCluster},
+	{clusterKind, []string{"node.json", "nodes.json", "events.json", "csr.json", "cluster.json"}, isCluster, "the cluster's view: Node, events, certificate requests", parseCluster},
+}
+
+// clusterKind is the kind of the cluster's view.
+const clusterKind = "cluster"
+
+// order is the kind's row.
+func (k *Kind) order() int {
+	return slices.IndexFunc(Kinds, func(other Kind) bool { return other.Name == k.Name })
 }
 
 // kindOf returns the kind of a document, or nil.

@@ -8,38 +8,68 @@ import (
 	"github.com/slipway-dev/slipway/internal/redact"
 )
 
-// Read reads documents. boot is the ID of the boot to read, or its beginning; empty means the newest one.
-func Read(documents []Document, boot string) *Records {
-	r := &Records{}
-	documents = slices.Clone(documents)
-	slices.SortStableFunc(documents, func(a, b Document) int { return cmp.Compare(a.Name, b.Name) })
+// Options are what is known before the documents are read.
+type Options struct {
+	// Boot is the ID of the boot to read, or its beginning. Empty means the newest one.
+	Boot string
+	// Host is the machine's name. Empty means that a document has it.
+	Host string
+}
+
+// known is a document with its kind.
+type known struct {
+	Document
+	kind *Kind
+	sink *sink
+}
+
+// Read reads documents, in the order of their kinds: the cluster's view is last, because it has several machines.
+func Read(documents []Document, options Options) *Records {
+	r := &Records{Host: options.Host}
 	var entries []entry
-	var sinks []*sink
-	for i, d := range documents {
-		s := &sink{Records: r, document: Clean(d.Name)}
-		if i == maxDocuments {
-			s.unread(0, 0, "there are more than %d documents; this one and the later ones were not read", maxDocuments)
-			break
+	list := r.sort(documents)
+	for i := range list {
+		d := &list[i]
+		d.sink.entries = &entries
+		if d.kind.Name != clusterKind {
+			d.kind.parse(d.sink, d.Data)
 		}
-		kind := kindOf(d)
-		if kind == nil {
-			s.unread(0, len(d.Data), "no kind of document is known by this name or content")
-			continue
-		}
-		if len(d.Data) > maxDocument {
-			s.unread(0, len(d.Data)-maxDocument, "the document is larger than %d bytes; its end was not read", maxDocument)
-			d.Data = d.Data[:maxDocument]
-		}
-		s.entries = &entries
-		kind.parse(s, d.Data)
-		sinks = append(sinks, s)
-		r.Sources = append(r.Sources, Source{Document: s.document, Kind: kind.Name})
 	}
-	r.readEntries(entries, boot)
-	for i, s := range sinks {
-		r.Sources[i].Records, r.Sources[i].OtherBoots = s.count, s.others
+	r.readEntries(entries, options.Boot)
+	for _, d := range list {
+		if d.kind.Name == clusterKind {
+			d.kind.parse(d.sink, d.Data)
+		}
+		r.Sources = append(r.Sources, Source{Document: d.sink.document, Kind: d.kind.Name, Records: d.sink.count, OtherBoots: d.sink.others})
 	}
 	return r
+}
+
+// sort finds the documents' kinds, and orders them by their kinds and names. It names those that are of none, too many or too large.
+func (r *Records) sort(documents []Document) []known {
+	var list []known
+	for _, d := range documents {
+		k := known{Document: d, kind: kindOf(d), sink: &sink{Records: r, document: Clean(d.Name)}}
+		if k.kind == nil {
+			k.sink.unread(0, len(d.Data), "no kind of document is known by this name or content")
+			continue
+		}
+		list = append(list, k)
+	}
+	slices.SortStableFunc(list, func(a, b known) int {
+		return cmp.Or(cmp.Compare(a.kind.order(), b.kind.order()), cmp.Compare(a.Name, b.Name))
+	})
+	if n := len(list) - maxDocuments; n > 0 {
+		list[maxDocuments].sink.unread(0, 0, "there are more than %d documents; this one and %d others were not read", maxDocuments, n-1)
+		list = list[:maxDocuments]
+	}
+	for i := range list {
+		if d := &list[i]; len(d.Data) > maxDocument {
+			d.sink.unread(0, len(d.Data)-maxDocument, "the document is larger than %d bytes; its end was not read", maxDocument)
+			d.Data = d.Data[:maxDocument]
+		}
+	}
+	return list
 }
 
 // Clean prepares a text from a document for a reader: one line, without secrets and control characters, and short.

@@ -112,7 +112,9 @@ type Run struct {
 
 // Fact is a sentence that a document says about the machine, without a time.
 type Fact struct {
-	Stage    Stage
+	Stage Stage
+	// Planned means that the document describes what the machine is made from, and not what has happened.
+	Planned  bool
 	Text     string
 	Document string
 }

@@ -48,7 +48,7 @@ func TestKindsReadTheirDocuments(t *testing.T) {
 			if got := kindOf(d); got == nil || got.Name != kind.Name {
 				t.Errorf("%s is of kind %v", d.Name, got)
 			}
-			got := dump(Read([]Document{d}, ""))
+			got := dump(Read([]Document{d}, Options{}))
 			golden := filepath.Join("testdata", d.Name+".golden")
 			if *update {
 				if err := os.WriteFile(golden, got, 0o644); err != nil {
@@ -152,7 +152,7 @@ func TestReducedDocumentsGiveTheSameRecords(t *testing.T) {
 		}
 		for _, d := range documents {
 			reduced := Document{Name: d.Name, Data: []byte(gathered.Reduce(d.Name, d.Data))}
-			want, got := Read([]Document{d}, ""), Read([]Document{reduced}, "")
+			want, got := Read([]Document{d}, Options{}), Read([]Document{reduced}, Options{})
 			want.Sources, got.Sources, want.Unread, got.Unread = nil, nil, nil, nil
 			if w, g := string(dump(want)), string(dump(got)); w != g {
 				t.Errorf("%s: records of the reduced document\n%s\nwant\n%s", d.Name, g, w)

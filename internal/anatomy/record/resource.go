@@ -113,7 +113,7 @@ func (s *sink) resource(data []byte) {
 	if r.Properties.VirtualMachineProfile != nil {
 		what, profile = "scale set", r.Properties.VirtualMachineProfile
 	}
-	s.fact(Firmware, "the %s %s starts from the image %s", what, Clean(r.Name), Clean(profile.image()))
+	s.plan(Firmware, "the %s %s starts from the image %s", what, Clean(r.Name), Clean(profile.image()))
 	s.customData("custom data", profile.OsProfile.CustomData, "cloud-init")
 	s.customData("user data", profile.UserData, "the metadata service's clients")
 	for _, e := range append(profile.ExtensionProfile.Extensions, r.Resources...) {
@@ -149,7 +149,7 @@ func (s *sink) customData(what, encoded, reader string) {
 			return
 		}
 	}
-	s.fact(CloudInit, "its %s (%d bytes) is %s, which %s reads at the first boot", what, len(data), describe(data), reader)
+	s.plan(CloudInit, "its %s (%d bytes) is %s, which %s reads at the first boot", what, len(data), describe(data), reader)
 	for _, path := range writtenPaths(data) {
 		s.file(File{Path: path, By: "cloud-init, as the " + what + " asks (write_files)"})
 	}
@@ -224,5 +224,5 @@ func (s *sink) extension(e armExtension) {
 	if len(settings.FileUris) > 0 {
 		does += ", after it has downloaded files"
 	}
-	s.fact(Extension, "its extension %s is %s %s: %s", Clean(e.Name), Clean(kind), Clean(e.Properties.TypeHandlerVersion), Clean(does))
+	s.plan(Extension, "its extension %s is %s %s: %s", Clean(e.Name), Clean(kind), Clean(e.Properties.TypeHandlerVersion), Clean(does))
 }

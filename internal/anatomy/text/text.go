@@ -60,7 +60,7 @@ func title(t *anatomy.Timeline, style cli.Style) string {
 
 // axis describes what the times count from.
 func axis(t *anatomy.Timeline) string {
-	if t.Clock.From == "" {
+	if t.Clock.Relative {
 		return "after the first record"
 	}
 	text := "after the kernel's start"
@@ -129,7 +129,7 @@ func read(t *anatomy.Timeline, style cli.Style) string {
 		text += ": " + strings.Join(kinds, ", ")
 	}
 	if others > 0 {
-		text += "; " + cli.Plural(others, "record") + " of other boots or machines left out"
+		text += "; " + cli.Plural(others, "record") + " of other boots or machines, or without a place on the clock, left out"
 	}
 	paragraph(&out, "", text+".", style)
 	for i, u := range t.Unread {
