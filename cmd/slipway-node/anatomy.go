@@ -70,7 +70,7 @@ type bootFiles interface {
 func (a *app) bootDocuments(ctx context.Context) (*gathered.Set, error) {
 	g := gatherer{set: &gathered.Set{APIVersion: gathered.APIVersion, Kind: gathered.Kind, Documents: []gathered.Document{}}}
 	if a.root != "" {
-		dir, err := host.OpenDirectory(a.root)
+		dir, err := a.existingRoot()
 		if err != nil {
 			return nil, err
 		}

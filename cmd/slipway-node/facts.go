@@ -67,6 +67,15 @@ func (a *app) opened() (observed, error) {
 	if a.root == "" {
 		return host.OpenMachine()
 	}
+	dir, err := a.existingRoot()
+	if err != nil {
+		return nil, err
+	}
+	return dir, nil
+}
+
+// existingRoot opens the directory that replaces the machine, which must exist.
+func (a *app) existingRoot() (*host.Directory, error) {
 	if _, err := os.Stat(a.root); err != nil {
 		return nil, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
 	}

@@ -20,11 +20,14 @@ const (
 // that match (journalctl(1), "Matches"), with the given fields, its times and the boot's ID. cut reports whether there is more. The error includes what journalctl says, for a user who may not read the journal or a machine that
 // has none.
 func (m *Machine) BootJournal(ctx context.Context, limit int, fields, matches []string) (records []byte, cut bool, err error) {
+	return bootJournal(ctx, "journalctl", limit, fields, matches)
+}
+
+func bootJournal(ctx context.Context, program string, limit int, fields, matches []string) (records []byte, cut bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, bootJournalTime)
 	defer cancel()
 	searchPath, variables := environment(nil)
-	program, err := lookProgram("journalctl", searchPath)
-	if err != nil {
+	if program, err = lookProgram(program, searchPath); err != nil {
 		return nil, false, err
 	}
 	var messages tail
@@ -35,17 +38,17 @@ func (m *Machine) BootJournal(ctx context.Context, limit int, fields, matches []
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = head, &messages, journalEnd
 	err = cmd.Run()
 	if head.cut {
-		return head.Bytes(), true, nil
+		return head.kept, true, nil
 	}
 	if err != nil {
 		err = fmt.Errorf("read the journal: %w: %s", err, bytes.TrimSpace(messages.bytes()))
 	}
-	return head.Bytes(), false, err
+	return head.kept, false, err
 }
 
 // firstBytes keeps the first bytes that are written to it, and reports when there are more.
 type firstBytes struct {
-	bytes.Buffer
+	kept []byte
 	left int
 	full func()
 	cut  bool
@@ -56,11 +59,12 @@ var errFull = errors.New("no more is read")
 func (l *firstBytes) Write(p []byte) (int, error) {
 	if len(p) > l.left {
 		l.cut = true
-		l.Buffer.Write(p[:l.left])
+		l.kept = append(l.kept, p[:l.left]...)
 		l.left = 0
 		l.full()
 		return 0, errFull
 	}
 	l.left -= len(p)
-	return l.Buffer.Write(p)
+	l.kept = append(l.kept, p...)
+	return len(p), nil
 }

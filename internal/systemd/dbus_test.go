@@ -439,6 +439,15 @@ func TestDBusProperties(t *testing.T) {
 	wantError(t, err, "start time of other.service", "UnknownInterface")
 }
 
+// A described unit is one that systemd lists; a unit that has not started is left out.
+func TestDBusDescribe(t *testing.T) {
+	d, err := newPeer(t).manager().Describe(t.Context())
+	must(t, err)
+	if d.Manager["KernelTimestamp"] != uint64(5_000_000) || len(d.Units) != 0 {
+		t.Errorf("described as %v", d)
+	}
+}
+
 func TestDBusOutlivesTheCall(t *testing.T) {
 	m := newPeer(t).manager()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -80,7 +80,9 @@ func (m *Manager) describe(ctx context.Context, name string) (map[string]any, er
 			return nil, err
 		}
 		for _, property := range describedService {
-			unit[property] = service[property]
+			if value, has := service[property]; has {
+				unit[property] = value
+			}
 		}
 	}
 	unit["Id"] = name
