@@ -10,7 +10,7 @@ import (
 )
 
 // nodeDirectories are where the files lie that make a node.
-var nodeDirectories = []string{"/opt/azure/", "/opt/aks/", "/etc/kubernetes/", "/etc/slipway/", "/etc/systemd/system/", "/etc/containerd/", "/var/lib/kubelet/", "/var/lib/slipway/", "/etc/eks/", "/etc/default/kubelet"}
+var nodeDirectories = []string{"/opt/azure/", "/var/log/azure/aks/", "/opt/aks/", "/etc/kubernetes/", "/etc/slipway/", "/etc/systemd/system/", "/etc/containerd/", "/var/lib/kubelet/", "/var/lib/slipway/", "/etc/eks/", "/etc/default/kubelet"}
 
 // addFiles adds the files and the scripts of the records, in the order of their paths.
 func (t *Timeline) addFiles(r *record.Records, p *placer) {

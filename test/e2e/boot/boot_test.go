@@ -40,6 +40,14 @@ func timeline(exec, ready float64, more ...scenario.Event) []scenario.Event {
 	return append(more, scenario.Event{Name: kubeletExec, At: exec}, scenario.Event{Name: nodeReady, At: ready})
 }
 
+// outcomes are runs with these timelines.
+func outcomes(timelines ...[]scenario.Event) (list []scenario.Outcome) {
+	for _, t := range timelines {
+		list = append(list, scenario.Outcome{Timeline: t})
+	}
+	return list
+}
+
 // given is the event that all variants have, independently of the program that waits for the address.
 func given(at float64) scenario.Event { return scenario.Event{Name: "address given", At: at} }
 
@@ -96,8 +104,8 @@ func TestMeasure(t *testing.T) {
 
 func TestTimelines(t *testing.T) {
 	results := []Result{
-		summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(41, 52)}),
-		summarise(scenario.Case{Name: floor}, [][]scenario.Event{timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), timeline(12, 26), timeline(11, 22)}),
+		summarise(scenario.Case{Name: script}, outcomes(timeline(41, 52))),
+		summarise(scenario.Case{Name: floor}, outcomes(timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), timeline(12, 26), timeline(11, 22))),
 	}
 	// An event that only half of the runs have seen is not in the timeline.
 	rows := Timelines(results).Rows
@@ -173,9 +181,9 @@ func TestFillDocuments(t *testing.T) {
 	)
 	dir := t.TempDir()
 	results := []Result{
-		summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 5), timeline(2, 4)}),
-		summarise(scenario.Case{Name: "agentless"}, [][]scenario.Event{timeline(2, 3)}),
-		summarise(scenario.Case{Name: floor}, [][]scenario.Event{timeline(1, 2)}),
+		summarise(scenario.Case{Name: script}, outcomes(timeline(1, 5), timeline(2, 4))),
+		summarise(scenario.Case{Name: "agentless"}, outcomes(timeline(2, 3))),
+		summarise(scenario.Case{Name: floor}, outcomes(timeline(1, 2))),
 	}
 	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
 	for want, spoilt := range map[string]documents{

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/anatomy/svg"
 )
 
 // FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and "<!-- end of boot
 // table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last include the date of the
-// measurement and the number of runs. It changes both documents or none.
+// measurement and the number of runs. It changes both documents or none, and then draws docs/boot.svg.
 func FillDocuments(repo string, results []Result, measured time.Time) error {
 	type part struct{ mark, text string }
 	documents := []struct {
@@ -44,6 +46,19 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 	for _, d := range documents {
 		if err := os.WriteFile(d.path, []byte(d.text), 0o644); err != nil {
 			return err
+		}
+	}
+	return drawBoot(filepath.Join(repo, "docs", "boot.svg"), results)
+}
+
+// drawn is the variant whose boot docs/boot.md and README.md show.
+const drawn = "azure"
+
+// drawBoot draws the typical boot of that variant, if it was measured.
+func drawBoot(path string, results []Result) error {
+	for _, r := range results {
+		if r.Variant == drawn && r.Typical != nil {
+			return os.WriteFile(path, svg.Picture(r.Typical), 0o644)
 		}
 	}
 	return nil

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
@@ -18,6 +20,9 @@ const (
 	kubeletExec = "kubelet exec"
 	nodeReady   = "Node Ready"
 )
+
+// mostApart is how far the test's time of an event and the machine's own may be apart, in milliseconds. A larger difference is printed.
+const mostApart = 50
 
 // Result is the result of all runs of a variant.
 type Result struct {
@@ -30,6 +35,10 @@ type Result struct {
 	Timeline []scenario.Event `json:"timeline"`
 	// Runs are the timelines of all runs that gave a node.
 	Runs [][]scenario.Event `json:"runs"`
+	// Differences are how the machines' own timelines differ from what the test saw from outside, of all runs.
+	Differences []scenario.Difference `json:"differences,omitempty"`
+	// Typical is the timeline of the run whose time to Ready is nearest to the median, from the machine's own records. It may be nil.
+	Typical *anatomy.Timeline `json:"typical,omitempty"`
 }
 
 // Spread is a median, a minimum and a maximum.
@@ -45,7 +54,7 @@ type Run func(ctx context.Context, c scenario.Case) scenario.Outcome
 // Measure runs every variant runs times, in turns, and reports each run on progress. A run without a node is an error, and is not
 // in the results.
 func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, progress io.Writer) ([]Result, error) {
-	timelines := make([][][]scenario.Event, len(variants))
+	outcomes := make([][]scenario.Outcome, len(variants))
 	var failures []error
 	for round := 1; round <= runs; round++ {
 		for i, variant := range variants {
@@ -61,13 +70,18 @@ func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, p
 			}
 			at := scenario.Times(outcome.Timeline)
 			fmt.Fprintf(progress, "run %d of %d  %-10s kubelet exec %5.1f s  Ready %5.1f s\n", round, runs, variant.Name, at[kubeletExec], at[nodeReady])
-			timelines[i] = append(timelines[i], outcome.Timeline)
+			for _, d := range outcome.Differences {
+				if d.LaterMs > mostApart || d.LaterMs < -mostApart {
+					fmt.Fprintf(progress, "                       %s: seen from outside %d ms after the machine's own time\n", d.Event, d.LaterMs)
+				}
+			}
+			outcomes[i] = append(outcomes[i], outcome)
 		}
 	}
 	var results []Result
 	for i, variant := range variants {
-		if len(timelines[i]) > 0 {
-			results = append(results, summarise(variant, timelines[i]))
+		if len(outcomes[i]) > 0 {
+			results = append(results, summarise(variant, outcomes[i]))
 		}
 	}
 	return results, errors.Join(failures...)
@@ -84,21 +98,29 @@ func keepFailed(out string, round int) (string, error) {
 }
 
 // summarise merges a variant's runs.
-func summarise(variant scenario.Case, timelines [][]scenario.Event) Result {
-	result := Result{Variant: variant.Name, About: variant.About, Runs: timelines}
+func summarise(variant scenario.Case, outcomes []scenario.Outcome) Result {
+	result := Result{Variant: variant.Name, About: variant.About}
 	times := make(map[string][]float64)
-	for _, timeline := range timelines {
-		for _, e := range timeline {
+	for _, o := range outcomes {
+		result.Runs = append(result.Runs, o.Timeline)
+		result.Differences = append(result.Differences, o.Differences...)
+		for _, e := range o.Timeline {
 			times[e.Name] = append(times[e.Name], e.At)
 		}
 	}
 	for name, seconds := range times {
-		if len(seconds)*2 > len(timelines) {
+		if len(seconds)*2 > len(outcomes) {
 			result.Timeline = append(result.Timeline, scenario.Event{Name: name, At: spreadOf(seconds).Median})
 		}
 	}
 	slices.SortFunc(result.Timeline, func(a, b scenario.Event) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name)) })
 	result.KubeletExec, result.Ready = spreadOf(times[kubeletExec]), spreadOf(times[nodeReady])
+	nearest := math.Inf(1)
+	for _, o := range outcomes {
+		if d := math.Abs(scenario.Times(o.Timeline)[nodeReady] - result.Ready.Median); o.Anatomy != nil && d < nearest {
+			nearest, result.Typical = d, o.Anatomy
+		}
+	}
 	return result
 }
 

@@ -92,6 +92,27 @@ func AgainstFloor(results []Result) Table {
 	return t
 }
 
+// Apart has a row for each event that the test saw from outside: how much later than in the machine's own timelines, in all runs.
+func Apart(results []Result) Table {
+	t := Table{Head: []string{"seen from outside", "runs", "median", "least", "most"}}
+	var events []string
+	later := make(map[string][]float64)
+	for _, r := range results {
+		for _, d := range r.Differences {
+			if later[d.Event] == nil {
+				events = append(events, d.Event)
+			}
+			later[d.Event] = append(later[d.Event], float64(d.LaterMs))
+		}
+	}
+	for _, event := range events {
+		s := spreadOf(later[event])
+		ms := func(n float64) string { return fmt.Sprintf("%+.0f ms", n) }
+		t.Rows = append(t.Rows, []string{event, fmt.Sprint(len(later[event])), ms(s.Median), ms(s.Min), ms(s.Max)})
+	}
+	return t
+}
+
 // Timelines has a row for each event, and a column for each variant: the seconds since QEMU's start.
 func Timelines(results []Result) Table {
 	t := Table{Head: []string{"seconds since QEMU start"}}

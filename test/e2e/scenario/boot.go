@@ -307,7 +307,7 @@ func (r *caseRun) reboot(ctx context.Context, args rebootArgs) error {
 	if r.vm, err = r.Lab.Again(ctx, r.vm); err != nil {
 		return err
 	}
-	r.events = nil
+	r.lastBoot = nil
 	if err := r.shell(ctx); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (r *caseRun) clone(ctx context.Context, args cloneArgs) error {
 	if name := r.node.nodeName(); name != "" {
 		r.names = append(r.names, name)
 	}
-	r.events = nil
+	r.lastBoot = nil
 	r.clones++
 	name := cloneName
 	if r.clones > 1 {

@@ -33,7 +33,7 @@ var keptOfFailures = map[string]string{
 
 // collect keeps all data about the machine, and returns its timeline. It omits what it cannot get,
 // because it is needed most when the machine is broken.
-func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
+func (r *caseRun) collect(ctx context.Context, failed bool) bootTimeline {
 	console, err := os.ReadFile(r.vm.ConsolePath())
 	if err == nil {
 		err = r.keep("console.log", console)
@@ -64,12 +64,15 @@ func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
 	}
 	r.keepDocument("cloud-requests.json", r.Lab.Cloud.Requests())
 	r.keepDocument("registry-requests.json", r.Lab.Registries.Requests.All())
-	events := r.events
-	if events == nil {
-		events = r.timeline(ctx)
+	if r.lastBoot == nil {
+		b := r.timeline(ctx)
+		r.lastBoot = &b
 	}
-	r.keepDocument("timeline.json", events)
-	return events
+	r.keepDocument("timeline.json", r.lastBoot.Events)
+	if r.lastBoot.Anatomy != nil {
+		r.keepDocument("anatomy.json", r.lastBoot.Anatomy)
+	}
+	return *r.lastBoot
 }
 
 // keepDocument keeps a value as JSON.

@@ -52,6 +52,8 @@ type nodeWatch struct {
 	ready      time.Time
 	isReady    chan struct{}
 	cancel     context.CancelFunc
+	// requests are the certificate requests meanwhile.
+	requests *requestWatch
 }
 
 // newNode matches any Node with a new name: one machine runs at a time, and it or its cloud may
@@ -69,7 +71,7 @@ func bootedNode(boot string) func(node) bool {
 // watchNode watches for a Node.
 func watchNode(ctx context.Context, api *lab.API, is func(node) bool) *nodeWatch {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &nodeWatch{is: is, isReady: make(chan struct{}), cancel: cancel}
+	w := &nodeWatch{is: is, isReady: make(chan struct{}), cancel: cancel, requests: watchRequests(ctx, api)}
 	go func() {
 		for ctx.Err() == nil {
 			err := lab.Watch(ctx, api, collectionOfNodes, w.see)
@@ -125,9 +127,10 @@ func (r *caseRun) ready(ctx context.Context, _ readyArgs) error {
 		select {
 		case <-r.node.isReady:
 			// Now, because a later step may restart units.
-			if r.events == nil {
+			if r.lastBoot == nil {
 				r.agentEnded(ctx)
-				r.events = r.timeline(ctx)
+				b := r.timeline(ctx)
+				r.lastBoot = &b
 			}
 			return nil
 		case <-ctx.Done():

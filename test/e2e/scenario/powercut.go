@@ -69,7 +69,7 @@ type powerCutArgs struct {
 // powerCuts rebuilds the recorded machine's disk as power cuts at several flushes would have left it. Each must become a node
 // again. Every second disk also contains some of the writes after the flush, because a disk may write early.
 func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
-	if !r.vm.Record || r.events == nil {
+	if !r.vm.Record || r.lastBoot == nil {
 		return errors.New("want a boot with record, and ready, before")
 	}
 	end := time.Now()
@@ -82,7 +82,7 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	}
 	defer file.Close()
 	var start time.Time
-	for _, e := range r.events {
+	for _, e := range r.lastBoot.Events {
 		if e.Name == "agent start" {
 			start = r.vm.Started.Add(time.Duration(e.At * float64(time.Second)))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
@@ -44,6 +45,9 @@ type Outcome struct {
 	Err      error
 	Duration time.Duration
 	Timeline []Event
+	// Anatomy is the timeline from the machine's own records, or nil, and Differences are how it differs from what the test saw.
+	Anatomy     *anatomy.Timeline
+	Differences []Difference
 	// Out is the directory of the logs.
 	Out string
 	// Console is the machine's console log, while it runs.
@@ -78,8 +82,8 @@ type caseRun struct {
 	units map[string]unit
 	// provisioner starts the case's machines, if the case itself does not.
 	provisioner *provisioner
-	// events are the machine's timeline until its Node was Ready.
-	events []Event
+	// lastBoot is the machine's boot until its Node was Ready, or nil.
+	lastBoot *bootTimeline
 }
 
 // Run runs a case, and keeps its data. A case that continues another one's machine runs directly after it.
@@ -95,7 +99,8 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	if run.vm != nil && all.Err() == nil {
 		collecting, cancel := r.Pace.Within(all, patience)
 		outcome.Console = run.vm.ConsolePath()
-		outcome.Timeline = run.collect(collecting, outcome.Err != nil)
+		b := run.collect(collecting, outcome.Err != nil)
+		outcome.Timeline, outcome.Anatomy, outcome.Differences = b.Events, b.Anatomy, b.Differences
 		cancel()
 	}
 	if run.node != nil {

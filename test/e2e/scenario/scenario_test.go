@@ -12,7 +12,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/slipway-dev/slipway/internal/anatomy"
+	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/e2e/classic"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
@@ -98,45 +101,47 @@ func TestChange(t *testing.T) {
 	}
 }
 
-func TestParseStamps(t *testing.T) {
-	answered := time.Unix(5000, 0)
-	at, clock := parseStamps("Id=\r\nUserspaceTimestampMonotonic=2000000\nFinishTimestampMonotonic=0\n\n"+
-		"Id=kubelet.service\nExecMainStartTimestampMonotonic=30000000\nExecMainExitTimestampMonotonic=0\n\n"+
-		"ExecMainStartTimestampMonotonic=50000000\nId=slipway-provision.service\n\n"+
-		"Id=clocks\nfile0=1700000000000000\nfile1=\nline0=1700000002000000\nnow=1700000010000000\nuptime=100000000\nnoise\n", answered)
-	want := map[string]int64{"kernel": 4900, "systemd": 4902, "kubelet exec": 4930, "agent start": 4950, "certificate issued": 4990, "address given": 4992}
+// The events of a case are the parts of a timeline, by the test's clock.
+func TestMoments(t *testing.T) {
+	documents := []anatomy.Document{
+		{Name: "systemd.show", Data: []byte("UserspaceTimestampMonotonic=2000000\nUnitsLoadFinishTimestampMonotonic=2500000\n\n" +
+			"Id=kubelet.service\nInactiveExitTimestampMonotonic=29000000\nActiveEnterTimestampMonotonic=30000000\nExecMainStartTimestampMonotonic=30000000\n\n" +
+			"Id=slipway-provision.service\nInactiveExitTimestampMonotonic=9000000\nActiveEnterTimestampMonotonic=31000000\nExecMainStartTimestampMonotonic=9000000\n")},
+		{Name: "journal.json", Data: []byte(`{"__REALTIME_TIMESTAMP":"1700000010000000","__MONOTONIC_TIMESTAMP":"10000000","_BOOT_ID":"b","SYSLOG_IDENTIFIER":"systemd-networkd","MESSAGE":"eth0: DHCPv4 address 10.77.0.11/24"}`)},
+		{Name: "slipway/status.json", Data: []byte(`{"apiVersion":"slipway.dev/v1","kind":"ProvisionStatus","startedAt":"2023-11-14T22:13:29Z","durationMs":9000,
+			"steps":[{"name":"find contract","startMs":100,"durationMs":1900},{"name":"Unit:kubelet.service","startMs":5000,"durationMs":500}]}`)},
+		{Name: "files.json", Data: []byte(`{"listedFiles":[{"path":"/var/lib/kubelet/pki/kubelet-client-current.pem","modified":"2023-11-14T22:13:35Z"},{"path":"` + classic.StartPath + `","modified":"2023-11-14T22:13:25Z"}]}`)},
+	}
+	at := momentsOf(anatomy.Read(documents, anatomy.Options{}), time.Unix(5000, 0))
+	want := map[string]int64{"kernel": 5000, "systemd": 5002, "address given": 5010, "agent start": 5009, "agent running": 5009, "agent done": 5031, "contract read": 5011,
+		"kubelet wanted": 5014, "kubelet exec": 5030, "certificate issued": 5015, "script start": 5005}
 	for event, seconds := range want {
 		if at[event].Unix() != seconds {
 			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
 		}
 	}
-	if len(at) != len(want) || clock.Unix() != 1700000010 {
-		t.Errorf("the times are %v, and the clock's %s", at, clock)
-	}
-	if at, _ := parseStamps("Id=clocks\nnow=\n", answered); len(at) != 0 {
-		t.Errorf("without clocks the times are %v", at)
+	if len(at) != len(want) {
+		t.Errorf("the events are %v", at)
 	}
 }
 
-// TestStampsScript runs the script of a machine whose journal has networkd's message about a lease, and later the same message
-// again.
-func TestStampsScript(t *testing.T) {
-	const machine = `systemctl() { :; }
-journalctl() {
-	test "$*" = "-b -q -o short-unix -u systemd-networkd.service" || return
-	echo "1700000001.000001 localhost systemd-networkd[154]: eth0: Gained carrier"
-	echo "1700000002.345678 localhost systemd-networkd[154]: eth0: DHCPv4 address 10.77.0.11/24, gateway 10.77.0.1 acquired from 10.77.0.1"
-	echo "1700000009.000000 localhost systemd-networkd[154]: eth0: DHCPv4 address 10.77.0.11/24, gateway 10.77.0.1 acquired from 10.77.0.1"
-}
-`
-	out, err := exec.CommandContext(t.Context(), "bash", "-c", machine+stampsScript()).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+// The script lists the files that exist, in JSON.
+func TestListingScript(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	answered := time.Unix(5000, 0)
-	at, clock := parseStamps(string(out), answered)
-	if got, want := clock.Sub(time.UnixMicro(1700000002345678)), answered.Sub(at["address given"]); got != want || at["kernel"].IsZero() {
-		t.Errorf("the address was given %s ago, want %s: %v, from %s", got, want, at, out)
+	for _, files := range [][]string{{dir + "/a", dir + "/none", dir + "/b"}, {dir + "/none"}, {dir + "/*"}} {
+		out, err := exec.CommandContext(t.Context(), "bash", "-c", listingScript(files...)).Output()
+		var list gathered.Listing
+		if err == nil {
+			err = json.Unmarshal(out, &list)
+		}
+		if err != nil || len(files) != 1 && len(list.Files) != 2 {
+			t.Errorf("%v are listed as %s: %v", files, out, err)
+		}
 	}
 }
 
@@ -154,38 +159,6 @@ func TestPlaceEvents(t *testing.T) {
 	}
 	if want := "QEMU start@0s agent start@10.5s kubelet exec@12s Node registered@14s "; text.String() != want {
 		t.Errorf("the events are %q, want %q", text.String(), want)
-	}
-}
-
-func TestAgentEvents(t *testing.T) {
-	answered, now := time.Unix(5000, 0), time.Unix(1700000010, 0)
-	s := &status.Status{StartedAt: now.Add(-8 * time.Second), Steps: []status.Step{
-		{Name: "find contract", StartMs: 100, DurationMs: 1900}, {Name: "wait for address", StartMs: 3000, DurationMs: 1000},
-		{Name: "plan", StartMs: 4000, DurationMs: 1},
-		{Name: "Certificate:kubelet-client", StartMs: 5000, DurationMs: 7500}, {Name: "certificate connection", StartMs: 5500, DurationMs: 500},
-		{Name: "certificate request", StartMs: 6000, DurationMs: 1000}, {Name: "certificate approval", StartMs: 7000, DurationMs: 4000},
-		{Name: "certificate used", StartMs: 11000, DurationMs: 1000}, {Name: "kubeconfig", StartMs: 13000, DurationMs: 1000},
-		{Name: "Unit:kubelet.service", StartMs: 15000, DurationMs: 500},
-	}}
-	at := agentEvents(s, answered, now)
-	want := map[string]int64{
-		"agent running": 4992, "contract read": 4994, "address awaited": 4995, "address known": 4996, "certificate wanted": 4997,
-		"API server connected": 4998, "certificate requested": 4999, "certificate received": 5003, "certificate tried": 5004,
-		"kubeconfig written": 5006, "kubelet wanted": 5007,
-	}
-	for event, seconds := range want {
-		if at[event].Unix() != seconds {
-			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
-		}
-	}
-	if len(at) != len(want) {
-		t.Errorf("the agent's events are %v", at)
-	}
-	if at := agentEvents(nil, answered, now); len(at) != 0 {
-		t.Errorf("without a status the events are %v", at)
-	}
-	if at := agentEvents(s, answered, time.Time{}); len(at) != 0 {
-		t.Errorf("without a clock the events are %v", at)
 	}
 }
 

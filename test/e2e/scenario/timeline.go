@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/test/e2e/classic"
 )
 
@@ -23,79 +21,126 @@ type Event struct {
 	At float64 `json:"seconds"`
 }
 
-// stamps are events, by the unit and the property with which systemd records their time. The unit "" is systemd itself.
-var stamps = []struct{ event, unit, property string }{
-	{"systemd", "", "UserspaceTimestampMonotonic"},
-	{"boot finished", "", "FinishTimestampMonotonic"},
-	{"local file systems", "local-fs.target", "ActiveEnterTimestampMonotonic"},
-	{"sysinit", "sysinit.target", "ActiveEnterTimestampMonotonic"},
-	{"networkd", "systemd-networkd.service", "ExecMainStartTimestampMonotonic"},
-	{"network online", "network-online.target", "ActiveEnterTimestampMonotonic"},
-	{"cloud-init local", "cloud-init-local.service", "ExecMainStartTimestampMonotonic"},
-	{"cloud-init local done", "cloud-init-local.service", "ExecMainExitTimestampMonotonic"},
-	{"cloud-init network", "cloud-init.service", "ExecMainStartTimestampMonotonic"},
-	{"cloud-init network done", "cloud-init.service", "ExecMainExitTimestampMonotonic"},
-	{"cloud-init config", "cloud-config.service", "ExecMainStartTimestampMonotonic"},
-	{"cloud-init config done", "cloud-config.service", "ExecMainExitTimestampMonotonic"},
-	{"agent start", "slipway-provision.service", "ExecMainStartTimestampMonotonic"},
-	{"agent done", "slipway-provision.service", "ExecMainExitTimestampMonotonic"},
-	{"containerd exec", "containerd.service", "ExecMainStartTimestampMonotonic"},
-	{"containerd ready", "containerd.service", "ActiveEnterTimestampMonotonic"},
-	{"kubelet prepared", "kubelet-prepare.service", "ExecMainExitTimestampMonotonic"},
-	{"kubelet exec", "kubelet.service", "ExecMainStartTimestampMonotonic"},
-	{"cloud-init final", "cloud-final.service", "ExecMainStartTimestampMonotonic"},
-	{"cloud-init final done", "cloud-final.service", "ExecMainExitTimestampMonotonic"},
+// The parts of a timeline that an event of a case is.
+type part int
+
+const (
+	happens part = iota // an event
+	begins              // the start of a span
+	ends                // the end of a span
+	written             // the last change of a file
+)
+
+// moments are the events of a case, by the event or span of the boot's timeline. A step of the agent is an event only if the agent has it:
+// those of the join exist if the agent requests the kubelet's certificate.
+var moments = []struct {
+	event string
+	part  part
+	name  string
+}{
+	{"systemd", begins, "systemd"},
+	{"boot finished", happens, "boot finished"},
+	{"local file systems", happens, "local file systems"},
+	{"sysinit", ends, "sysinit.target"},
+	{"networkd", begins, "systemd-networkd.service"},
+	{"address given", happens, "address given"},
+	{"network online", happens, "network online"},
+	{"cloud-init local", begins, "cloud-init-local.service"},
+	{"cloud-init local done", ends, "cloud-init-local.service"},
+	{"cloud-init network", begins, "cloud-init.service"},
+	{"cloud-init network done", ends, "cloud-init.service"},
+	{"cloud-init config", begins, "cloud-config.service"},
+	{"cloud-init config done", ends, "cloud-config.service"},
+	{"cloud-init final", begins, "cloud-final.service"},
+	{"cloud-init final done", ends, "cloud-final.service"},
+	{"agent start", happens, "agent exec"},
+	{"agent running", happens, "agent running"},
+	{"agent done", ends, "slipway-provision.service"},
+	{"containerd exec", happens, "containerd exec"},
+	{"containerd ready", ends, "containerd.service"},
+	{"kubelet prepared", ends, "kubelet-prepare.service"},
+	{"kubelet exec", happens, "kubelet exec"},
+	{"certificate issued", happens, "certificate written"},
+	{"script start", written, classic.StartPath},
+	{"contract read", ends, "find contract"},
+	{"address awaited", begins, "wait for address"},
+	{"address known", ends, "wait for address"},
+	{"certificate wanted", begins, "Certificate:kubelet-client"},
+	{"API server connected", ends, "certificate connection"},
+	{"certificate requested", ends, "certificate request"},
+	{"certificate received", ends, "certificate approval"},
+	{"certificate tried", ends, "certificate used"},
+	{"kubeconfig written", ends, "kubeconfig"},
+	{"kubelet wanted", begins, "Unit:kubelet.service"},
 }
 
-// written are events, by the file that was last written then; the time is by the machine's clock.
-var written = []struct{ event, path string }{
-	{"certificate issued", "/var/lib/kubelet/pki/kubelet-client-current.pem"},
-	{"script start", classic.StartPath},
-}
-
-// logged are events, by the unit that first logged a text then in this boot, and a part of the text. Every machine has them, with
-// any program that makes the node.
-var logged = []struct{ event, unit, text string }{
-	{"address given", "systemd-networkd.service", "DHCPv4 address "},
-}
-
-// stampsScript prints systemd's times, in microseconds since the kernel's start, and the clocks' present times.
-func stampsScript() string {
-	var units, properties []string
-	for _, s := range stamps {
-		if s.unit != "" && !slices.Contains(units, s.unit) {
-			units = append(units, s.unit)
-		}
-		if !slices.Contains(properties, s.property) {
-			properties = append(properties, s.property)
-		}
-	}
-	show := "systemctl show -p Id," + strings.Join(properties, ",") + " "
-	var script strings.Builder
-	script.WriteString("echo Id=; " + show + "; echo; " + show + strings.Join(units, " ") + "; echo; echo Id=clocks\n")
-	for i, f := range written {
-		fmt.Fprintf(&script, "echo file%d=$(stat -c %%.6Y %s 2>/dev/null | tr -d .)\n", i, f.path)
-	}
-	for i, l := range logged {
-		fmt.Fprintf(&script, "echo line%d=$(journalctl -b -q -o short-unix -u %s | grep -m1 '%s' | cut -d' ' -f1 | tr -d .)\n", i, l.unit, l.text)
-	}
-	script.WriteString("echo now=$(date +%s%6N); echo uptime=$(cut -d' ' -f1 /proc/uptime | tr -d .)0000\n")
-	return script.String()
+// bootTimeline is the machine's boot, as its own records and the test have it.
+type bootTimeline struct {
+	// Events are the events of the machine, the API server and the test, by the test's clock.
+	Events []Event
+	// Anatomy is the timeline from the machine's records. It is nil if they could not be got.
+	Anatomy *anatomy.Timeline
+	// Differences are how the timeline differs from what the test saw from outside.
+	Differences []Difference
 }
 
 // timeline merges the events of the machine, the API server and the test, by the test's clock.
-func (r *caseRun) timeline(ctx context.Context) []Event {
-	result, err := r.vm.Shell.Run(ctx, stampsScript())
-	answered := time.Now()
+func (r *caseRun) timeline(ctx context.Context) bootTimeline {
+	var b bootTimeline
+	registered, ready := r.node.times()
+	at := make(map[string]time.Time)
+	kernel, err := r.kernelStart(ctx)
+	if err == nil {
+		b.Anatomy, err = r.anatomy(ctx)
+	}
 	if err != nil {
 		r.Log.Warn("the machine reports no times", "case", r.Name, "error", err)
+	} else {
+		at = momentsOf(b.Anatomy, kernel)
+		b.Differences = r.differences(b.Anatomy, kernel)
+		for _, d := range b.Differences {
+			r.Log.Info("seen from outside", "case", r.Name, "event", d.Event, "later by ms", d.LaterMs)
+		}
 	}
-	at, now := parseStamps(result.Output, answered)
-	if _, ran := at["agent start"]; ran {
-		maps.Copy(at, agentEvents(r.agentStatus(ctx), answered, now))
+	b.Events = placeEvents(at, r.vm.Started, registered, ready)
+	return b
+}
+
+// momentsOf are the times of the case's events in a machine's timeline. kernel is when its kernel started.
+func momentsOf(t *anatomy.Timeline, kernel time.Time) map[string]time.Time {
+	at := map[string]time.Time{"kernel": kernel}
+	for _, m := range moments {
+		us, ok := momentOf(t, m.part, m.name)
+		if ok {
+			at[m.event] = kernel.Add(time.Duration(us) * time.Microsecond)
+		}
 	}
-	registered, ready := r.node.times()
-	return placeEvents(at, r.vm.Started, registered, ready)
+	return at
+}
+
+// momentOf is the time of an event, or of an end of the last span by a name.
+func momentOf(t *anatomy.Timeline, part part, name string) (us int64, ok bool) {
+	switch part {
+	case happens:
+		return t.At(name)
+	case written:
+		for _, f := range t.Files {
+			if f.Path == name && f.AtUs != nil {
+				return *f.AtUs, true
+			}
+		}
+		return 0, false
+	}
+	for _, s := range t.Spans {
+		switch {
+		case s.Name != name || s.Open && part == ends:
+		case part == begins:
+			us, ok = s.StartUs, true
+		default:
+			us, ok = s.EndUs, true
+		}
+	}
+	return us, ok
 }
 
 // agentTime is how long the timeline waits for the agent's end after the Node is Ready. After that it omits the agent's steps.
@@ -118,102 +163,6 @@ func (r *caseRun) agentEnded(ctx context.Context) {
 		case <-time.After(time.Second):
 		}
 	}
-}
-
-// agentStatus is the agent's own status, or nil.
-func (r *caseRun) agentStatus(ctx context.Context) *status.Status {
-	text, err := r.vm.Shell.Run(ctx, "cat "+statusPath)
-	if err != nil || text.Code != 0 {
-		return nil
-	}
-	s, err := status.Parse([]byte(text.Output))
-	if err != nil {
-		r.Log.Warn("the agent's status is not readable", "case", r.Name, "error", err)
-		return nil
-	}
-	return s
-}
-
-// agentSteps are events, by the agent's step that begins or ends then. An empty name means no event. Those of the join exist if the
-// agent requests the kubelet's certificate.
-var agentSteps = []struct{ step, begins, ends string }{
-	{"find contract", "", "contract read"},
-	{"wait for address", "address awaited", "address known"},
-	{"Certificate:kubelet-client", "certificate wanted", ""},
-	{"certificate connection", "", "API server connected"},
-	{"certificate request", "", "certificate requested"},
-	{"certificate approval", "", "certificate received"},
-	{"certificate used", "", "certificate tried"},
-	{"kubeconfig", "", "kubeconfig written"},
-	{"Unit:kubelet.service", "kubelet wanted", ""},
-}
-
-// agentEvents are the events in the agent's status. now is the machine's clock at the test's time answered.
-func agentEvents(s *status.Status, answered, now time.Time) map[string]time.Time {
-	at := make(map[string]time.Time)
-	if s == nil || now.IsZero() || s.StartedAt.IsZero() {
-		return at
-	}
-	began := answered.Add(-now.Sub(s.StartedAt))
-	at["agent running"] = began
-	for _, step := range s.Steps {
-		for _, e := range agentSteps {
-			if e.step != step.Name {
-				continue
-			}
-			if e.begins != "" {
-				at[e.begins] = began.Add(time.Duration(step.StartMs) * time.Millisecond)
-			}
-			if e.ends != "" {
-				at[e.ends] = began.Add(time.Duration(step.StartMs+step.DurationMs) * time.Millisecond)
-			}
-		}
-	}
-	return at
-}
-
-// parseStamps parses the output of stampsScript, which came at a time. An event that did not happen has no time. clock is the
-// machine's clock then.
-func parseStamps(text string, answered time.Time) (at map[string]time.Time, clock time.Time) {
-	values := make(map[string]int64) // by "UNIT PROPERTY"
-	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n\n") {
-		unit, times := "", make(map[string]int64)
-		for line := range strings.Lines(block) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-			if name == "Id" {
-				unit = value
-			} else if us, err := strconv.ParseInt(value, 10, 64); err == nil && us > 0 {
-				times[name] = us
-			}
-		}
-		for name, us := range times {
-			values[unit+" "+name] = us
-		}
-	}
-	at = make(map[string]time.Time)
-	uptime, now := values["clocks uptime"], values["clocks now"]
-	if uptime == 0 || now == 0 {
-		return at, clock
-	}
-	ago := func(us int64) time.Time { return answered.Add(-time.Duration(us) * time.Microsecond) }
-	at["kernel"] = ago(uptime)
-	for _, s := range stamps {
-		if us := values[s.unit+" "+s.property]; us > 0 {
-			at[s.event] = ago(uptime - us)
-		}
-	}
-	clocked := func(event, name string) {
-		if us := values["clocks "+name]; us > 0 {
-			at[event] = ago(now - us)
-		}
-	}
-	for i, f := range written {
-		clocked(f.event, fmt.Sprintf("file%d", i))
-	}
-	for i, l := range logged {
-		clocked(l.event, fmt.Sprintf("line%d", i))
-	}
-	return at, time.UnixMicro(now)
 }
 
 // placeEvents sorts the machine's times and the test's own.

@@ -96,7 +96,7 @@ func publish(repo string, options bootOptions, results []boot.Result) error {
 	if len(results) == 0 {
 		return nil
 	}
-	tables := []boot.Table{boot.Summary(results), boot.AgainstFloor(results), boot.Timelines(results)}
+	tables := []boot.Table{boot.Summary(results), boot.AgainstFloor(results), boot.Timelines(results), boot.Apart(results)}
 	if options.Output == "json" {
 		document, err := json.MarshalIndent(results, "", "  ")
 		if err != nil {
