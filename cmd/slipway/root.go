@@ -21,8 +21,8 @@ func newRoot(s cli.Streams) *cobra.Command {
 		Use:   program,
 		Short: "Check node contracts and render them",
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
-This program checks contracts and shows what they do, before a machine has them. It touches
-no machine and uses no network. It reads documents of these dialects, in YAML or JSON, and detects
+This program checks contracts and shows what they do, before a machine has them, and how a machine
+has become a node. It touches no machine; only "anatomy --kubeconfig" uses the network. It reads documents of these dialects, in YAML or JSON, and detects
 which one a document is in:
 
 ` + listOfDialects() + `

@@ -51,69 +51,76 @@ func isCluster(head []byte) bool {
 
 // parseCluster reads objects of the Kubernetes API, as kubectl get -o json prints them. Their times have one second of resolution.
 func parseCluster(s *sink, data []byte) {
+	objects := s.objects(data)
+	s.findNode(objects)
+	for _, o := range objects {
+		switch o.Kind {
+		case "Node":
+			if o.Metadata.Name == s.nodeName {
+				s.node(o)
+			} else {
+				s.others++
+			}
+		case "Event":
+			if about := o.InvolvedObject.Name + o.Regarding.Name; about == s.nodeName && about != "" && o.InvolvedObject.Kind+o.Regarding.Kind == "Node" {
+				s.clusterEvent(o)
+			} else {
+				s.others++
+			}
+		case "CertificateSigningRequest":
+			s.request(o, s.nodeName)
+		}
+	}
+}
+
+// objects decodes an object, or those of a list.
+func (s *sink) objects(data []byte) []object {
 	var list struct {
 		object
 		Items []json.RawMessage
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
 		s.unread(0, len(data), "not objects of the Kubernetes API, or cut: %v", err)
-		return
+		return nil
 	}
-	objects := []object{list.object}
-	if list.Items != nil {
-		objects = nil
-		for i, item := range list.Items {
-			var o object
-			if err := json.Unmarshal(item, &o); err != nil {
-				s.unread(0, len(item), "object %d: %v", i, err)
-				continue
-			}
-			if o.Kind == "" {
-				o.Kind = strings.TrimSuffix(list.Kind, "List") // an API server's list names the kind once
-			}
-			objects = append(objects, o)
+	if list.Items == nil {
+		return []object{list.object}
+	}
+	var objects []object
+	for i, item := range list.Items {
+		var o object
+		if err := json.Unmarshal(item, &o); err != nil {
+			s.unread(0, len(item), "object %d: %v", i, err)
+			continue
 		}
-	}
-	name := s.nodeName(objects)
-	for _, o := range objects {
-		switch o.Kind {
-		case "Node":
-			if o.Metadata.Name == name {
-				s.node(o)
-			} else {
-				s.others++
-			}
-		case "Event":
-			if about := o.InvolvedObject.Name + o.Regarding.Name; about == name && name != "" && o.InvolvedObject.Kind+o.Regarding.Kind == "Node" {
-				s.clusterEvent(o)
-			} else {
-				s.others++
-			}
-		case "CertificateSigningRequest":
-			s.request(o, name)
+		if o.Kind == "" {
+			o.Kind = strings.TrimSuffix(list.Kind, "List") // an API server's list names the kind once
 		}
+		objects = append(objects, o)
 	}
+	return objects
 }
 
-// nodeName is the name of the machine's Node: the one whose kubelet reports the boot, or that has the machine's name, or the only one.
-func (s *sink) nodeName(objects []object) string {
+// findNode finds the name of the machine's Node: the one whose kubelet reports the boot, or that has the machine's name, or the only one.
+// Without a Node it is the machine's name.
+func (r *Records) findNode(objects []object) {
 	var only []string
 	for _, o := range objects {
 		if o.Kind != "Node" {
 			continue
 		}
-		if s.Boot != "" && plainID(o.Status.NodeInfo.BootID) == s.Boot {
-			return o.Metadata.Name
-		}
-		if s.Host != "" && o.Metadata.Name == s.Host {
-			return o.Metadata.Name
+		if r.Boot != "" && plainID(o.Status.NodeInfo.BootID) == r.Boot || r.Host != "" && o.Metadata.Name == r.Host {
+			r.nodeName = o.Metadata.Name
+			return
 		}
 		only = append(only, o.Metadata.Name)
 	}
-	if len(only) == 1 {
-		return only[0]
+	if r.nodeName == "" && len(only) == 1 {
+		r.nodeName = only[0]
 	}
-	return s.Host
+	if r.nodeName == "" {
+		r.nodeName = r.Host
+	}
 }
 
 // second is a time of the cluster's.

@@ -36,6 +36,14 @@ func Read(documents []Document, options Options) *Records {
 		}
 	}
 	r.readEntries(entries, options.Boot)
+	var objects []object
+	for _, d := range list {
+		if d.kind.Name == clusterKind {
+			quiet := sink{Records: &Records{}}
+			objects = append(objects, quiet.objects(d.Data)...)
+		}
+	}
+	r.findNode(objects)
 	for _, d := range list {
 		if d.kind.Name == clusterKind {
 			d.kind.parse(d.sink, d.Data)

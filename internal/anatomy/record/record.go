@@ -161,4 +161,7 @@ type Records struct {
 	Unread  []Unread
 	// Omitted is how many entries of Unread were left out.
 	Omitted int
+
+	// nodeName is the name of the machine's Node.
+	nodeName string
 }
