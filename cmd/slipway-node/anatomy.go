@@ -28,7 +28,7 @@ and draws a picture. Run it as root: other users cannot read the journal and som
 not be read is named.`,
 		Example: `  slipway-node anatomy -o json >boot.json
   slipway anatomy boot.json   # on a workstation
-  slipway-node anatomy --root ./disk-of-a-node -o json >boot.json`,
+  slipway-node anatomy --root ./out/node -o json >boot.json`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := a.bootDocuments(cmd.Context())

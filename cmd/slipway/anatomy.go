@@ -42,7 +42,7 @@ All times count from the kernel's start. Records that have the machine's clock a
 journal. What could not be read is named.`,
 		Example: `  slipway-node anatomy -o json >boot.json   # on the machine
   slipway anatomy boot.json
-  slipway anatomy ./logs-of-a-node vmss.json --svg boot.svg
+  slipway anatomy examples/anatomy/aks --svg boot.svg
   slipway anatomy boot.json --kubeconfig ~/.kube/config
   kubectl get node,csr -o json >cluster.json && slipway anatomy boot.json cluster.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {

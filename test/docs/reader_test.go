@@ -123,6 +123,8 @@ var special = []struct {
 	{line: "slipway-azure-detect images --subscription ID --location eastus --out images.json", reason: "needs Azure"},
 	{line: "slipway-azure-detect cluster --kubeconfig ~/.kube/config --out detected.json", reason: "needs a cluster"},
 	{line: "slipway-azure-detect cluster --subscription ID --resource-group example-rg --name example --settings --out settings.json", reason: "needs Azure"},
+	{line: "slipway anatomy boot.json cluster.json", instead: "slipway anatomy boot.json", reason: "needs a cluster"},
+	{line: "slipway anatomy boot.json --kubeconfig ~/.kube/config", reason: "needs a cluster"},
 	{line: "slipway-node eks-token --cluster-name prod --region eu-west-1", reason: "needs EC2's metadata service"},
 	{line: "slipway-node local-dns --stop", reason: "changes the machine's DNS"},
 	{line: "slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run",

@@ -1,14 +1,21 @@
 package svg
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
+	"flag"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/anatomy"
+	"github.com/slipway-dev/slipway/internal/anatomy/record"
 )
+
+var update = flag.Bool("update", false, "draw the documents' pictures again")
 
 // hostile are names that a picture must not take for markup.
 var hostile = []string{`</text><script>alert(1)</script>`, `"><image href="https://x/"/>`, "a\x1b[2Jb\x00c", "\xff\xfe", `&amp;<!--`, strings.Repeat("long ", 200)}
@@ -47,6 +54,33 @@ func TestPictureHasNoMarkupOfNames(t *testing.T) {
 				t.Errorf("%s has the attribute %s", element.Name.Local, name)
 			}
 		}
+	}
+}
+
+// The picture of docs/anatomy.md is that of its example.
+func TestPictureOfTheDocument(t *testing.T) {
+	const path = "../../../docs/anatomy.svg"
+	files := os.DirFS("../../../examples/anatomy/aks")
+	var documents []anatomy.Document
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !record.Wanted(name) {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		documents = append(documents, anatomy.Document{Name: name, Data: data})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Picture(anatomy.Read(documents, anatomy.Options{}))
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not the picture of its example: %v; run the tests of this package with -update", path, err)
 	}
 }
 
