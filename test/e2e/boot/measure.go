@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/anatomy"
+	"github.com/slipway-dev/slipway/test/e2e/machineboot"
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
@@ -36,7 +37,7 @@ type Result struct {
 	// Runs are the timelines of all runs that gave a node.
 	Runs [][]scenario.Event `json:"runs"`
 	// Differences are how the machines' own timelines differ from what the test saw from outside, of all runs.
-	Differences []scenario.Difference `json:"differences,omitempty"`
+	Differences []machineboot.Difference `json:"differences,omitempty"`
 	// Typical is the timeline of the run whose time to Ready is nearest to the median, from the machine's own records. It may be nil.
 	Typical *anatomy.Timeline `json:"typical,omitempty"`
 }

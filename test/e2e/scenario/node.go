@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/machineboot"
 )
 
 // node has the fields of a Node that the test reads.
@@ -53,7 +54,7 @@ type nodeWatch struct {
 	isReady    chan struct{}
 	cancel     context.CancelFunc
 	// requests are the certificate requests meanwhile.
-	requests *requestWatch
+	requests *machineboot.Requests
 }
 
 // newNode matches any Node with a new name: one machine runs at a time, and it or its cloud may
@@ -71,7 +72,7 @@ func bootedNode(boot string) func(node) bool {
 // watchNode watches for a Node.
 func watchNode(ctx context.Context, api *lab.API, is func(node) bool) *nodeWatch {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &nodeWatch{is: is, isReady: make(chan struct{}), cancel: cancel, requests: watchRequests(ctx, api)}
+	w := &nodeWatch{is: is, isReady: make(chan struct{}), cancel: cancel, requests: machineboot.WatchRequests(ctx, api)}
 	go func() {
 		for ctx.Err() == nil {
 			err := lab.Watch(ctx, api, collectionOfNodes, w.see)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/machineboot"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
@@ -47,7 +48,7 @@ type Outcome struct {
 	Timeline []Event
 	// Anatomy is the timeline from the machine's own records, or nil, and Differences are how it differs from what the test saw.
 	Anatomy     *anatomy.Timeline
-	Differences []Difference
+	Differences []machineboot.Difference
 	// Out is the directory of the logs.
 	Out string
 	// Console is the machine's console log, while it runs.

@@ -1,4 +1,4 @@
-package scenario
+package machineboot
 
 import (
 	"context"
@@ -25,15 +25,15 @@ type certificateRequest struct {
 // kubeletSigner signs the kubelets' client certificates.
 const kubeletSigner = "kubernetes.io/kube-apiserver-client-kubelet"
 
-// requestWatch records when the first request for a kubelet's certificate is made, and when it is answered.
-type requestWatch struct {
+// Requests records when the first request for a kubelet's certificate is made, and when it is answered.
+type Requests struct {
 	mu             sync.Mutex
 	made, answered time.Time
 }
 
-// watchRequests watches the certificate requests, which a case begins without.
-func watchRequests(ctx context.Context, api *lab.API) *requestWatch {
-	w := &requestWatch{}
+// WatchRequests watches the certificate requests, which a case begins without.
+func WatchRequests(ctx context.Context, api *lab.API) *Requests {
+	w := &Requests{}
 	go func() {
 		for ctx.Err() == nil {
 			if lab.Watch(ctx, api, "/apis/certificates.k8s.io/v1/certificatesigningrequests", w.see) == nil {
@@ -45,7 +45,7 @@ func watchRequests(ctx context.Context, api *lab.API) *requestWatch {
 	return w
 }
 
-func (w *requestWatch) see(request certificateRequest) bool {
+func (w *Requests) see(request certificateRequest) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if request.Spec.SignerName != kubeletSigner {
@@ -60,16 +60,15 @@ func (w *requestWatch) see(request certificateRequest) bool {
 	return !w.answered.IsZero()
 }
 
-func (w *requestWatch) times() (made, answered time.Time) {
+func (w *Requests) times() (made, answered time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.made, w.answered
 }
 
-// differences compares the machine's timeline with the API server's watches. An event that only one of them has is left out.
-func (r *caseRun) differences(t *anatomy.Timeline, kernel time.Time) []Difference {
-	registered, ready := r.node.times()
-	made, answered := r.node.requests.times()
+// Compare compares a machine's timeline with the API server's watches. An event that only one of them has is left out.
+func Compare(t *anatomy.Timeline, kernel time.Time, requests *Requests, registered, ready time.Time) []Difference {
+	made, answered := requests.times()
 	var list []Difference
 	for _, e := range []struct {
 		event string

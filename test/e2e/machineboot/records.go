@@ -1,4 +1,6 @@
-package scenario
+// Package machineboot reads a machine's own records of its boot, as slipway anatomy does, and compares them with what the lab saw from
+// outside. test/e2e/scenario calls it for each case.
+package machineboot
 
 import (
 	"bufio"
@@ -22,14 +24,12 @@ const unitProperties = "Id,After,ActiveState,Result,InactiveExitTimestampMonoton
 // bootRecords are the commands that print the documents of a boot, by the file's name, and the documents' names. Machines without the
 // agent have them, too.
 var bootRecords = map[string]struct{ document, command string }{
-	"units":    {"systemd.show", "systemctl show; echo; systemctl show --all -p " + unitProperties + " '*'"},
-	"journal":  {gathered.JournalName, "journalctl -b -q -o json --output-fields=" + strings.Join(gathered.Fields, ",") + " " + strings.Join(gathered.Matches(), " ")},
-	"log":      {"cloud-init.log", "cat /var/log/cloud-init.log"},
-	"output":   {"cloud-init-output.log", "cat /var/log/cloud-init-output.log"},
-	"status":   {"slipway/status.json", "cat " + statusPath},
-	"azure":    {"azure/events/all.json", "echo '['; cat /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*.json | paste -sd,; echo ']'"},
-	"listing":  {gathered.ListingName, listingScript("/var/lib/kubelet/pki/kubelet-client-current.pem", classic.StartPath, "/opt/azure/containers/*")},
-	"hostname": {"hostname", "cat /proc/sys/kernel/hostname"},
+	"units":   {"systemd.show", "systemctl show; echo; systemctl show --all -p " + unitProperties + " '*'"},
+	"journal": {gathered.JournalName, "journalctl -b -q -o json --output-fields=" + strings.Join(gathered.Fields, ",") + " " + strings.Join(gathered.Matches(), " ")},
+	"log":     {"cloud-init.log", "cat /var/log/cloud-init.log"},
+	"output":  {"cloud-init-output.log", "cat /var/log/cloud-init-output.log"},
+	"azure":   {"azure/events/all.json", "echo '['; cat /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*.json | paste -sd,; echo ']'"},
+	"listing": {gathered.ListingName, listingScript("/var/lib/kubelet/pki/kubelet-client-current.pem", classic.StartPath, "/opt/azure/containers/*")},
 }
 
 // listingScript prints a listing of the files that exist, with their times.
@@ -38,19 +38,25 @@ func listingScript(files ...string) string {
 		`test -e "$f" && echo "$s{\"path\":\"$f\",\"modified\":\"$(date -u -r "$f" +%FT%T.%NZ)\"}" && s=,; done; echo ']}'`
 }
 
-// anatomy makes the timeline of the machine's boot. machine is empty if the documents cannot be got.
-func (r *caseRun) anatomy(ctx context.Context) (*anatomy.Timeline, error) {
-	commands := make(map[string]string)
+// statusName is the file and the document of the agent's status.
+const statusName = "slipway-status"
+
+// Read makes the timeline of a machine's boot. status is the path of the agent's status.
+func Read(ctx context.Context, vm *lab.VM, status string) (*anatomy.Timeline, error) {
+	commands := map[string]string{statusName: "cat " + status + " 2>/dev/null"}
 	for name, record := range bootRecords {
 		commands[name] = "{ " + record.command + "; } 2>/dev/null"
 	}
-	files, err := r.vm.Artifacts(ctx, commands)
+	files, err := vm.Artifacts(ctx, commands)
 	if err != nil {
 		return nil, fmt.Errorf("the records of the boot: %w", err)
 	}
 	var documents []anatomy.Document
+	if len(files[statusName]) > 0 {
+		documents = append(documents, anatomy.Document{Name: "slipway/status.json", Data: files[statusName]})
+	}
 	for name, record := range bootRecords {
-		if len(files[name]) > 0 && name != "hostname" {
+		if len(files[name]) > 0 {
 			documents = append(documents, anatomy.Document{Name: record.document, Data: files[name]})
 		}
 	}
@@ -60,14 +66,14 @@ func (r *caseRun) anatomy(ctx context.Context) (*anatomy.Timeline, error) {
 // uptimes is how often the machine's clock is compared with the test's.
 const uptimes = 12
 
-// kernelStart is when the machine's kernel started, by the test's clock. The machine sends its uptime over the network, so that the
+// KernelStart is when the machine's kernel started, by the test's clock. The machine sends its uptime over the network, so that the
 // time on the way is a few milliseconds; the uptime has a resolution of ten. If the machine has no network, the shell answers.
-func (r *caseRun) kernelStart(ctx context.Context) (time.Time, error) {
-	started, err := r.sentUptimes(ctx)
+func KernelStart(ctx context.Context, vm *lab.VM) (time.Time, error) {
+	started, err := sentUptimes(ctx, vm)
 	if err == nil {
 		return started, nil
 	}
-	text, shellErr := r.vm.Shell.Output(ctx, "cut -d' ' -f1 /proc/uptime")
+	text, shellErr := vm.Shell.Output(ctx, "cut -d' ' -f1 /proc/uptime")
 	answered := time.Now()
 	if shellErr != nil {
 		return time.Time{}, errors.Join(err, shellErr)
@@ -81,7 +87,7 @@ func (r *caseRun) kernelStart(ctx context.Context) (time.Time, error) {
 
 // sentUptimes receives the machine's uptime several times. The earliest start that follows counts: each message is late, and each
 // uptime is rounded down.
-func (r *caseRun) sentUptimes(ctx context.Context) (earliest time.Time, err error) {
+func sentUptimes(ctx context.Context, vm *lab.VM) (earliest time.Time, err error) {
 	listener, err := net.Listen("tcp", lab.HostAddress+":0")
 	if err != nil {
 		return time.Time{}, err
@@ -107,7 +113,7 @@ func (r *caseRun) sentUptimes(ctx context.Context) (earliest time.Time, err erro
 	}()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	script := fmt.Sprintf("exec 3<>/dev/tcp/%s/%s || exit; for i in {1..%d}; do read u _ </proc/uptime; echo $u >&3; read -t 2 -u 3; done", lab.HostAddress, port, uptimes)
-	if _, err := r.vm.Shell.Output(ctx, script); err != nil {
+	if _, err := vm.Shell.Output(ctx, script); err != nil {
 		return time.Time{}, err
 	}
 	listener.Close()
