@@ -179,6 +179,16 @@ func TestOtherBootsAreLeftOut(t *testing.T) {
 	}
 }
 
+// The same record in two documents counts once.
+func TestJournalOfAUnitBesideTheOneOfAll(t *testing.T) {
+	documents := node(3, 20)
+	want := Read(documents, Options{})
+	documents = append(documents, Document{Name: "journal/kubelet.service.json", Data: documents[1].Data})
+	if got := Read(documents, Options{}); len(got.Events) != len(want.Events) || len(got.Spans) != len(want.Spans) {
+		t.Errorf("%d events and %d spans, want %d and %d", len(got.Events), len(got.Spans), len(want.Events), len(want.Spans))
+	}
+}
+
 // A path exists for any times and any order of units, without holes, also for cycles.
 func FuzzPath(f *testing.F) {
 	f.Add([]byte{1, 5, 0, 3, 9, 1, 8, 20, 2})

@@ -49,3 +49,11 @@ func RoundStep(us int64, n int) int64 {
 		}
 	}
 }
+
+// Label is a span's name, with an indent if it is a part of another one.
+func Label(t *Timeline, s Span) string {
+	if s.In != "" && slices.ContainsFunc(t.Spans, func(x Span) bool { return x.Name == s.In }) {
+		return "· " + s.Name
+	}
+	return s.Name
+}

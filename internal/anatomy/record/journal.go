@@ -155,6 +155,9 @@ func (r *Records) readEntries(entries []entry, boot string) {
 	units := make(starts)
 	for i := range kept {
 		e := &kept[i]
+		if i > 0 && e.same(&kept[i-1]) {
+			continue // the journal of a unit beside the one of all
+		}
 		if r.Host == "" && len(e.host) > 0 {
 			r.Host = Clean(string(e.host))
 		}
@@ -164,6 +167,12 @@ func (r *Records) readEntries(entries []entry, boot string) {
 		e.sink.message(e, units)
 	}
 	r.addStarts(units)
+}
+
+// same reports whether two entries are the same record of the journal.
+func (e *entry) same(other *entry) bool {
+	return e.monotonic == other.monotonic && e.wall == other.wall && bytes.Equal(e.about, other.about) && bytes.Equal(e.messageID, other.messageID) &&
+		bytes.Equal(e.text.bytes, other.text.bytes)
 }
 
 // findBoots lists the boots of the entries, by their first record.

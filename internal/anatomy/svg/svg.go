@@ -46,7 +46,7 @@ func Picture(t *anatomy.Timeline) []byte {
 	rows := anatomy.Rows(t, mostRows)
 	from, to := anatomy.Extent(t)
 	height := top + rowHeight*len(rows) + 56
-	p := &page{from: from, to: to}
+	p := &page{timeline: t, from: from, to: to}
 	p.write(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`, width, height, width, height)
 	p.out.WriteString("\n<title>" + escape(heading(t)) + "</title>\n<style>" + style + "</style>\n")
 	p.write(`<rect class="page" width="%d" height="%d"/>`, width, height)
@@ -82,6 +82,7 @@ func heading(t *anatomy.Timeline) string {
 
 // page is the picture while it is drawn.
 type page struct {
+	timeline *anatomy.Timeline
 	out      bytes.Buffer
 	from, to int64
 }
@@ -109,12 +110,9 @@ func (p *page) row(y int, s anatomy.Span) {
 	if s.For != "" {
 		class = "idle"
 	}
-	label := s.Name
+	label := anatomy.Label(p.timeline, s)
 	if s.Failed {
 		label += " (failed)"
-	}
-	if s.In != "" {
-		label = "· " + label
 	}
 	p.text(10, y+13, name, shorten(label, mostName))
 	took := anatomy.Seconds(s.EndUs - s.StartUs)

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ func picture(t *anatomy.Timeline, style cli.Style) string {
 	width := style.Width()
 	name := 0
 	for _, s := range rows {
-		name = max(name, utf8.RuneCountInString(cli.Shorten(cli.Line(label(t, s)), nameColumn)))
+		name = max(name, utf8.RuneCountInString(cli.Shorten(cli.Line(anatomy.Label(t, s)), nameColumn)))
 	}
 	bar := max(leastBar, width-2-name-2*timeColumn-4)
 	from, to := anatomy.Extent(t)
@@ -50,7 +49,7 @@ func picture(t *anatomy.Timeline, style cli.Style) string {
 		if s.Open {
 			took = "runs on"
 		}
-		out.WriteString(mark + " " + pad(cli.Shorten(cli.Line(label(t, s)), nameColumn), name) + fmt.Sprintf(" %*s %*s  ", timeColumn, anatomy.Seconds(s.StartUs), timeColumn, took) +
+		out.WriteString(mark + " " + pad(cli.Shorten(cli.Line(anatomy.Label(t, s)), nameColumn), name) + fmt.Sprintf(" %*s %*s  ", timeColumn, anatomy.Seconds(s.StartUs), timeColumn, took) +
 			strings.Repeat(" ", begin) + paint(strings.Repeat(block, length)) + "\n")
 	}
 	out.WriteString(style.Dim(fmt.Sprintf("* and %s: on the critical path to %q; %s: beside it.", critical, cli.Line(t.Goal), beside)))
@@ -58,14 +57,6 @@ func picture(t *anatomy.Timeline, style cli.Style) string {
 		out.WriteString(style.Dim(fmt.Sprintf(" %d shorter parts are not shown.", hidden)))
 	}
 	return out.String() + "\n"
-}
-
-// label is a span's name, with an indent if it is a part of another one.
-func label(t *anatomy.Timeline, s anatomy.Span) string {
-	if s.In != "" && slices.ContainsFunc(t.Spans, func(x anatomy.Span) bool { return x.Name == s.In }) {
-		return "· " + s.Name
-	}
-	return s.Name
 }
 
 // position is a time's column.

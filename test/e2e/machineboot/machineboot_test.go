@@ -62,8 +62,8 @@ func TestCompare(t *testing.T) {
 	kernel := time.Unix(5000, 0)
 	timeline := &anatomy.Timeline{Events: []anatomy.Event{{Name: "Node registered", AtUs: 9_000_000}, {Name: "Node Ready", AtUs: 11_000_000}},
 		Spans: []anatomy.Span{{Name: "certificate request", StartUs: 5_000_000, EndUs: 5_500_000}}}
-	requests := &Requests{made: kernel.Add(5480 * time.Millisecond)}
-	got := Compare(timeline, kernel, requests, kernel.Add(9030*time.Millisecond), time.Time{})
+	requests := &Requests{made: time.UnixMilli(5_005_480)}
+	got := Compare(timeline, kernel, requests, time.UnixMilli(5_009_030), time.Time{})
 	if want := []Difference{{"certificate requested", -20}, {"Node registered", 30}}; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("the differences are %v, want %v", got, want)
 	}
