@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/archive"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
 
 // The limits of what is read into memory.
@@ -126,7 +128,38 @@ func (g *gathering) single(name string) error {
 		g.add(path.Base(filepath.ToSlash(name)), in)
 		return nil
 	}
-	err = archive.Files(in, func(f archive.File) error {
+	bundle, refused := supportbundle.Open(in)
+	if refused == nil {
+		g.bundle(bundle)
+		return nil
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return g.archive(file, name, refused)
+}
+
+// bundle reads a support bundle.
+func (g *gathering) bundle(b *supportbundle.Bundle) {
+	for _, name := range b.Names() {
+		if data, ok := b.Read(name); ok && g.wants(name) {
+			g.add(name, bytes.NewReader(data))
+		}
+	}
+	for _, problem := range b.Problems {
+		g.note("the bundle", cli.Line(problem))
+	}
+}
+
+// archive reads an archive of logs. refused is why it is no support bundle that can be read: an archive with a bundle's first member is
+// one, of a newer version or with members that no bundle has.
+func (g *gathering) archive(file io.Reader, name string, refused error) error {
+	first := true
+	err := archive.Files(file, func(f archive.File) error {
+		if first && f.Name == supportbundle.FormatName {
+			return refused
+		}
+		first = false
 		if g.wants(f.Name) {
 			g.add(f.Name, f)
 		}

@@ -3,6 +3,8 @@ package anatomy
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
 	"github.com/slipway-dev/slipway/internal/anatomy/record"
@@ -32,6 +34,9 @@ func opened(documents []Document) (all []Document, missing []record.Unread) {
 			continue
 		}
 		for _, inner := range set.Documents {
+			if isBeside(documents, inner.Name) {
+				continue
+			}
 			all = append(all, Document{Name: inner.Name, Data: []byte(inner.Text)})
 		}
 		for _, m := range set.Missing {
@@ -39,6 +44,11 @@ func opened(documents []Document) (all []Document, missing []record.Unread) {
 		}
 	}
 	return all, missing
+}
+
+// isBeside reports whether the documents have a file of a set themselves, as a bundle has: below a directory, at its path.
+func isBeside(documents []Document, name string) bool {
+	return strings.HasPrefix(name, "/") && slices.ContainsFunc(documents, func(d Document) bool { return strings.HasSuffix(d.Name, name) })
 }
 
 // headSize is how far the kind of a document is looked for.

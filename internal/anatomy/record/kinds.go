@@ -77,8 +77,14 @@ func matches(pattern, name string) bool {
 	return err == nil && ok
 }
 
+// SavedName is the name under which a bundle has a node's set of documents, or a timeline. Package anatomy reads both.
+const SavedName = "timeline.json"
+
 // Wanted reports whether a file with this name may have records, so that a caller reads no other file of a directory.
 func Wanted(name string) bool {
+	if matches(SavedName, name) {
+		return true
+	}
 	for i := range Kinds {
 		for _, pattern := range Kinds[i].Paths {
 			if matches(pattern, name) {
