@@ -87,40 +87,8 @@ func Clean(text string) string {
 		text = text[:mostCleaned]
 		text = text[:strings.LastIndexAny(text, " \t\n")+1]
 	}
-	plain := len(text) <= maxText
-	for i := 0; plain && i < len(text); i++ {
-		plain = text[i] >= ' ' && text[i] <= '~'
-	}
-	if plain && !suspicious(text) {
-		return text
-	}
 	return redact.Line(text, maxText)
 }
 
 // mostCleaned is how much of a text is searched for secrets; a reader gets less.
 const mostCleaned = 4 * maxText
-
-// suspicious reports whether a text may have a secret. All forms that package redact knows have one of these characters or words; a
-// unit's name or a module's name has none of them, and the patterns cost more than everything else here.
-func suspicious(text string) bool {
-	if strings.ContainsAny(text, "=:@?;") {
-		return true
-	}
-	lower := strings.ToLower(text)
-	for _, word := range [...]string{"token", "bearer", "eyj", "authorization", "cookie", "--", "key", "aws-v1", "pass", "secret", "proxy"} {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return tokenLike(text)
-}
-
-// tokenLike reports whether a text has a dot with at least six characters before it and sixteen after it, as a bootstrap token has.
-func tokenLike(text string) bool {
-	for i := 6; i+16 < len(text); i++ {
-		if text[i] == '.' && !strings.ContainsAny(text[i-6:i], " /") && !strings.ContainsAny(text[i+1:i+17], " /.-_") {
-			return true
-		}
-	}
-	return false
-}
