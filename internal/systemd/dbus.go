@@ -284,18 +284,6 @@ func (c *connection) Unit(ctx context.Context, unit string) (Listed, error) {
 	return Listed{u.Load, u.Active, u.Sub, u.Job}, nil
 }
 
-func (c *connection) List(ctx context.Context) ([]string, error) {
-	var units []listed
-	if err := c.manager(ctx, "ListUnits").Store(&units); err != nil {
-		return nil, c.failure(err)
-	}
-	names := make([]string, len(units))
-	for i := range units {
-		names[i] = units[i].Name
-	}
-	return names, nil
-}
-
 // Properties sends all requests before it reads the first answer.
 func (c *connection) Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
 	calls := make([]*dbus.Call, len(names))

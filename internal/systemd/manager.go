@@ -67,8 +67,6 @@ type Bus interface {
 	Unit(ctx context.Context, unit string) (Listed, error)
 	// Failed returns the names of all failed units.
 	Failed(ctx context.Context) ([]string, error)
-	// List returns the names of all units that systemd has in memory.
-	List(ctx context.Context) ([]string, error)
 	// Properties returns named properties of an object's interface. If systemd does not have a unit in memory, it reads
 	// it for each of the names.
 	Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error)

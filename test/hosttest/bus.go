@@ -143,13 +143,6 @@ func (f *Bus) Failed(context.Context) ([]string, error) {
 	return failed, f.Err
 }
 
-// List implements [systemd.Bus].
-func (f *Bus) List(context.Context) ([]string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.DeleteFunc(slices.Collect(maps.Keys(f.Units)), func(unit string) bool { return unit == "manager" }), f.Err
-}
-
 // Properties implements [systemd.Bus].
 func (f *Bus) Properties(_ context.Context, object, iface string, names ...string) (map[string]any, error) {
 	f.mu.Lock()
