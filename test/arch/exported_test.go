@@ -24,7 +24,6 @@ var tables = map[string]string{
 	"internal/distro.All":         "the table of distributions, which the tests try row by row",
 	"internal/distro.IDs":         "the names that no other package may have: a test of the house looks for them",
 	"nodeconfig.SecretFlags":      "test/contracts puts a canary in each, so that no test forgets a new one",
-	"internal/supportbundle.Open": "the workstation reads a bundle with it for a boot's timeline",
 }
 
 // name is a name in a package. For a method, the package is empty.
