@@ -38,6 +38,8 @@ type Contract struct {
 	// read are these problems if nothing is allowed; allowed are the paths that are.
 	read    []nodeconfig.Problem
 	allowed []string
+	// wrapped names the single document if it was in user data: positions are those in the document, not in the user data.
+	wrapped string
 	// merged and names are set if the contract has several documents.
 	merged *document.Merged
 	names  []string
@@ -62,11 +64,26 @@ func ReadAs(documents []Document, as Reading) *Contract {
 	if len(documents) != 1 {
 		c = readSeveral(documents, as)
 	} else {
-		decoded := dialect.DecodeAs(documents[0].Data, as)
-		c = &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
+		c = readOne(documents[0], as)
 	}
 	c.read = c.Problems
 	c.AllowUnapplied(c.Config.Checks.AllowUnapplied...)
+	return c
+}
+
+func readOne(written Document, as Reading) *Contract {
+	d, problems := unwrap(written, as)
+	if problems != nil {
+		return &Contract{Dialect: as.Dialect, Config: new(nodeconfig.NodeConfig), Problems: problems}
+	}
+	decoded := dialect.DecodeAs(d.Data, as)
+	c := &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
+	if d.Name != written.Name {
+		c.wrapped = d.Name
+	}
+	for i, p := range c.Problems {
+		c.Problems[i] = c.locate(p)
+	}
 	return c
 }
 

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -25,7 +26,12 @@ func readSeveral(documents []Document, as Reading) *Contract {
 		if d.Name == "" {
 			c.names[i] = fmt.Sprintf("document %d", i+1)
 		}
-		tree, problems := dialect.Parse(d.Data, as.Dialect)
+		d, problems := unwrap(Document{c.names[i], d.Data}, as)
+		c.names[i] = d.Name
+		var tree *document.Node
+		if problems == nil {
+			tree, problems = dialect.Parse(d.Data, as.Dialect)
+		}
 		for _, p := range problems {
 			p.Document = c.names[i]
 			c.Problems = append(c.Problems, p)
@@ -91,6 +97,7 @@ func (c *Contract) apart(trees []*document.Node) []*document.Node {
 // locate sets the document and position of a problem, whose position so far is in the merged document.
 func (c *Contract) locate(p nodeconfig.Problem) nodeconfig.Problem {
 	if c.merged == nil || p.Document != "" { // it concerns no single document
+		p.Document = cmp.Or(p.Document, c.wrapped)
 		return p
 	}
 	p.Line, p.Column, p.Document = 0, 0, ""

@@ -28,6 +28,9 @@ func checkOpen(t *testing.T, data []byte) {
 	if len(got.Data) == 0 || len(got.Data) > 1<<20 || len(got.Wrapping) > 8 || got.Path != "" && !slices.Contains(places, got.Path) {
 		t.Fatalf("got %v", got)
 	}
+	if is := envelope.IsUserData(data); is != (len(got.Wrapping) > 0) {
+		t.Fatalf("user data: %v, got %v", is, got)
+	}
 	again, err := envelope.Open(got.Data, places)
 	if err == nil && (!bytes.Equal(again.Data, got.Data) || len(again.Wrapping) > 0) || err != nil && outcome(err) != "none" {
 		t.Fatalf("opened again: got %v, %v, of %v", again, err, got)

@@ -19,18 +19,25 @@ func (p *presence) UnmarshalJSON([]byte) error {
 // document could pass for another kind.
 func (o *opener) json(l layer) error {
 	content := trimmed(l.data)
-	var top struct {
-		// Ignition is a field of every Ignition config (specification 2.0 and later, "ignition").
-		Ignition presence `json:"ignition"`
-	}
-	if err := json.Unmarshal(content, &top); err != nil {
+	is, err := isIgnition(content)
+	switch {
+	case err != nil:
 		return notJSON(&l, content, err)
-	}
-	if top.Ignition {
+	case is:
 		return o.ignition(l, content)
 	}
 	o.found = append(o.found, l)
 	return nil
+}
+
+// isIgnition reports whether a JSON object is an Ignition config.
+func isIgnition(content []byte) (bool, error) {
+	var top struct {
+		// Ignition is a field of every Ignition config (specification 2.0 and later, "ignition").
+		Ignition presence `json:"ignition"`
+	}
+	err := json.Unmarshal(content, &top)
+	return bool(top.Ignition), err
 }
 
 // notJSON reports the position at which content is not JSON any more, without the content.

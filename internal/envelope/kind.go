@@ -129,6 +129,22 @@ func kindOf(data []byte) kind {
 	return text
 }
 
+// IsUserData reports whether data is in one of the forms that a machine's user data has and a contract does not have: compressed,
+// encoded, or a document of cloud-init or Ignition. Larger data than [Open] reads is not.
+func IsUserData(data []byte) bool {
+	if len(data) > maxInput {
+		return false
+	}
+	switch kindOf(data) {
+	case gzipped, zstandard, base64Text, archive, cloudConfig, script, template, include, otherCloudInit:
+		return true
+	case jsonText:
+		is, err := isIgnition(trimmed(data))
+		return is && err == nil
+	}
+	return false
+}
+
 // isDocument reports whether text could be a YAML contract: its unindented lines have the form of a map's entries, and
 // a contract's field is among them. A text that only mentions such a field also has other lines.
 func isDocument(content []byte) bool {

@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"mime"
 	"mime/quotedprintable"
@@ -40,6 +41,12 @@ const defaultMediaType = "text/plain"
 
 // otherPart is what is reported of a part of another type. The type itself is user data, and not shown.
 const otherPart = "a MIME part of another type"
+
+// otherParts are the types that a reader may take for a contract's, with what is reported of their parts. Source: nodeadm's
+// documentation, "User data".
+var otherParts = map[string]string{
+	"application/node.eks.aws": "a NodeConfig of EKS's nodeadm, which this version does not read",
+}
 
 // message calls leaf for each part of a MIME message that is not a multipart.
 func (o *opener) message(l layer, leaf func(l layer, mediaType string, h header) error) error {
@@ -119,7 +126,7 @@ func isMultipart(mediaType string) bool {
 func (o *opener) part(l layer, name string, h header) error {
 	declared, known := mediaTypes[name]
 	if !known {
-		o.see(otherPart)
+		o.see(cmp.Or(otherParts[name], otherPart))
 		return nil
 	}
 	data, err := o.transferred(&l, h)

@@ -477,6 +477,14 @@ func (c *Contract) Paths() []string {
 	return slices.DeleteFunc([]string{c.YAML, c.JSON}, func(place string) bool { return place == "" })
 }
 
+// ContractPaths are the contracts' paths of every family.
+func ContractPaths() (all []string) {
+	for _, family := range All() {
+		all = append(all, family.Contract.Paths()...)
+	}
+	return all
+}
+
 // Place is where a contract of the family belongs.
 func (c *Contract) Place(document []byte) string {
 	if c.YAML == "" || len(document) > 0 && document[0] == '{' {

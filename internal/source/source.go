@@ -18,12 +18,7 @@ import (
 )
 
 // Paths are the paths at which a contract is looked for if none is named, in this order: those of every family.
-var Paths = func() (all []string) {
-	for _, family := range profile.All() {
-		all = append(all, family.Contract.Paths()...)
-	}
-	return all
-}()
+var Paths = profile.ContractPaths()
 
 // Files reads regular files.
 type Files interface {

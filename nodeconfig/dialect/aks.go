@@ -13,11 +13,12 @@ var aksContract = Dialect{
 	Title: "AKS's contract: `aksnodeconfig.v1`",
 	Noun:  "AKS contract",
 	mark:  `AKS's version "v1"`,
-	// An AKS contract has no apiVersion; its version is a bare "v1" or "v0".
+	// An AKS contract has no apiVersion; its version is a bare "v1" or "v0". A Butane config has a version and a variant.
 	detect: func(n *document.Node) bool {
 		_, other := n.Get("apiVersion")
 		_, version := n.Get("version")
-		return version && !other
+		_, butane := n.Get("variant")
+		return version && !other && !butane
 	},
 	read: func(n *document.Node, _ Reading) translated {
 		r := aks.FromTree(n)

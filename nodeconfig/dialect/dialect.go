@@ -269,8 +269,8 @@ func Decode(data []byte, name string) Decoded { return DecodeAs(data, Reading{Di
 // DecodeAs reads a document with a given Reading.
 func DecodeAs(data []byte, as Reading) Decoded {
 	name := as.Dialect
-	if isWindowsUserData(data) {
-		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: windowsOnly, Fatal: true})
+	if is := describeText(data); is != "" {
+		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: is, Fatal: true})
 	}
 	tree, unread := Parse(data, name)
 	if tree == nil {
@@ -329,7 +329,12 @@ func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
 	if err == nil {
 		return tree, nil
 	}
-	problems := []nodeconfig.Problem{nodeconfig.Unreadable(err)}
+	return nil, append([]nodeconfig.Problem{nodeconfig.Unreadable(err)}, Embedded(data, name)...)
+}
+
+// Embedded returns problems about texts of a dialect, such as a command line, within another text that cannot be read. If name is
+// empty, they may be of any dialect.
+func Embedded(data []byte, name string) (problems []nodeconfig.Problem) {
 	for _, d := range dialects {
 		if d.embedded == nil || name != "" && d.Name != name {
 			continue
@@ -338,7 +343,22 @@ func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
 			problems = append(problems, *p)
 		}
 	}
-	return nil, problems
+	return problems
+}
+
+// Claims reports whether a dialect detects a document as its own, or has it as a text that is neither JSON nor YAML. If name is
+// empty, any dialect may.
+func Claims(data []byte, name string) bool {
+	for _, d := range dialects {
+		if d.text == nil || name != "" && d.Name != name {
+			continue
+		}
+		if _, _, is := d.text(data); is {
+			return true
+		}
+	}
+	tree, err := document.Parse(data)
+	return err == nil && slices.ContainsFunc(dialects, func(d *Dialect) bool { return d.detect(tree) })
 }
 
 func failed(name string, problems ...nodeconfig.Problem) Decoded {
@@ -362,16 +382,20 @@ func choose(tree *document.Node, name string) (*Dialect, string) {
 	if name != "" {
 		return nil, fmt.Sprintf("unknown dialect %q; use one of %s", name, strings.Join(Names(), ", "))
 	}
+	if is := describeForeign(tree); is != "" {
+		return nil, is + "; " + Wanted()
+	}
+	return nil, "is not a known contract: " + Wanted()
+}
+
+// Wanted tells the author of an unknown document how each dialect is detected.
+func Wanted() string {
 	var marks []string
 	for _, d := range dialects {
 		marks = append(marks, d.mark)
 	}
 	last := len(marks) - 1
-	want := "use " + strings.Join(marks[:last], ", ") + ", or " + marks[last]
-	if is := describeForeign(tree); is != "" {
-		return nil, is + "; " + want
-	}
-	return nil, "is not a known contract: " + want
+	return "use " + strings.Join(marks[:last], ", ") + ", or " + marks[last]
 }
 
 // unique sorts problems and keeps one for each path: if a value could not be read and is therefore missing, the first problem is

@@ -22,17 +22,38 @@ var foreignDocuments = []struct {
 	{apiVersion: "karpenter.", is: "is an object of Karpenter's, which lives in the cluster"},
 	{apiVersion: "cluster.x-k8s.io/", is: "is an object of Cluster API's, which lives in the management cluster"},
 	{apiVersion: "bootstrap.cluster.x-k8s.io/", is: "is an object of Cluster API's, which lives in the management cluster"},
+	{field: "variant", is: "is a Butane config, from which butane makes an Ignition config"},
 	{field: "ignition", is: "is a config of Ignition's without a contract in it"},
 	{field: "write_files", is: "is a cloud-config without a contract in it"},
 	{field: "runcmd", is: "is a cloud-config without a contract in it"},
+	{apiVersion: "v1", field: "data", is: "is a Secret or a ConfigMap of a cluster; give the contract that its data has"},
+	{apiVersion: "v1", field: "stringData", is: "is a Secret of a cluster; give the contract that its data has"},
+	{apiVersion: "v1", field: "metadata", is: "is an object of a cluster's API, which lives in the cluster"},
 	{field: "clusters", is: "is a kubeconfig without its apiVersion v1 and kind Config"},
 }
 
-// windowsOnly is why a contract for Windows is refused.
+// windowsOnly is why user data that EC2 runs on Windows is refused.
 const windowsOnly = "is for Windows, and Slipway makes Linux nodes"
 
-// windowsUserData are the prefixes of user data that EC2 runs on Windows.
-var windowsUserData = []string{"<powershell>", "<script>", "<persist>", "version: 1.0\ntasks:\n- task: executescript"}
+// webPage is why HTML and XML are refused.
+const webPage = "is HTML or XML, such as the error page of a server; check where the file is from"
+
+// foreignTexts are texts that a user may take for a contract, by their beginning in lower case. The first match counts.
+var foreignTexts = []struct {
+	prefix string
+	// is completes "the document ...", with what to do.
+	is string
+}{
+	{"<powershell>", windowsOnly},
+	{"<script>", windowsOnly},
+	{"<persist>", windowsOnly},
+	{"version: 1.0\ntasks:\n- task: executescript", windowsOnly},
+	{"<!doctype", webPage},
+	{"<html", webPage},
+	{"<?xml", webPage},
+	{"-----begin ", "is PEM, such as a certificate or a key; a contract names the cluster's certificate in cluster.certificateAuthority"},
+	{"[settings.", "is a configuration of Bottlerocket, whose images make nodes without Slipway"},
+}
 
 // describeForeign describes a document of another program. It returns "" for an unknown document.
 func describeForeign(tree *document.Node) string {
@@ -54,13 +75,13 @@ func hasField(tree *document.Node, path string) (has bool) {
 	return true
 }
 
-// isWindowsUserData reports whether a text is user data that EC2 runs on Windows.
-func isWindowsUserData(data []byte) bool {
+// describeText describes a text that is no contract by its beginning. It returns "" for an unknown text.
+func describeText(data []byte) string {
 	begin := bytes.ToLower(bytes.TrimSpace(data[:min(len(data), 256)]))
-	for _, word := range windowsUserData {
-		if bytes.HasPrefix(begin, []byte(word)) {
-			return true
+	for _, o := range foreignTexts {
+		if bytes.HasPrefix(begin, []byte(o.prefix)) {
+			return o.is
 		}
 	}
-	return false
+	return ""
 }
