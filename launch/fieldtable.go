@@ -107,6 +107,7 @@ var fieldRows = []fieldRow{
 	{path: "$.node.checks.outbound", means: server},
 	{path: "$.node.checks.outboundCommand", means: script},
 	{path: "$.node.checks.allowUnapplied", set: true},
+	{path: "$.node.checks.allowAdditions", set: true},
 	{path: "$.node.components", means: verbatim},
 	{path: "$.node.components.layout", class: Replace, reason: "a node keeps its layout"},
 	{path: "$.node.files", means: verbatim},

@@ -222,6 +222,11 @@ type Checks struct {
 	// them, if this version does not apply them. Without it they are errors. In an image's own contract, the paths apply to every
 	// contract that the image is provisioned with, in the terms of either.
 	AllowUnapplied []string `json:"allowUnapplied,omitempty"`
+	// AllowAdditions are the paths at which other programs may add files, such as "/etc/containerd/certs.d/registry.example.com/": at
+	// most 32. A path that ends in a slash is a directory with everything in it. The commands "slipway-node status --drift" and
+	// "slipway verify" and the watcher do not report what is added there: settings of registries, of containerd, the kubelet, the
+	// network and the kernel, static pods. They still report programs, units, drop-ins and masks.
+	AllowAdditions []string `json:"allowAdditions,omitempty"`
 }
 
 // Components describes what the image must contain, and other sources of these components.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/place"
 )
 
 // Repair returns all problems of a config that [Default] has completed, fatal problems first. It removes from the config every
@@ -37,6 +38,7 @@ func Repair(c *NodeConfig) []Problem {
 		}
 		return ""
 	})
+	v.additions(&c.Checks)
 	v.outbound(&c.Checks)
 	v.cluster(c)
 	v.join(c)
@@ -260,6 +262,19 @@ func singleLine(s string) string {
 		return "has a line break"
 	}
 	return ""
+}
+
+// maxAdditions is the limit for the paths at which other programs may add files.
+const maxAdditions = 32
+
+// additions validates the paths at which other programs may add files.
+func (v *validator) additions(c *Checks) {
+	const path = "$.checks.allowAdditions"
+	if len(c.AllowAdditions) > maxAdditions {
+		v.invalid(path, fmt.Sprintf("has more than %d paths", maxAdditions), func() { c.AllowAdditions = nil })
+		return
+	}
+	checkList(v, path, &c.AllowAdditions, place.CheckAddition)
 }
 
 // maxOutbound limits the servers that a node must reach: the node connects to all at the same time.

@@ -20,6 +20,7 @@ func (s *Store) Additions() ([]integrity.Finding, error) {
 
 func (s *Store) surroundings(plan resource.Plan) ([]integrity.Finding, error) {
 	node := integrity.Of(plan)
+	node.Accepted = nil // a file that is not accepted any more is an addition, too
 	return integrity.Surroundings(s.host, &node)
 }
 

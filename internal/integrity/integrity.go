@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/place"
 )
 
 // Files is what the package needs of a machine. A missing directory is fs.ErrNotExist.
@@ -130,6 +131,9 @@ func newScan(files Files, node *Node) *scan {
 }
 
 func (s *scan) add(f Finding) {
+	if f.Acceptable() && place.IsAddition(f.Path, s.node.Accepted) {
+		return
+	}
 	if f.Identity == "" && strings.HasPrefix(f.Path, "/etc/") {
 		f.Identity = s.identity(f.Path)
 	}

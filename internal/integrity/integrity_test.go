@@ -119,6 +119,28 @@ func TestPlacesOfANode(t *testing.T) {
 	}
 }
 
+// A contract accepts settings at a path, and no program, unit or mask there.
+func TestAcceptedAdditions(t *testing.T) {
+	p := planOf(&resource.Unit{Unit: "containerd.service"}, &resource.File{Path: "/etc/cni/net.d/10-own.conflist"})
+	p.Node.Additions = []string{"/etc/cni/net.d/05-a.conf", "/etc/containerd/certs.d/", "/etc/systemd/", "/opt/"}
+	files := map[string]string{
+		"/etc/cni/net.d/05-a.conf":                        `{"name":"a","type":"bridge"}`,
+		"/etc/cni/net.d/06-b.conf":                        `{"name":"a","type":"bridge"}`,
+		"/etc/containerd/certs.d/docker.io/hosts.toml":    "",
+		"/etc/systemd/system/containerd.service.d/a.conf": "[Service]\nExecStart=\n",
+		"/run/systemd/system/containerd.service":          "-> /dev/null",
+		"/opt/nri/plugins/10-a":                           "",
+		"/opt/containerd/bin/runc":                        "",
+	}
+	want := []string{
+		"/etc/cni/net.d/06-b.conf noted", "/etc/systemd/system/containerd.service.d/a.conf counted", "/opt/containerd/bin/runc counted",
+		"/opt/nri/plugins/10-a counted", "/run/systemd/system/containerd.service counted",
+	}
+	if got := found(t, tree(t, files), p); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A program that the agent has brought is compared with the digest that it had then.
 func TestProgramThatWasBrought(t *testing.T) {
 	d := &resource.Download{Component: "kubelet", Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"kubelet"}}, {Name: "kubectl", Members: []string{"kubectl"}}}}

@@ -1,5 +1,7 @@
 package integrity
 
+import "slices"
+
 // Kind is a way to change what a node runs.
 type Kind string
 
@@ -31,3 +33,10 @@ const (
 	KindParent      Kind = "parent"
 	KindDirectory   Kind = "directory"
 )
+
+// acceptable are the kinds that a contract may accept at a path: settings that programs of a cluster write. Programs, and what can replace or
+// mask a unit, are not.
+var acceptable = []Kind{KindStaticPod, KindKubelet, KindRegistry, KindRuntime, KindNetwork, KindEnvironment, KindSysctl, KindModule}
+
+// Acceptable reports whether a contract may accept findings of this kind.
+func (f *Finding) Acceptable() bool { return slices.Contains(acceptable, f.Kind) }

@@ -31,6 +31,8 @@ type Node struct {
 	Programs []components.Component `json:"programs,omitempty"`
 	// Stores are the directories of the components that the agent brings, sorted.
 	Stores []string `json:"stores,omitempty"`
+	// Accepted are the paths at which other programs may add files, sorted.
+	Accepted []string `json:"accepted,omitempty"`
 }
 
 // Place is a directory or file that programs of a node read.
@@ -49,7 +51,7 @@ type Parameter struct {
 
 // Of describes the node that a plan makes.
 func Of(p resource.Plan) Node {
-	n := Node{Parameters: make(map[string]Parameter)}
+	n := Node{Parameters: make(map[string]Parameter), Accepted: p.Node.Additions}
 	var files []*resource.File
 	for _, res := range p.Resources {
 		switch spec := res.Spec.(type) {

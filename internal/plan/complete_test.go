@@ -36,6 +36,7 @@ var mapKeys = map[string]string{
 
 // values are those that a leaf can have, where not every text does.
 var values = map[string]any{
+	"$.checks.allowAdditions[0]":                                   "/etc/cni/net.d/",
 	"$.cluster.kubernetesVersion":                                  "1.30.1",
 	"$.cluster.kubernetesMinor":                                    "1.30",
 	"$.cluster.server":                                             "https://other.example:6443",
@@ -224,6 +225,7 @@ func certificates(t *testing.T) {
 // unchanged are settings that two plans with different values of them do not differ by, with the reason.
 var unchanged = map[string]string{
 	"$.access.realm.password":                                 "a machine that has joined its realm does not use it again, and no plan shows it",
+	"$.checks.allowAdditions[0]":                              "it changes what is reported of the node, and not the node",
 	"$.cloud.aws.outpostID":                                   notYet,
 	"$.cloud.provider":                                        "the nodes of EKS are in AWS without it, and those of other families do not depend on it there",
 	"$.cloud.azure.backoff.exponent":                          notYet,
@@ -314,7 +316,7 @@ func applies(t *testing.T, layout string, l leaf, classes map[string]string) {
 			return
 		}
 	}
-	if reflect.DeepEqual(old.Resources, planned.Resources) {
+	if reflect.DeepEqual(old.Resources, planned.Resources) && reflect.DeepEqual(old.Node, planned.Node) {
 		t.Error("changes nothing, and is not warned of")
 	}
 }

@@ -20,6 +20,8 @@ type Node struct {
 	// Runtime are settings of the container runtime, by their names in plan's table. A setting from a secret text of
 	// the contract is a fingerprint here.
 	Runtime map[string]string `json:"runtime,omitempty"`
+	// Additions are the paths at which other programs may add files, sorted. A path that ends in a slash is a directory.
+	Additions []string `json:"additions,omitempty"`
 }
 
 // Fields are some fields of a configuration, by their names in Node.Kubelet, sorted, with their file.

@@ -154,6 +154,9 @@ func undoing(f *integrity.Finding) string {
 	if len(f.Units) > 0 {
 		note += ", then restart " + units
 	}
+	if f.Acceptable() {
+		note += "; if it was, name its path in checks.allowAdditions"
+	}
 	return note
 }
 

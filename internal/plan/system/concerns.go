@@ -7,6 +7,7 @@ import "github.com/slipway-dev/slipway/internal/plan/concern"
 // Concerns are all of this subject.
 var Concerns = concern.Of("system",
 	&access,
+	&additions,
 	&bootstrappers,
 	&commands,
 	&distribution,
