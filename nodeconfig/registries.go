@@ -48,13 +48,16 @@ func (v *validator) registry(host string, r Registry) {
 	}
 }
 
+// registryCapabilities are those that Slipway writes (containerd docs/hosts.md, capabilities).
+var registryCapabilities = []string{"pull", "resolve"}
+
 func (v *validator) registryHost(at string, h *RegistryHost) {
 	if reason := checkRegistryURL(h.URL); reason != "" {
 		v.vital(at+".url", reason)
 	}
 	for i, capability := range h.Capabilities {
-		if capability != "pull" && capability != "resolve" {
-			v.vital(document.IndexPath(at+".capabilities", i), "want one of pull, resolve")
+		if !slices.Contains(registryCapabilities, capability) {
+			v.vital(document.IndexPath(at+".capabilities", i), document.WantWord(capability, registryCapabilities))
 		} else if slices.Contains(h.Capabilities[:i], capability) {
 			v.vital(document.IndexPath(at+".capabilities", i), "is in the list twice")
 		}

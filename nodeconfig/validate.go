@@ -183,7 +183,7 @@ func (v *characters) check(value reflect.Value) {
 // word checks that a string is empty or one of an enumeration's values.
 func (v *characters) word(text reflect.Value, words []string) {
 	if words != nil && text.String() != "" && !slices.Contains(words, text.String()) {
-		v.invalid(v.at.String(), "want one of "+strings.Join(words, ", "), text.SetZero)
+		v.invalid(v.at.String(), document.WantWord(text.String(), words), text.SetZero)
 	}
 }
 

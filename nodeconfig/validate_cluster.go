@@ -148,7 +148,7 @@ func (v *validator) join(c *NodeConfig) {
 		for _, step := range slices.Sorted(maps.Keys(j.Attested.Timeouts)) {
 			at := document.FieldPath("$.join.attested.timeouts", step)
 			if !slices.Contains(AttestedSteps, step) {
-				v.vital(at, "is no step of the client; want one of "+strings.Join(AttestedSteps, ", "))
+				v.vital(at, "is no step of the client; "+document.WantWord(step, AttestedSteps))
 			}
 			v.timeout(at, j.Attested.Timeouts[step])
 		}

@@ -151,7 +151,7 @@ func (v *validator) system(s *System) {
 		case !known:
 			return "is not a setting of transparent huge pages; use " + strings.Join(slices.Sorted(maps.Keys(hugePages)), " or ")
 		case !slices.Contains(values, value):
-			return "want one of " + strings.Join(values, ", ")
+			return document.WantWord(value, values)
 		}
 		return ""
 	})
@@ -245,7 +245,7 @@ func (v *validator) components(c *Components) {
 		v.vital("$.components.registry", "is not a registry; use HOST[:PORT][/PATH] in lower case, without a scheme")
 	}
 	if profile.Named(c.Layout) == nil {
-		v.vital("$.components.layout", "want one of "+strings.Join(profile.Names(), ", "))
+		v.vital("$.components.layout", document.WantWord(c.Layout, profile.Names()))
 	}
 	if os := c.OS; os != nil {
 		if os.ID == "" {

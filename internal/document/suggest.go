@@ -15,12 +15,24 @@ func Likeliest(name string, known []string) string {
 	return didYouMean(append(Alike(name, known), "")[0])
 }
 
+// WantWord is the reason for a value that is not one of some words. It begins with the nearest word, because callers append what the
+// value's reader does then.
+func WantWord(value string, words []string) string {
+	want := "want one of " + strings.Join(words, ", ")
+	if name := nearest(value, words); name != "" {
+		return question(name) + " " + want
+	}
+	return want
+}
+
 func didYouMean(name string) string {
 	if name == "" {
 		return ""
 	}
-	return "; did you mean " + name + "?"
+	return "; " + question(name)
 }
+
+func question(name string) string { return "did you mean " + name + "?" }
 
 // nearest returns the name that an unknown name most probably means, or "" if none is near.
 func nearest(name string, names []string) string {

@@ -181,6 +181,9 @@ func (j *judge) report(r *rule, v value) {
 		return
 	}
 	reason := r.reason()
+	if text, isText := v.v.(string); isText && r.words != "" && r.want == "" && r.off == "" {
+		reason = document.WantWord(text, strings.Fields(r.words))
+	}
 	if v.flag != "" {
 		reason = "--" + v.flag + ": " + reason
 	}

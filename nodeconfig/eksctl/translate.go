@@ -107,16 +107,19 @@ func (r *reader) cluster() {
 	r.addresses()
 }
 
+// ipFamilies are the words of kubernetesNetworkConfig.ipFamily.
+var ipFamilies = []string{"IPv4", "IPv6"}
+
 // addresses translates how the cluster's services and nodes are addressed.
 func (r *reader) addresses() {
 	network, out := r.in.KubernetesNetworkConfig, r.NodeConfig
-	for _, family := range []string{"IPv4", "IPv6"} {
+	for _, family := range ipFamilies {
 		if strings.EqualFold(network.IPFamily, family) { // the cloud's own interface has it in small letters
 			out.Network.IPFamilies = []string{family}
 		}
 	}
 	if network.IPFamily != "" && out.Network.IPFamilies == nil {
-		r.Fatal(nodeconfig.Invalid, r.networkField("ipFamily"), "want one of IPv4, IPv6")
+		r.Fatal(nodeconfig.Invalid, r.networkField("ipFamily"), document.WantWord(network.IPFamily, ipFamilies))
 	}
 	r.from(r.networkField("ipFamily"), "$.network.ipFamilies", "$.network.ipFamilies[0]")
 	name, text := r.serviceRange()
@@ -196,7 +199,7 @@ func (r *reader) family(g *NodeGroup) *family {
 			why = other.why
 		}
 	}
-	r.Fatal(nodeconfig.Invalid, at, "%s; want one of %s", why, strings.Join(names, ", "))
+	r.Fatal(nodeconfig.Invalid, at, "%s; %s", why, document.WantWord(name, names))
 	return &family{layout: families[0].layout, os: families[0].os, version: families[0].version}
 }
 

@@ -72,7 +72,12 @@ func wantPrograms(in *concern.Input, out *concern.Output) {
 		{"containerd", setting.ContainerdVersion, concern.ContainerdName, in.ContainerdPackage != nil},
 	} {
 		isListed := slices.ContainsFunc(in.Facts.Components, func(c components.Component) bool { return c.Name == program.name })
-		if !isListed && !program.isBrought {
+		switch {
+		case isListed || program.isBrought:
+		case program.name == "kubelet" && in.TakesInstalled && len(concern.Places(in.Config.Components.Artifacts[concern.KubernetesName])) > 0:
+			out.Fatal(nodeconfig.NotInstalled, program.at, "the image has no kubelet, and %s brings one only in a version that is named: name it here, or install a kubelet before this step",
+				problem.Setting(setting.Artifact(concern.KubernetesName)))
+		default:
 			out.Fatal(nodeconfig.NotInstalled, program.at, "the image has no %s: install it before this step, or name in %s where to download it from",
 				program.name, problem.Setting(setting.Artifact(program.artifact)))
 		}
