@@ -71,7 +71,7 @@ quick: ## what most changes need to be tried with: gofmt, vet, the import rules,
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
-	go test ./test/cases ./internal/plan ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway ./internal/difference ./internal/explain ./internal/cse ./launch ./launch/azure -update
+	go test ./test/cases ./internal/plan ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway ./internal/difference ./internal/explain ./internal/cse ./internal/anatomy ./internal/anatomy/record ./internal/anatomy/svg ./launch ./launch/azure -update
 	cd adapters/azure && go test . ./detect -update
 
 .PHONY: generate

@@ -22,10 +22,13 @@ var goals = []struct{ event, called string }{
 	{"Node condition Ready", "Node Ready"},
 	{"Node registered", "Node registered"},
 	{"Node created", "Node registered"},
-	{"kubelet exec", "kubelet started"},
+	{"kubelet exec", kubeletGoal},
 	{"provisioning script ends", "provisioning script ended"},
 	{"boot finished", "boot finished"},
 }
+
+// kubeletGoal is the goal of a boot whose records end with the kubelet's start.
+const kubeletGoal = "kubelet started"
 
 // build makes the timeline from records.
 func build(r *record.Records) *Timeline {

@@ -56,8 +56,16 @@ func (t *Timeline) findPath() {
 	}
 }
 
-// last is the span with which the walk begins: the one that ends at the goal, or the last one that ended before it.
+// last is the span with which the walk begins: the one that ends at the goal, or the last one that ended before it. If the goal
+// is the kubelet's start, it is the step that started the kubelet.
 func (w *walker) last() (i int, at int64) {
+	if w.t.Goal == kubeletGoal {
+		for _, i := range w.starters[kubeletUnit] {
+			if s := &w.t.Spans[i]; s.StartUs <= w.t.GoalUs && (s.EndUs >= w.t.GoalUs || s.Open) {
+				return i, w.t.GoalUs
+			}
+		}
+	}
 	best := -1
 	for i, s := range w.t.Spans {
 		if s.Open || s.EndUs > w.t.GoalUs+apart {
