@@ -24,16 +24,14 @@ type Output struct {
 	problem.Collector
 }
 
-// Append adds a resource.
-func (o *Output) Append(r resource.Resource) {
+// Append adds a resource that is in no group.
+func (o *Output) Append(r resource.Resource) { o.AppendTo("", r) }
+
+// AppendTo adds a resource, to a group if the group is not empty.
+func (o *Output) AppendTo(g Group, r resource.Resource) {
 	r.Subject = o.Subject
 	o.Resources = append(o.Resources, r)
 	o.owners = append(o.owners, o.Concern)
-}
-
-// AppendTo adds a resource to a group, if any.
-func (o *Output) AppendTo(g Group, r resource.Resource) {
-	o.Append(r)
 	if g != "" {
 		o.Belong(g)
 	}
