@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/state"
 )
@@ -110,6 +111,10 @@ func TestCloudAuthoritiesOnlyForNodesOfAKS(t *testing.T) {
 		n.deliver(credential, c.contract)
 		if c.elsewhere {
 			n.deliver("/sys/class/dmi/id/chassis_asset_tag", []byte("none\n"))
+		}
+		if name == "an image" {
+			n.deliver(components.Path, []byte(`{"apiVersion": "slipway.dev/v1", "kind": "ComponentManifest", "components": [
+			{"name": "containerd", "version": "2.2.4", "path": "/usr/bin/containerd"}, {"name": "kubelet", "version": "1.34.2", "path": "/usr/local/bin/kubelet"}]}`))
 		}
 		if n.made(); len(told.regions) > 0 || len(n.trusted()) > 0 {
 			t.Errorf("%s: asked for %q, %d are trusted", name, told.regions, len(n.trusted()))
