@@ -118,9 +118,10 @@ func (g *gatherer) add(name string, data []byte) {
 // readUnits adds systemd's own times and those of its units.
 func (g *gatherer) readUnits(ctx context.Context, machine *host.Machine) {
 	const name = gathered.UnitsName
-	described, err := machine.Describe(ctx)
+	snapshot, err := machine.Snapshot(ctx)
 	if err != nil {
 		g.note(name, err.Error())
+		return
 	}
 	bootID, _, _, err := machine.Head("/proc/sys/kernel/random/boot_id", 64)
 	if err != nil {
@@ -135,7 +136,7 @@ func (g *gatherer) readUnits(ctx context.Context, machine *host.Machine) {
 		Hostname string           `json:"hostname"`
 		Manager  map[string]any   `json:"manager"`
 		Units    []map[string]any `json:"units"`
-	}{cli.Line(string(bootID)), cli.Line(string(hostname)), described.Manager, described.Units})
+	}{cli.Line(string(bootID)), cli.Line(string(hostname)), snapshot.Manager, snapshot.Units})
 	if err != nil {
 		g.note(name, err.Error())
 		return

@@ -15,27 +15,29 @@ type Snapshot struct {
 }
 
 // idleKinds are the kinds of units that do nothing, and of which a node has many.
-var idleKinds = []string{".device", ".scope", ".slice"}
+var idleKinds = []string{".scope", ".slice"}
 
 // maxUnits limits the units of a snapshot. A node with 250 pods has some 2,000 mounts and slices.
-const maxUnits = 1000
+const maxUnits = 2000
 
-// Those of a snapshot. No property of a unit with a command line or an environment is one of them.
+// Those of a snapshot. No property of a unit with a command line or an environment is one of them. Times are in microseconds.
 var (
-	snapshotManager = []string{
-		"Version", "SystemState", "NNames", "NJobs", "NFailedUnits", "Virtualization", "Tainted",
-		"FirmwareTimestampMonotonic", "LoaderTimestampMonotonic", "KernelTimestamp", "KernelTimestampMonotonic",
-		"InitRDTimestamp", "InitRDTimestampMonotonic", "UserspaceTimestamp", "UserspaceTimestampMonotonic", "FinishTimestamp", "FinishTimestampMonotonic",
-		"SecurityStartTimestampMonotonic", "SecurityFinishTimestampMonotonic", "GeneratorsStartTimestampMonotonic",
-		"GeneratorsFinishTimestampMonotonic", "UnitsLoadStartTimestampMonotonic", "UnitsLoadFinishTimestampMonotonic",
-	}
-	snapshotUnit = []string{
-		"Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath", "DropInPaths", "After", "NeedDaemonReload",
-		"InactiveExitTimestamp", "InactiveExitTimestampMonotonic", "ActiveEnterTimestamp", "ActiveEnterTimestampMonotonic",
-		"ActiveExitTimestampMonotonic", "InactiveEnterTimestampMonotonic",
-	}
-	snapshotService = []string{"Result", "NRestarts", "ExecMainStartTimestamp", "ExecMainStartTimestampMonotonic", "ExecMainExitTimestampMonotonic", "ExecMainCode", "ExecMainStatus"}
+	snapshotManager = append(withClocks("Firmware", "Loader", "Kernel", "InitRD", "Userspace", "SecurityStart", "SecurityFinish",
+		"GeneratorsStart", "GeneratorsFinish", "UnitsLoadStart", "UnitsLoadFinish", "Finish"),
+		"Version", "SystemState", "NNames", "NJobs", "NFailedUnits", "Virtualization", "Tainted")
+	snapshotUnit = append(withClocks("InactiveExit", "ActiveEnter", "ActiveExit", "InactiveEnter"),
+		"Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath", "DropInPaths", "After", "NeedDaemonReload")
+	snapshotService = append(withClocks("ExecMainStart", "ExecMainExit"), "Result", "NRestarts", "ExecMainCode", "ExecMainStatus")
 )
+
+// withClocks names the properties of times on both clocks.
+func withClocks(names ...string) []string {
+	var properties []string
+	for _, name := range names {
+		properties = append(properties, name+"Timestamp", name+"TimestampMonotonic")
+	}
+	return properties
+}
 
 // Snapshot returns what systemd knows of itself, and of its units, by name, without those of idleKinds.
 func (m *Manager) Snapshot(ctx context.Context) (*Snapshot, error) {
@@ -54,7 +56,10 @@ func (m *Manager) Snapshot(ctx context.Context) (*Snapshot, error) {
 		for _, unit := range units[:min(len(units), maxUnits)] {
 			// A unit can be gone by now, and an older systemd lacks some properties.
 			properties, _ := conn.Properties(ctx, UnitObject(unit), unitInterface, snapshotUnit...)
-			if typeInterface(unit) == "org.freedesktop.systemd1.Service" {
+			if len(properties) == 0 {
+				continue
+			}
+			if typeInterface(unit) == typeInterface("a.service") {
 				more, _ := conn.Properties(ctx, UnitObject(unit), typeInterface(unit), snapshotService...)
 				maps.Copy(properties, more)
 			}
