@@ -86,7 +86,9 @@ func (a *app) bootDocuments(ctx context.Context) (*gathered.Set, error) {
 	defer machine.Close()
 	g.files = machine
 	g.readUnits(ctx, machine)
-	records, cut, err := machine.BootJournal(ctx, maxJournal, gathered.Fields, gathered.Matches())
+	records, cut, err := machine.ReadJournal(ctx, host.JournalQuery{
+		Match: append([]string{"--boot"}, gathered.Matches()...), Fields: gathered.Fields, Limit: maxJournal,
+	})
 	if err != nil {
 		g.note(gathered.JournalName, err.Error())
 	}

@@ -45,10 +45,10 @@ func newNode(t *testing.T) *node {
 	return &node{Directory: dir, t: t, root: root, journal: make(map[string]string)}
 }
 
-func (n *node) ReadJournal(_ context.Context, match []string, _ string, limit int64) ([]byte, bool, error) {
-	text := n.journal[strings.TrimPrefix(match[0], "--unit=")]
-	if int64(len(text)) > limit {
-		text = text[int64(len(text))-limit:]
+func (n *node) ReadJournal(_ context.Context, query host.JournalQuery) ([]byte, bool, error) {
+	text := n.journal[strings.TrimPrefix(query.Match[0], "--unit=")]
+	if int64(len(text)) > query.Limit {
+		text = text[int64(len(text))-query.Limit:]
 		return []byte(text[strings.IndexByte(text, '\n')+1:]), true, nil
 	}
 	return []byte(text), false, nil

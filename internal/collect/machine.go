@@ -17,9 +17,8 @@ type Machine interface {
 	// ReadEnd reads the last limit bytes of a regular file, and returns its size. It follows no link at the last name, and never
 	// blocks.
 	ReadEnd(path string, limit int64) (end []byte, size int64, err error)
-	// ReadJournal returns the newest records of the journal that match, oldest first, at most limit bytes of them, as lines of
-	// JSON. cut reports whether there are older ones.
-	ReadJournal(ctx context.Context, match []string, fields string, limit int64) (records []byte, cut bool, err error)
+	// ReadJournal returns the records of the journal that match, oldest first, as lines of JSON. cut reports whether there are more.
+	ReadJournal(ctx context.Context, query host.JournalQuery) (records []byte, cut bool, err error)
 	// Snapshot returns what systemd knows of itself and of its units.
 	Snapshot(ctx context.Context) (*host.Snapshot, error)
 }

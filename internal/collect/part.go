@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/supportbundle"
 )
 
@@ -137,15 +138,17 @@ func end(data []byte, cut bool, limit int64, reason string) content {
 
 // journalFields are the fields of a record that are collected, besides the journal's own: times and boot. Those with command
 // lines and environments are not (systemd.journal-fields(7)).
-const journalFields = "MESSAGE,MESSAGE_ID,PRIORITY,SYSLOG_IDENTIFIER,_COMM,_PID,_SYSTEMD_UNIT,UNIT,_TRANSPORT,JOB_TYPE,JOB_RESULT,INVOCATION_ID," +
-	"_SYSTEMD_INVOCATION_ID,EXIT_CODE,EXIT_STATUS,_SOURCE_REALTIME_TIMESTAMP,_SOURCE_MONOTONIC_TIMESTAMP"
+var journalFields = []string{
+	"MESSAGE", "MESSAGE_ID", "PRIORITY", "SYSLOG_IDENTIFIER", "_COMM", "_PID", "_SYSTEMD_UNIT", "UNIT", "_TRANSPORT", "JOB_TYPE", "JOB_RESULT", "INVOCATION_ID",
+	"_SYSTEMD_INVOCATION_ID", "EXIT_CODE", "EXIT_STATUS", "_SOURCE_REALTIME_TIMESTAMP", "_SOURCE_MONOTONIC_TIMESTAMP",
+}
 
 // errNoRecords means that a journal has nothing about a subject.
 var errNoRecords = errors.New("the journal has no records")
 
 func (c *Collector) journal(name, of, match string) part {
 	return part{name: supportbundle.JournalDir + "/" + name + ".json", source: "journal of " + of, size: -1, read: func(ctx context.Context) (content, error) {
-		records, cut, err := c.Machine.ReadJournal(ctx, []string{match}, journalFields, journalLimit+margin)
+		records, cut, err := c.Machine.ReadJournal(ctx, host.JournalQuery{Match: []string{match}, Fields: journalFields, Limit: journalLimit + margin, Newest: true})
 		if len(records) == 0 {
 			if err == nil {
 				err = errNoRecords

@@ -2,11 +2,13 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,8 +20,8 @@ import (
 const (
 	// logGrace is how long a journalctl has after SIGTERM.
 	logGrace = 200 * time.Millisecond
-	// recordsTimeout limits reading the records of a unit.
-	recordsTimeout = 5 * time.Second
+	// recordsTimeout limits reading records.
+	recordsTimeout = 10 * time.Second
 )
 
 // journal is the journal as a program prints it.
@@ -35,19 +37,30 @@ func journal(program string) systemd.Journal {
 	}
 }
 
-// ReadJournal returns the newest records of the journal that match, oldest first, at most limit bytes of them: one JSON object in
-// a line, with the given fields besides the journal's own (journalctl(1), "json"). cut reports whether there are older ones.
-func (m *Machine) ReadJournal(ctx context.Context, match []string, fields string, limit int64) (records []byte, cut bool, err error) {
-	return readJournal(ctx, "journalctl", match, fields, limit)
+// JournalQuery selects records of the journal.
+type JournalQuery struct {
+	// Match is what matches (journalctl(1), "Matches"), and options that select.
+	Match []string
+	// Fields are the fields of a record that are read, besides its times and the boot's ID.
+	Fields []string
+	// Limit is how many bytes are read at most, and Newest reads the newest records rather than the oldest.
+	Limit  int64
+	Newest bool
+}
+
+// ReadJournal returns the records that match, oldest first, as lines of JSON. cut reports whether there are more. The error
+// includes what journalctl says, for a user who may not read the journal or a machine that has none.
+func (m *Machine) ReadJournal(ctx context.Context, query JournalQuery) (records []byte, cut bool, err error) {
+	return readJournal(ctx, "journalctl", query)
 }
 
 // ReadJournal reads nothing: a directory's units write to no journal.
-func (d *Directory) ReadJournal(context.Context, []string, string, int64) (records []byte, cut bool, err error) {
+func (d *Directory) ReadJournal(context.Context, JournalQuery) (records []byte, cut bool, err error) {
 	return nil, false, apply.ErrNotProbed
 }
 
-// readJournal reads the newest record first, and stops the program at the limit.
-func readJournal(ctx context.Context, name string, match []string, fields string, limit int64) (records []byte, cut bool, err error) {
+// readJournal stops the program at the limit. What it returns is whole records.
+func readJournal(ctx context.Context, name string, query JournalQuery) (records []byte, cut bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, recordsTimeout)
 	defer cancel()
 	searchPath, variables := environment(nil)
@@ -55,7 +68,11 @@ func readJournal(ctx context.Context, name string, match []string, fields string
 	if err != nil {
 		return nil, false, err
 	}
-	cmd := exec.CommandContext(ctx, program, append([]string{"--no-pager", "--quiet", "--reverse", "--output=json", "--output-fields=" + fields}, match...)...)
+	args := []string{"--no-pager", "--quiet", "--output=json", "--output-fields=" + strings.Join(query.Fields, ",")}
+	if query.Newest {
+		args = append(args, "--reverse")
+	}
+	cmd := exec.CommandContext(ctx, program, append(args, query.Match...)...)
 	cmd.Dir, cmd.Env = "/", variables
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, syscall.SIGTERM) }
@@ -69,23 +86,22 @@ func readJournal(ctx context.Context, name string, match []string, fields string
 	if err := cmd.Start(); err != nil {
 		return nil, false, err
 	}
-	newest, err := io.ReadAll(io.LimitReader(output, limit+1))
-	if cut = int64(len(newest)) > limit; cut {
-		newest = newest[:bytes.LastIndexByte(newest[:limit], '\n')+1]
+	read, err := io.ReadAll(io.LimitReader(output, query.Limit+1))
+	if cut = int64(len(read)) > query.Limit; cut {
+		read = read[:query.Limit]
 		cancel()
 		_ = cmd.Wait() // it was stopped
-		return reversed(newest), true, nil
-	}
-	if failed := cmd.Wait(); err == nil {
-		err = failed
-	}
-	if ctx.Err() != nil {
+		err = nil
+	} else if failed := cmd.Wait(); ctx.Err() != nil {
 		err = fmt.Errorf("journalctl did not end within %s: %w", recordsTimeout, ctx.Err())
-	} else if err != nil {
+	} else if err = cmp.Or(err, failed); err != nil {
 		err = fmt.Errorf("journalctl: %w: %s", err, bytes.TrimSpace(errors.bytes()))
 	}
-	// What was read is whole records, and a last one that may be cut.
-	return reversed(newest[:bytes.LastIndexByte(newest, '\n')+1]), false, err
+	records = read[:bytes.LastIndexByte(read, '\n')+1] // the last record may be cut
+	if query.Newest {
+		records = reversed(records)
+	}
+	return records, cut, err
 }
 
 // reversed returns lines in the other order.

@@ -55,7 +55,7 @@ func TestJournalHangs(t *testing.T) {
 // The newest records are read, and returned in their order. A journalctl that prints more is stopped.
 func TestReadJournal(t *testing.T) {
 	read := func(program string, limit int64) (string, bool, error) {
-		records, cut, err := readJournal(t.Context(), program, []string{"--unit=a.service"}, "MESSAGE", limit)
+		records, cut, err := readJournal(t.Context(), program, JournalQuery{Match: []string{"--unit=a.service"}, Fields: []string{"MESSAGE", "UNIT"}, Limit: limit, Newest: true})
 		return string(records), cut, err
 	}
 	three := script(t, `printf '{"a":3}\n{"a":2}\n{"a":1}\n'`)
@@ -71,10 +71,14 @@ func TestReadJournal(t *testing.T) {
 	if got, _, err := read(script(t, `echo '{"a":1}'; printf cut; echo broken >&2; exit 1`), 1000); got != `{"a":1}`+"\n" || err == nil || err.Error() != "journalctl: exit status 1: broken" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, _, err := read(script(t, `echo "$*"`), 1000); got != "--no-pager --quiet --reverse --output=json --output-fields=MESSAGE --unit=a.service\n" || err != nil {
+	if got, _, err := read(script(t, `echo "$*"`), 1000); got != "--no-pager --quiet --output=json --output-fields=MESSAGE,UNIT --reverse --unit=a.service\n" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if _, _, err := read("journalctl-that-is-not-there", 1000); err == nil {
 		t.Error("no error")
+	}
+	oldest, cut, err := readJournal(t.Context(), script(t, `echo '{"a":1}'; while :; do echo '{"a":2}'; done`), JournalQuery{Limit: 20})
+	if string(oldest) != `{"a":1}`+"\n"+`{"a":2}`+"\n" || !cut || err != nil {
+		t.Errorf("got %q, %v, %v", oldest, cut, err)
 	}
 }
