@@ -149,6 +149,10 @@ var insideIllnesses = []struct {
 		m.tree["/etc/systemd/system/kubelet.service"] = "-> /dev/null"
 		m.units["kubelet.service"] = host.ExaminedUnit{UnitState: apply.UnitState{LoadState: "masked", ActiveState: "inactive", SubState: "dead"}}
 	}},
+	{"a kubelet that is masked below its own unit", func(m *insides, _ *doctor.Patient) {
+		m.tree["/etc/systemd/system/kubelet.service"] = "[Service]\nExecStart=/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml\n"
+		m.tree["/run/systemd/system/kubelet.service"] = "-> /dev/null"
+	}},
 	{"an ordering cycle", func(m *insides, _ *doctor.Patient) {
 		m.units["kubelet.service"] = rests("inactive", "dead")
 		m.journal["init.scope"] = []string{
@@ -162,6 +166,10 @@ var insideIllnesses = []struct {
 	{"a failed unit of the plan", func(m *insides, _ *doctor.Patient) {
 		m.units["slipway-watch.service"] = host.ExaminedUnit{UnitState: apply.UnitState{LoadState: "loaded", ActiveState: "failed", SubState: "failed", Result: "exit-code"}, ExitCode: 2}
 		m.journal["slipway-watch.service"] = []string{"cannot watch: --token=abcdef.0123456789abcdef", "slipway-watch.service: Failed with result 'exit-code'."}
+	}},
+	{"a failed unit that the kubelet requires", func(m *insides, _ *doctor.Patient) {
+		m.units["slipway-watch.service"] = host.ExaminedUnit{UnitState: apply.UnitState{LoadState: "loaded", ActiveState: "failed", SubState: "failed", Result: "exit-code"}, ExitCode: 1}
+		m.units["kubelet.service"] = rests("inactive", "dead")
 	}},
 	{"the kubelet's program is missing", func(m *insides, _ *doctor.Patient) {
 		delete(m.tree, "/usr/bin/kubelet")
@@ -201,6 +209,11 @@ var insideIllnesses = []struct {
 		young := runs()
 		young.Since = now.Add(-time.Second)
 		m.runtime, m.units["containerd.service"] = errNoSocket, young
+	}},
+	{"containerd, started when the clock was a year ahead, listens elsewhere", func(m *insides, _ *doctor.Patient) {
+		early := runs()
+		early.Since = now.AddDate(1, 0, 0)
+		m.runtime, m.units["containerd.service"] = errNoSocket, early
 	}},
 	{"the CRI plug-in is disabled", func(m *insides, _ *doctor.Patient) {
 		m.runtime = errNotServed

@@ -25,7 +25,7 @@ var kubeletChecks = []Check{
 	{
 		Name: "kubelet", Asks: "Does the kubelet run, and stay up?", Live: true, Deadline: 4 * time.Second, Look: lookKubelet,
 		Needs: []string{
-			"read-only", "space", "inodes", "cgroups", "parameters", "swap", "masked-units", "ordering", "components", "waiting",
+			"read-only", "space", "inodes", "cgroups", "parameters", "swap", "masked-units", "ordering", "failed-units", "components", "waiting",
 			"kubeconfig", "api-server", "credential", "runtime", "runtime-plugin", "cgroup-driver", "ports",
 		},
 		Causes: []Cause{

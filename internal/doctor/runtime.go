@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
 	"syscall"
 	"time"
@@ -111,8 +112,13 @@ func lookRuntime(ctx context.Context, p *Patient) Finding {
 // startTime is how long a part of the node may take to start.
 const startTime = 20 * time.Second
 
-// since is how long ago a time was.
-func (p *Patient) since(at time.Time) time.Duration { return p.Now().Sub(at) }
+// since is how long ago a time was. A time in the future was taken when the clock was ahead, and counts as long ago.
+func (p *Patient) since(at time.Time) time.Duration {
+	if d := p.Now().Sub(at); d > -maxDistance {
+		return d
+	}
+	return math.MaxInt64
+}
 
 // withWords adds a program's last words to a text.
 func withWords(text string, lines []string) string {

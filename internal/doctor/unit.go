@@ -74,6 +74,7 @@ func lookMasked(_ context.Context, p *Patient) Finding {
 		return unknown("%v", err)
 	}
 	for _, unit := range slices.Concat(p.ownUnits(), started) {
+		// The first directory that has the unit decides (systemd.unit(5), "Unit File Load Path").
 		for _, dir := range []string{"/etc/systemd/system", "/run/systemd/system"} {
 			entry, err := p.Machine.Stat(dir + "/" + unit)
 			if err != nil {
@@ -82,6 +83,9 @@ func lookMasked(_ context.Context, p *Patient) Finding {
 			// An empty file masks, too (systemd.unit(5)).
 			if entry.Kind == apply.Symlink && entry.Target == "/dev/null" || entry.Kind == apply.RegularFile && entry.Size == 0 {
 				return wrong("masked", "%s is masked: %s/%s is %s", unit, dir, unit, map[bool]string{true: "a link to /dev/null", false: "an empty file"}[entry.Kind == apply.Symlink])
+			}
+			if entry.Kind != "" {
+				break
 			}
 		}
 	}
