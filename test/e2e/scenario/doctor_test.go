@@ -35,10 +35,32 @@ func TestTablesOfFaultsCanBeRead(t *testing.T) {
 				t.Error(err)
 			}
 			faults += len(table)
+			for _, f := range table {
+				isBash(t, f.Apply)
+				isBash(t, f.Mend)
+			}
 		}
 	}
 	if faults < 35 {
 		t.Errorf("the tables have %d faults, want at least 35", faults)
+	}
+}
+
+// isBash checks the command lines of steps, which bash runs in the machine.
+func isBash(t *testing.T, list stepList) {
+	t.Helper()
+	for _, step := range list {
+		var args guestArgs
+		node, is := step["guest"]
+		if !is {
+			continue
+		}
+		if err := decodeArgs(&node, &args); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), "bash", "-n", "-c", args.Run).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", args.Run, err, out)
+		}
 	}
 }
 
