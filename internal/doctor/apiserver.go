@@ -51,7 +51,7 @@ var apiServerChecks = []Check{{
 	Look: lookServer,
 }}
 
-func lookKubeconfig(_ context.Context, p *Patient) Finding {
+func lookKubeconfig(_ context.Context, p *Patient) *Finding {
 	k, a := p.Kubelet(), p.access()
 	if k.Origin == "" || p.Provisions && a.kubelet == nil && a.bootstrap == nil {
 		return fine("this machine has no kubelet yet")
@@ -68,7 +68,7 @@ func lookKubeconfig(_ context.Context, p *Patient) Finding {
 	for _, err := range []error{a.kubeletError, a.bootstrapError} {
 		if err != nil && !missing(err) {
 			if errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EPERM) {
-				return unknown("%s", err)
+				return unknownFor(err)
 			}
 			return wrong("unreadable", "the kubelet cannot use its kubeconfig: %s", err)
 		}
@@ -82,7 +82,7 @@ func lookKubeconfig(_ context.Context, p *Patient) Finding {
 	return wrong("missing", "neither the kubelet's kubeconfig %s nor its bootstrap kubeconfig %s exists (%s)", k.Kubeconfig.Value, k.Bootstrap.Value, k.Origin)
 }
 
-func lookServer(ctx context.Context, p *Patient) Finding {
+func lookServer(ctx context.Context, p *Patient) *Finding {
 	s := p.server()
 	if s == nil {
 		return skipped("this machine does not know its API server yet")
@@ -90,13 +90,11 @@ func lookServer(ctx context.Context, p *Patient) Finding {
 	limited, cancel := context.WithTimeout(ctx, p.Patience(serverPatience))
 	defer cancel()
 	o := p.Machine.Attempt(limited, s.attempt(limited, p, "/version"))
-	evidence := []Evidence{{"GET " + s.Server + "/version", describe(o)}}
+	f := new(Finding).with("GET "+s.Server+"/version", describe(o))
 	if o.Failed == "" {
-		return judgeServer(s, o).with(evidence...)
+		return judgeServer(f, s, o)
 	}
-	f := s.failed(ctx, p, o)
-	f.Evidence = append(evidence, f.Evidence...)
-	return f
+	return s.failed(ctx, f, p, o)
 }
 
 // describe is an outcome as evidence.
@@ -112,18 +110,18 @@ func describe(o *host.Outcome) string {
 }
 
 // judgeServer judges an answer. A server that wants a credential has answered as an API server does.
-func judgeServer(s *server, o *host.Outcome) Finding {
+func judgeServer(f *Finding, s *server, o *host.Outcome) *Finding {
 	var got struct{ GitVersion, Kind string }
 	isKubernetes := json.Unmarshal(o.Body, &got) == nil && (got.GitVersion != "" || got.Kind == "Status")
 	switch {
 	case o.Status >= 500:
-		return wrong("failing", "the API server %s answers with HTTP status %d", s.at(o), o.Status)
+		return f.wrong("failing", "the API server %s answers with HTTP status %d", s.at(o), o.Status)
 	case o.Status == http.StatusOK && !isKubernetes, o.Status/100 == 3, o.Status == http.StatusNotFound && !isKubernetes:
-		return wrong("not-kubernetes", "the answer of %s to GET /version is not an API server's (HTTP status %d, %q)", s.at(o), o.Status, redact.Line(o.Header.Get("Content-Type"), 60))
+		return f.wrong("not-kubernetes", "the answer of %s to GET /version is not an API server's (HTTP status %d, %q)", s.at(o), o.Status, redact.Line(o.Header.Get("Content-Type"), 60))
 	case got.GitVersion != "":
-		return fine("the API server %s answers: Kubernetes %s", s.at(o), redact.Line(got.GitVersion, 40))
+		return f.fine("the API server %s answers: Kubernetes %s", s.at(o), redact.Line(got.GitVersion, 40))
 	}
-	return fine("the API server %s answers (HTTP status %d without a credential)", s.at(o), o.Status)
+	return f.fine("the API server %s answers (HTTP status %d without a credential)", s.at(o), o.Status)
 }
 
 // at names the server with the address that was tried.
@@ -136,33 +134,33 @@ func (s *server) at(o *host.Outcome) string {
 }
 
 // failed finds the cause of a failed attempt.
-func (s *server) failed(ctx context.Context, p *Patient, o *host.Outcome) Finding {
+func (s *server) failed(ctx context.Context, f *Finding, p *Patient, o *host.Outcome) *Finding {
 	switch o.Failed {
 	case host.Resolved:
-		return unknown("the API server %s was not asked: %s", s.at(o), reason(o.Err))
+		return f.unknown("the API server %s was not asked: %s", s.at(o), reason(o.Err))
 	case host.Connected:
-		return s.unconnected(p, o)
+		return s.unconnected(f, p, o)
 	case host.Tunneled:
-		return unknown("the proxy does not lead to %s: %s", s.at(o), reason(o.Err))
+		return f.unknown("the proxy does not lead to %s: %s", s.at(o), reason(o.Err))
 	case host.Secured:
-		if f, known := s.untrusted(p, o); known {
-			return f
+		if found := s.untrusted(f, p, o); found != nil {
+			return found
 		}
 	}
-	return s.stalled(ctx, p, o)
+	return s.stalled(ctx, f, p, o)
 }
 
 // unconnected is a failed connection.
-func (s *server) unconnected(p *Patient, o *host.Outcome) Finding {
+func (s *server) unconnected(f *Finding, p *Patient, o *host.Outcome) *Finding {
 	switch {
 	case errors.Is(o.Err, syscall.ECONNREFUSED):
-		return wrong("refused", "the API server's address refuses the connection: nothing listens at %s", s.at(o))
+		return f.wrong("refused", "the API server's address refuses the connection: nothing listens at %s", s.at(o))
 	case errors.Is(o.Err, syscall.ENETUNREACH), errors.Is(o.Err, syscall.EHOSTUNREACH), errors.Is(o.Err, syscall.ENETDOWN):
-		return wrong("unreachable", "there is no way to the API server: connecting to %s fails with %q", s.at(o), reason(o.Err))
+		return f.wrong("unreachable", "there is no way to the API server: connecting to %s fails with %q", s.at(o), reason(o.Err))
 	case isTimeout(o.Err):
-		return wrong(inCloud("silent", p.Machine.Platform()), "the API server does not answer: a TCP connection to %s is not accepted within %s", s.at(o), p.Patience(serverPatience).Round(time.Second))
+		return f.wrong(inCloud("silent", p.Machine.Platform()), "the API server does not answer: a TCP connection to %s is not accepted within %s", s.at(o), p.Patience(serverPatience).Round(time.Second))
 	}
-	return wrong("unreachable", "the API server %s cannot be reached: %s", s.at(o), reason(o.Err))
+	return f.wrong("unreachable", "the API server %s cannot be reached: %s", s.at(o), reason(o.Err))
 }
 
 // inCloud is the cause that has the action for a cloud.
@@ -179,8 +177,8 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// untrusted is a certificate that does not pass.
-func (s *server) untrusted(p *Patient, o *host.Outcome) (f Finding, known bool) {
+// untrusted is a certificate that does not pass, or nil.
+func (s *server) untrusted(f *Finding, p *Patient, o *host.Outcome) *Finding {
 	issuer, from := "an unknown issuer", s.AuthorityFile
 	if len(o.Shown) > 0 {
 		issuer = fmt.Sprintf("%q", redact.Line(o.Shown[0].Issuer.String(), 80))
@@ -193,9 +191,9 @@ func (s *server) untrusted(p *Patient, o *host.Outcome) (f Finding, known bool) 
 	var name x509.HostnameError
 	switch {
 	case errors.As(o.Err, &unknownCA):
-		return wrong("other-authority", "the API server %s has a certificate that %s has signed, which is not a CA in %s", s.at(o), issuer, from), true
+		return f.wrong("other-authority", "the API server %s has a certificate that %s has signed, which is not a CA in %s", s.at(o), issuer, from)
 	case errors.As(o.Err, &name):
-		return wrong("other-name", "the certificate of the API server %s is not for that name: %s", s.at(o), redact.Line(name.Error(), 160)), true
+		return f.wrong("other-name", "the certificate of the API server %s is not for that name: %s", s.at(o), redact.Line(name.Error(), 160))
 	case errors.As(o.Err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil:
 		now, c := p.Now(), invalid.Cert
 		which := "the certificate of the API server " + s.at(o)
@@ -203,29 +201,29 @@ func (s *server) untrusted(p *Patient, o *host.Outcome) (f Finding, known bool) 
 			which = "the CA of " + which
 		}
 		if now.Before(c.NotBefore) {
-			return wrong("not-yet-valid", "%s is valid only from %s, and the clock, which is right, shows %s", which, stamp(c.NotBefore), stamp(now)), true
+			return f.wrong("not-yet-valid", "%s is valid only from %s, and the clock, which is right, shows %s", which, stamp(c.NotBefore), stamp(now))
 		}
-		return wrong("expired", "%s has expired at %s", which, stamp(c.NotAfter)), true
+		return f.wrong("expired", "%s has expired at %s", which, stamp(c.NotAfter))
 	}
 	var refused *tls.CertificateVerificationError
 	if errors.As(o.Err, &refused) {
-		return wrong("other-authority", "the certificate of the API server %s does not pass: %s", s.at(o), redact.Line(reason(o.Err), 160)), true
+		return f.wrong("other-authority", "the certificate of the API server %s does not pass: %s", s.at(o), redact.Line(reason(o.Err), 160))
 	}
-	return Finding{}, false
+	return nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // stalled is a connection on which no answer comes. A request without TLS shows whether small packets pass: a server with
 // TLS answers it with an error (Go: net/http, "client sent an HTTP request to an HTTPS server").
-func (s *server) stalled(ctx context.Context, p *Patient, o *host.Outcome) Finding {
+func (s *server) stalled(ctx context.Context, f *Finding, p *Patient, o *host.Outcome) *Finding {
 	step := map[host.Step]string{host.Secured: "the TLS handshake", host.Answered: "the request"}[o.Failed]
 	if !isTimeout(o.Err) {
 		how := redact.Line(reason(o.Err), 120)
 		if errors.Is(o.Err, io.EOF) || errors.Is(o.Err, io.ErrUnexpectedEOF) || errors.Is(o.Err, syscall.ECONNRESET) {
 			how = "the other side ends the connection"
 		}
-		return wrong("handshake", "the API server %s accepts a connection, and %s fails: %s", s.at(o), step, how)
+		return f.wrong("handshake", "the API server %s accepts a connection, and %s fails: %s", s.at(o), step, how)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Patience(time.Second*9/10))
 	defer cancel()
@@ -236,9 +234,9 @@ func (s *server) stalled(ctx context.Context, p *Patient, o *host.Outcome) Findi
 	}
 	small.Authority, small.Limit = "", 0
 	got := p.Machine.Attempt(ctx, small)
-	evidence := Evidence{"GET " + small.URL + " in one small packet", describe(got)}
+	f.with("GET "+small.URL+" in one small packet", describe(got))
 	if got.Failed == "" {
-		return wrong("large-packets", "the API server %s answers small packets, and %s with its large ones does not end: packets of the path's MTU of %d are lost", s.at(o), step, o.MTU).with(evidence)
+		return f.wrong("large-packets", "the API server %s answers small packets, and %s with its large ones does not end: packets of the path's MTU of %d are lost", s.at(o), step, o.MTU)
 	}
-	return wrong("handshake", "the API server %s accepts a connection, and %s gets no answer within %s", s.at(o), step, p.Patience(serverPatience).Round(time.Second)).with(evidence)
+	return f.wrong("handshake", "the API server %s accepts a connection, and %s gets no answer within %s", s.at(o), step, p.Patience(serverPatience).Round(time.Second))
 }

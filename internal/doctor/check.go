@@ -25,7 +25,7 @@ type Check struct {
 	// Causes are all that can be wrong.
 	Causes []Cause
 	// Look answers the question.
-	Look func(ctx context.Context, p *Patient) Finding
+	Look func(ctx context.Context, p *Patient) *Finding
 }
 
 // Cause is a reason for a check to be wrong.
@@ -68,40 +68,82 @@ type Evidence struct {
 	Got  string `json:"got"`
 }
 
-func fine(format string, args ...any) Finding {
-	return Finding{State: Fine, Says: fmt.Sprintf(format, args...)}
+// The verdicts stand at some 300 places. The compiler must not copy them there.
+
+//go:noinline
+func fine(format string, args ...any) *Finding { return new(Finding).fine(format, args...) }
+
+//go:noinline
+func wrong(cause, format string, args ...any) *Finding {
+	return new(Finding).wrong(cause, format, args...)
 }
 
-func wrong(cause, format string, args ...any) Finding {
-	return Finding{State: Wrong, Cause: cause, Says: fmt.Sprintf(format, args...)}
+//go:noinline
+func unknown(format string, args ...any) *Finding { return new(Finding).unknown(format, args...) }
+
+// unknownFor is the finding of a check that could not read what it needs.
+//
+//go:noinline
+func unknownFor(err error) *Finding { return unknown("%v", err) }
+
+//go:noinline
+func undecided(format string, args ...any) *Finding { return new(Finding).undecided(format, args...) }
+
+//go:noinline
+func skipped(format string, args ...any) *Finding {
+	return &Finding{State: Skipped, Says: fmt.Sprintf(format, args...)}
 }
 
-func unknown(format string, args ...any) Finding {
-	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...)}
+// fine is a verdict after evidence.
+//
+//go:noinline
+func (f *Finding) fine(format string, args ...any) *Finding {
+	f.State, f.Says = Fine, fmt.Sprintf(format, args...)
+	return f
 }
 
-// undecided is a finding without which nothing that needs it can be found.
-func undecided(format string, args ...any) Finding {
-	return Finding{State: Unknown, Says: fmt.Sprintf(format, args...), blocks: true}
+// wrong is a verdict after evidence, or instead of an earlier one.
+//
+//go:noinline
+func (f *Finding) wrong(cause, format string, args ...any) *Finding {
+	f.State, f.Cause, f.Says = Wrong, cause, fmt.Sprintf(format, args...)
+	return f
 }
 
-func skipped(format string, args ...any) Finding {
-	return Finding{State: Skipped, Says: fmt.Sprintf(format, args...)}
+// unknown is a verdict after evidence.
+//
+//go:noinline
+func (f *Finding) unknown(format string, args ...any) *Finding {
+	f.State, f.Says = Unknown, fmt.Sprintf(format, args...)
+	return f
+}
+
+// undecided is a verdict without which nothing that needs the check can be found.
+//
+//go:noinline
+func (f *Finding) undecided(format string, args ...any) *Finding {
+	f.blocks = true
+	return f.unknown(format, args...)
+}
+
+// is reports whether a cause has been found.
+func (f *Finding) is(cause string) bool { return f != nil && f.Cause == cause }
+
+// with adds evidence.
+//
+//go:noinline
+func (f *Finding) with(what, got string) *Finding {
+	f.Evidence = append(f.Evidence, Evidence{what, got})
+	return f
 }
 
 // withLines adds lines of a program as evidence.
-func (f Finding) withLines(what string, lines []string) Finding {
+func (f *Finding) withLines(what string, lines []string) *Finding {
 	for _, line := range lines[max(0, len(lines)-maxLines):] {
-		f = f.with(Evidence{what, line})
+		f.with(what, line)
 	}
 	return f
 }
 
 // maxLines limits the lines of a program in a report.
 const maxLines = 10
-
-// with adds evidence.
-func (f Finding) with(evidence ...Evidence) Finding {
-	f.Evidence = append(f.Evidence, evidence...)
-	return f
-}

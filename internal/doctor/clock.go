@@ -42,18 +42,19 @@ type otherClock struct {
 	distance time.Duration
 }
 
-func lookClock(ctx context.Context, p *Patient) Finding {
-	clocks, evidence := askClocks(ctx, p)
+func lookClock(ctx context.Context, p *Patient) *Finding {
+	f := new(Finding)
+	clocks := askClocks(ctx, p, f)
 	state, err := p.Machine.ClockState()
 	kept := "a program keeps it synchronized"
 	switch {
 	case err != nil:
-		evidence = append(evidence, Evidence{"adjtimex", err.Error()})
+		f.with("adjtimex", err.Error())
 		kept = "whether a program keeps it synchronized is not known"
 	case !state.Synchronized:
 		kept = "no program keeps it synchronized"
 	}
-	evidence = append(evidence, Evidence{"the kernel's state of the clock", fmt.Sprintf("%s, possible error %s", kept, state.MaxError)})
+	f.with("the kernel's state of the clock", fmt.Sprintf("%s, possible error %s", kept, state.MaxError))
 	now := p.Now().UTC().Format(time.RFC3339)
 	off := func(c otherClock) bool { return c.distance.Abs() > maxDistance }
 	switch {
@@ -63,15 +64,15 @@ func lookClock(ctx context.Context, p *Patient) Finding {
 		if c.distance < 0 {
 			cause = "behind"
 		}
-		return wrong(cause, "the clock is %s %s %s's: it shows %s, and %s", roughly(c.distance.Abs()), map[string]string{"ahead": "ahead of", "behind": "behind"}[cause], c.of, now, kept).with(evidence...)
+		return f.wrong(cause, "the clock is %s %s %s's: it shows %s, and %s", roughly(c.distance.Abs()), map[string]string{"ahead": "ahead of", "behind": "behind"}[cause], c.of, now, kept)
 	case len(clocks) > 0:
 		c := clocks[slices.IndexFunc(clocks, func(c otherClock) bool { return !off(c) })]
-		return fine("the clock is at most %s from %s's, and %s", ceil(c.distance.Abs()), c.of, kept).with(evidence...)
+		return f.fine("the clock is at most %s from %s's, and %s", ceil(c.distance.Abs()), c.of, kept)
 	}
 	if path, from := notYet(p); path != "" {
-		return wrong("behind", "the clock shows %s, and %s begins only at %s; no other clock answers, and %s", now, path, from.UTC().Format(time.RFC3339), kept).with(evidence...)
+		return f.wrong("behind", "the clock shows %s, and %s begins only at %s; no other clock answers, and %s", now, path, from.UTC().Format(time.RFC3339), kept)
 	}
-	return fine("the clock shows %s, which no other clock confirms, and %s", now, kept).with(evidence...)
+	return f.fine("the clock shows %s, which no other clock confirms, and %s", now, kept)
 }
 
 // ceil rounds a distance up to seconds, which is the precision of the other clocks.
@@ -91,7 +92,7 @@ func roughly(d time.Duration) string {
 
 // askClocks asks the API server and the cloud, which have the time in their answers' headers. The order of the result is
 // fixed.
-func askClocks(ctx context.Context, p *Patient) (clocks []otherClock, evidence []Evidence) {
+func askClocks(ctx context.Context, p *Patient, f *Finding) (clocks []otherClock) {
 	ctx, cancel := context.WithTimeout(ctx, p.Patience(askClock))
 	defer cancel()
 	questions := []struct {
@@ -135,10 +136,10 @@ func askClocks(ctx context.Context, p *Patient) (clocks []otherClock, evidence [
 			clocks = append(clocks, *found[i])
 		}
 		if said[i] != "" {
-			evidence = append(evidence, Evidence{"time of " + q.of, said[i]})
+			f.with("time of "+q.of, said[i])
 		}
 	}
-	return clocks, evidence
+	return clocks
 }
 
 // serverDate is the API server's time. Its certificate is not checked: by a wrong clock it may not be valid, and the

@@ -34,13 +34,13 @@ var clusterDNSChecks = []Check{{
 	Look: lookClusterDNS,
 }}
 
-func lookClusterDNS(ctx context.Context, p *Patient) Finding {
-	n, f := readNode(p)
+func lookClusterDNS(ctx context.Context, p *Patient) *Finding {
+	n, none := readNode(p)
 	switch {
-	case f.Cause == "missing":
+	case none.is("missing"):
 		return fine("the cluster has no Node yet")
 	case n == nil:
-		return f
+		return none
 	case p.Now().Sub(n.Metadata.CreationTimestamp) < p.Patience(servicesPatience):
 		return fine("the Node is new: its Services may not be set up yet")
 	}
@@ -52,23 +52,23 @@ func lookClusterDNS(ctx context.Context, p *Patient) Finding {
 	limited, cancel := context.WithTimeout(ctx, p.Patience(clusterDNSPatience))
 	defer cancel()
 	replies := namelookup.AskAll(limited, p.Machine, servers, name)
-	var evidence []Evidence
+	f := new(Finding)
 	var said []string
 	for i := range replies {
 		r := &replies[i]
-		evidence = append(evidence, Evidence{"ask " + r.Server + " for " + name, r.Detail()})
+		f.with("ask "+r.Server+" for "+name, r.Detail())
 		said = append(said, fmt.Sprintf("%s %s", r.Server, r.Sentence(name)))
 	}
 	for i := range replies {
 		if replies[i].Found() {
-			return fine("the cluster's DNS %s knows %s", replies[i].Server, name).with(evidence...)
+			return f.fine("the cluster's DNS %s knows %s", replies[i].Server, name)
 		}
 	}
 	cause := replies[0].Cause()
 	if cause == "no-address" {
 		cause = "unknown-name"
 	}
-	return wrong(cause, "the cluster's DNS does not answer on this node: %s", strings.Join(said, "; ")).with(evidence...)
+	return f.wrong(cause, "the cluster's DNS does not answer on this node: %s", strings.Join(said, "; "))
 }
 
 // clusterDNS are the addresses and the domain that the kubelet gives to pods.

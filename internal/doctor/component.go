@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -30,7 +29,7 @@ var componentChecks = []Check{
 // maxProgram limits a program whose digest is compared.
 const maxProgram = 512 << 20
 
-func lookComponents(ctx context.Context, p *Patient) Finding {
+func lookComponents(ctx context.Context, p *Patient) *Finding {
 	var listed []components.Component
 	content, err := p.Machine.ReadLinked(components.Path, components.MaxBytes)
 	switch {
@@ -39,7 +38,7 @@ func lookComponents(ctx context.Context, p *Patient) Finding {
 			return wrong("manifest", "the image's manifest cannot be read: %s: %v", components.Path, err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	f := fine("the programs of kubelet and container runtime are there")
 	units := map[string]string{profile.KubeletUnit: "kubelet"}
@@ -61,30 +60,24 @@ func lookComponents(ctx context.Context, p *Patient) Finding {
 		if !there {
 			return wrong("missing", "%s starts %s, which is no program on this machine (%s)", unit, program, service.From)
 		}
-		f = f.with(Evidence{unit, program})
+		f.with(unit, program)
 		for _, c := range listed {
 			if c.SHA256 == "" || c.Path != program && c.Path != at {
 				continue
 			}
 			digest, err := p.Machine.Digest(at, maxProgram)
 			if err != nil {
-				return unknown("%v", err)
+				return unknownFor(err)
 			}
-			f = f.with(Evidence{program, "sha256 " + digest + ", " + components.Path + " has " + c.SHA256})
+			f.with(program, "sha256 "+digest+", "+components.Path+" has "+c.SHA256)
 			if digest != strings.ToLower(c.SHA256) {
-				return wrongWith(f, "changed", fmt.Sprintf("%s is not %s %s of the image's manifest: its SHA-256 digest is %.12s, and %s has %.12s", program, c.Name, c.Version, digest, components.Path, c.SHA256))
+				return f.wrong("changed", "%s is not %s %s of the image's manifest: its SHA-256 digest is %.12s, and %s has %.12s", program, c.Name, c.Version, digest, components.Path, c.SHA256)
 			}
 		}
 		if ctx.Err() != nil {
 			return f
 		}
 	}
-	return f
-}
-
-// wrongWith turns a finding with evidence into a wrong one.
-func wrongWith(f Finding, cause, says string) Finding {
-	f.State, f.Cause, f.Says = Wrong, cause, says
 	return f
 }
 

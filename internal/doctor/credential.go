@@ -77,7 +77,7 @@ type nodeAnswer struct {
 	outcome    *host.Outcome
 }
 
-func lookOwnCredential(_ context.Context, p *Patient) Finding {
+func lookOwnCredential(_ context.Context, p *Patient) *Finding {
 	if p.access().server == nil {
 		return fine("this machine does not know its API server yet")
 	}
@@ -91,7 +91,7 @@ func lookOwnCredential(_ context.Context, p *Patient) Finding {
 	return fine("the kubelet has %s%s", c.what, c.lasts())
 }
 
-func lookCredential(ctx context.Context, p *Patient) Finding {
+func lookCredential(ctx context.Context, p *Patient) *Finding {
 	s := p.server()
 	if s == nil {
 		return skipped("this machine does not know its API server yet")
@@ -101,7 +101,7 @@ func lookCredential(ctx context.Context, p *Patient) Finding {
 		return f
 	}
 	if len(c.Plugin) > 0 {
-		if f := c.runPlugin(ctx, p); f.State != "" {
+		if f := c.runPlugin(ctx, p); f != nil {
 			return f
 		}
 	}
@@ -109,9 +109,7 @@ func lookCredential(ctx context.Context, p *Patient) Finding {
 	defer cancel()
 	o := c.ask(ctx, p, s, http.MethodGet, "/api/v1/nodes/"+url.PathEscape(p.Kubelet().Node.Value), nil)
 	p.known.own.answer.Store(&nodeAnswer{c, o})
-	f = c.judge(ctx, p, s, o)
-	f.Evidence = append(f.Evidence, Evidence{"GET the Node " + p.Kubelet().Node.Value + " with " + c.what, describe(o)})
-	return f
+	return c.judge(ctx, p, s, o).with("GET the Node "+p.Kubelet().Node.Value+" with "+c.what, describe(o))
 }
 
 // ask sends a request with the credential.
@@ -124,7 +122,7 @@ func (c *credential) ask(ctx context.Context, p *Patient, s *server, method, pat
 
 // findCredential finds the credential that the kubelet uses now: its own, or else the bootstrap one. If there is none, the
 // finding says why.
-func (p *Patient) findCredential() (*credential, Finding) {
+func (p *Patient) findCredential() (*credential, *Finding) {
 	a := p.access()
 	if a.kubelet != nil {
 		c, f := p.load(a.kubelet)
@@ -144,18 +142,18 @@ func (p *Patient) findCredential() (*credential, Finding) {
 }
 
 // load reads a kubeconfig's credential, and checks what can be checked without the server.
-func (p *Patient) load(a *kubeletsetup.Access) (*credential, Finding) {
+func (p *Patient) load(a *kubeletsetup.Access) (*credential, *Finding) {
 	c := &credential{Access: a, what: a.Kind(), token: a.Token, pair: a.Certificate, key: a.Key}
 	switch {
 	case c.what == "":
 		return nil, wrong("missing", "%s has no certificate, no token and no credential plug-in", a.File)
 	case !a.Certificate.IsZero(), a.CertificateFile != "":
-		if f := c.loadPair(p); f.State != "" {
+		if f := c.loadPair(p); f != nil {
 			return nil, f
 		}
-		return c, Finding{}
+		return c, nil
 	case len(a.Plugin) > 0:
-		return c, Finding{}
+		return c, nil
 	case a.TokenFile != "":
 		content, err := p.Machine.ReadLinked(a.TokenFile, kubeletsetup.MaxKubeconfig)
 		if err != nil {
@@ -163,21 +161,21 @@ func (p *Patient) load(a *kubeletsetup.Access) (*credential, Finding) {
 		}
 		c.token = nodeconfig.NewSecret(strings.TrimSpace(string(content)))
 	}
-	if f := c.outdated(p); f.State != "" {
+	if f := c.outdated(p); f != nil {
 		return nil, f
 	}
-	return c, Finding{}
+	return c, nil
 }
 
 // outdated is a token that has expired.
-func (c *credential) outdated(p *Patient) Finding {
+func (c *credential) outdated(p *Patient) *Finding {
 	if until, is := tokenExpiry(c.token.Reveal()); is && !p.Now().Before(until) {
 		return wrong("expired", "%s has expired at %s", c.what, stamp(until))
 	}
-	return Finding{}
+	return nil
 }
 
-func unreadable(what string, err error) Finding {
+func unreadable(what string, err error) *Finding {
 	switch {
 	case missing(err):
 		return wrong("missing", "%s does not exist", what)
@@ -188,7 +186,7 @@ func unreadable(what string, err error) Finding {
 }
 
 // loadPair reads a client certificate with its key, and checks both.
-func (c *credential) loadPair(p *Patient) Finding {
+func (c *credential) loadPair(p *Patient) *Finding {
 	for _, part := range []struct {
 		file string
 		into *nodeconfig.Secret
@@ -215,7 +213,7 @@ func (c *credential) loadPair(p *Patient) Finding {
 	case isNode && name != "" && owner != name:
 		return wrong("other-node", "%s is of the Node %s, and this machine's Node is %s (%s)", c.what, shownName(owner), name, p.Kubelet().Node.From)
 	}
-	return Finding{}
+	return nil
 }
 
 // keyReason is why a pair cannot be used. The error of crypto/tls can quote what is in the file.
@@ -227,7 +225,7 @@ func keyReason(pem string) string {
 }
 
 // runPlugin gets a credential from a plug-in (k8s.io/client-go, pkg/apis/clientauthentication/v1).
-func (c *credential) runPlugin(ctx context.Context, p *Patient) Finding {
+func (c *credential) runPlugin(ctx context.Context, p *Patient) *Finding {
 	argv := append([]string(nil), c.Plugin...)
 	if strings.Contains(argv[0], "/") && !path.IsAbs(argv[0]) {
 		argv[0] = path.Join(path.Dir(c.File), argv[0])
@@ -272,7 +270,7 @@ func tokenExpiry(token string) (until time.Time, is bool) {
 }
 
 // judge judges the server's answer.
-func (c *credential) judge(ctx context.Context, p *Patient, s *server, o *host.Outcome) Finding {
+func (c *credential) judge(ctx context.Context, p *Patient, s *server, o *host.Outcome) *Finding {
 	var remote *net.OpError
 	if o.Failed != "" {
 		if c.leaf != nil && errors.As(o.Err, &remote) && remote.Op == "remote error" {
@@ -284,7 +282,7 @@ func (c *credential) judge(ctx context.Context, p *Patient, s *server, o *host.O
 	case o.Status == http.StatusUnauthorized:
 		return c.refused(s, o)
 	case o.Status == http.StatusForbidden && len(c.Plugin) > 0:
-		if f := c.mapped(ctx, p, s); f.State != "" {
+		if f := c.mapped(ctx, p, s); f != nil {
 			return f
 		}
 	case o.Status >= 500:
@@ -305,8 +303,8 @@ func (c *credential) lasts() string {
 }
 
 // refused is a refusal (HTTP status 401).
-func (c *credential) refused(s *server, o *host.Outcome) Finding {
-	says := func(cause string) Finding {
+func (c *credential) refused(s *server, o *host.Outcome) *Finding {
+	says := func(cause string) *Finding {
 		return wrong(cause, "the API server %s refuses %s (HTTP status 401)%s", s.at(o), c.what, c.lasts())
 	}
 	switch {
@@ -319,7 +317,7 @@ func (c *credential) refused(s *server, o *host.Outcome) Finding {
 }
 
 // mapped asks who the API server takes this machine for. Then an identity with another Node's name shows.
-func (c *credential) mapped(ctx context.Context, p *Patient, s *server) Finding {
+func (c *credential) mapped(ctx context.Context, p *Patient, s *server) *Finding {
 	o := c.ask(ctx, p, s, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews", []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`))
 	var got struct {
 		Status struct {
@@ -330,7 +328,7 @@ func (c *credential) mapped(ctx context.Context, p *Patient, s *server) Finding 
 		}
 	}
 	if o.Failed != "" || o.Status/100 != 2 || json.Unmarshal(o.Body, &got) != nil {
-		return Finding{}
+		return nil
 	}
 	user, name := got.Status.UserInfo, p.Kubelet().Node.Value
 	owner, isNode := strings.CutPrefix(user.Username, tlsbootstrap.NodeUser)
@@ -340,7 +338,7 @@ func (c *credential) mapped(ctx context.Context, p *Patient, s *server) Finding 
 	case !isNode:
 		return wrong("no-node-rights", "the API server takes this machine for %s, which may not read the Node %s (HTTP status 403)", shownName(user.Username), name)
 	}
-	return Finding{}
+	return nil
 }
 
 const (
@@ -364,7 +362,7 @@ var requestChecks = []Check{{
 	Look: lookRequest,
 }}
 
-func lookRequest(ctx context.Context, p *Patient) Finding {
+func lookRequest(ctx context.Context, p *Patient) *Finding {
 	answer := p.known.own.answer.Load()
 	if answer == nil {
 		return skipped("this machine has no credential to ask with")
@@ -376,38 +374,38 @@ func lookRequest(ctx context.Context, p *Patient) Finding {
 	a := s.attempt(ctx, p, tlsbootstrap.RequestsPath+tlsbootstrap.RequestsOf)
 	a.Token, a.Certificate, a.Key, a.Limit = answer.credential.token, answer.credential.pair, answer.credential.key, maxRequests
 	o := p.Machine.Attempt(ctx, a)
-	evidence := Evidence{"list the requests for kubelets' certificates", describe(o)}
+	f := new(Finding).with("list the requests for kubelets' certificates", describe(o))
 	name := p.Kubelet().Node.Value
 	switch {
 	case o.Failed != "":
-		return unknown("the requests cannot be listed: %s", reason(o.Err)).with(evidence)
+		return f.unknown("the requests cannot be listed: %s", reason(o.Err))
 	case o.Status != http.StatusOK:
-		return fine("the bootstrap credential may not list the requests (HTTP status %d)", o.Status).with(evidence)
+		return f.fine("the bootstrap credential may not list the requests (HTTP status %d)", o.Status)
 	}
 	r, err := tlsbootstrap.Newest(o.Body, name)
 	if err != nil {
-		return unknown("the list of requests cannot be read: %s", err).with(evidence)
+		return f.unknown("the list of requests cannot be read: %s", err)
 	}
 	if r == nil {
-		return fine("no request for the Node %s has reached the cluster yet", name).with(evidence)
+		return f.fine("no request for the Node %s has reached the cluster yet", name)
 	}
-	return judgeRequest(r, p.Now().Sub(r.Created), p.Patience(approvalPatience)).with(evidence)
+	return judgeRequest(f, r, p.Now().Sub(r.Created), p.Patience(approvalPatience))
 }
 
-func judgeRequest(r *tlsbootstrap.Listed, age, patience time.Duration) Finding {
+func judgeRequest(f *Finding, r *tlsbootstrap.Listed, age, patience time.Duration) *Finding {
 	name := redact.Line(r.Name, 80)
 	since := fmt.Sprintf("since %s", stamp(r.Created))
 	switch {
 	case r.Refused != "" && r.Failed:
-		return wrong("signer-failed", "the request %s %s", name, redact.Line(r.Refused, maxReason))
+		return f.wrong("signer-failed", "the request %s %s", name, redact.Line(r.Refused, maxReason))
 	case r.Refused != "":
-		return wrong("denied", "the request %s %s", name, redact.Line(r.Refused, maxReason))
+		return f.wrong("denied", "the request %s %s", name, redact.Line(r.Refused, maxReason))
 	case len(r.Certificate) > 0:
-		return fine("the request %s has its certificate", name)
+		return f.fine("the request %s has its certificate", name)
 	case age < patience:
-		return fine("the request %s waits %s", name, since)
+		return f.fine("the request %s waits %s", name, since)
 	case r.Approved:
-		return wrong("not-signed", "the request %s is approved, and not signed %s", name, since)
+		return f.wrong("not-signed", "the request %s is approved, and not signed %s", name, since)
 	}
-	return wrong("not-approved", "the request %s waits for approval %s", name, since)
+	return f.wrong("not-approved", "the request %s waits for approval %s", name, since)
 }

@@ -57,28 +57,28 @@ func nodeDirectories(p *Patient) []nodeDirectory {
 	}
 }
 
-func lookReadOnly(_ context.Context, p *Patient) Finding {
+func lookReadOnly(_ context.Context, p *Patient) *Finding {
 	mounts, mountsErr := readMounts(p.Machine)
 	f := fine("all file systems of the node are writable")
 	for _, d := range nodeDirectories(p) {
 		about, err := p.Machine.FileSystem(d.path)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		if !about.ReadOnly {
 			continue
 		}
 		m := mounts.of(d.path)
-		f = f.with(Evidence{d.path, fmt.Sprintf("read-only: %s is mounted on %s with %s, its file system has %s", m.source, m.on, m.options, m.super)})
+		f.with(d.path, fmt.Sprintf("read-only: %s is mounted on %s with %s, its file system has %s", m.source, m.on, m.options, m.super))
 		if f.State == Wrong {
 			continue
 		}
 		// The kernel changes the file system, and not the mount (fs/ext4/super.c, ext4_handle_error).
 		switch damaged := mountsErr == nil && has(m.options, "rw") && has(m.super, "ro"); {
 		case damaged:
-			f.State, f.Cause, f.Says = Wrong, "damaged", fmt.Sprintf("the file system of %s is read-only: %s was mounted on %s to be written, and the kernel has changed that after an error", d.path, m.source, m.on)
+			f.wrong("damaged", "the file system of %s is read-only: %s was mounted on %s to be written, and the kernel has changed that after an error", d.path, m.source, m.on)
 		case d.written:
-			f.State, f.Cause, f.Says = Wrong, "mounted", fmt.Sprintf("the file system of %s is read-only: %s is mounted so on %s", d.path, m.source, m.on)
+			f.wrong("mounted", "the file system of %s is read-only: %s is mounted so on %s", d.path, m.source, m.on)
 		}
 	}
 	return f
@@ -90,7 +90,7 @@ func has(list, word string) bool { return strings.Contains(","+list+",", ","+wor
 // fullBelow is how many bytes are too few for any program of a node.
 const fullBelow = 1 << 20
 
-func lookSpace(_ context.Context, p *Patient) Finding {
+func lookSpace(_ context.Context, p *Patient) *Finding {
 	return lookFree(p, amounts{
 		what: "space", signal: "available",
 		of:   func(fs host.FileSystem) (free, all uint64) { return fs.Free, fs.Size },
@@ -100,7 +100,7 @@ func lookSpace(_ context.Context, p *Patient) Finding {
 	})
 }
 
-func lookInodes(_ context.Context, p *Patient) Finding {
+func lookInodes(_ context.Context, p *Patient) *Finding {
 	return lookFree(p, amounts{
 		what: "inodes", signal: "inodesFree",
 		of:   func(fs host.FileSystem) (free, all uint64) { return fs.FreeInodes, fs.Inodes },
@@ -123,19 +123,19 @@ type amounts struct {
 func (a amounts) unit(n uint64) string { return a.show(n) + " " + a.name }
 
 // lookFree compares what the file systems have left with what the kubelet asks for.
-func lookFree(p *Patient, a amounts) Finding {
+func lookFree(p *Patient, a amounts) *Finding {
 	f := fine("the file systems have enough %s", a.what)
 	for _, d := range nodeDirectories(p) {
 		about, err := p.Machine.FileSystem(d.path)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		free, all := a.of(about)
 		if all == 0 || about.ReadOnly {
 			continue // it does not count them, or nothing is written to it
 		}
 		left := fmt.Sprintf("%s of %s left", a.show(free), a.unit(all))
-		f = f.with(Evidence{d.path, left})
+		f.with(d.path, left)
 		if f.State == Wrong {
 			continue
 		}
@@ -145,10 +145,9 @@ func lookFree(p *Patient, a amounts) Finding {
 		}
 		switch {
 		case free < a.full:
-			f.State, f.Cause, f.Says = Wrong, "full", fmt.Sprintf("the file system of %s is full: it has %s", d.path, left)
+			f.wrong("full", "the file system of %s is full: it has %s", d.path, left)
 		case free < asked:
-			f.State, f.Cause = Wrong, "eviction"
-			f.Says = fmt.Sprintf("the file system of %s has %s, and the kubelet evicts pods below %s (%s)", d.path, left, a.unit(asked), from)
+			f.wrong("eviction", "the file system of %s has %s, and the kubelet evicts pods below %s (%s)", d.path, left, a.unit(asked), from)
 		}
 	}
 	return f

@@ -94,7 +94,7 @@ func start(ctx context.Context, check *Check, p *Patient, before map[string]*run
 		defer close(r.done)
 		because := blocked(needs, check.last)
 		close(r.begun)
-		var finding Finding
+		var finding *Finding
 		switch {
 		case p.Directory && check.Live:
 			finding = skipped("a directory shows only files")
@@ -131,7 +131,7 @@ func blocked(needs []*running, last bool) string {
 }
 
 // look runs a check, and leaves it behind when its time is over.
-func look(ctx context.Context, check *Check, p *Patient) Finding {
+func look(ctx context.Context, check *Check, p *Patient) *Finding {
 	if ctx.Err() != nil {
 		return unknown("the examination's time was over before")
 	}
@@ -141,7 +141,7 @@ func look(ctx context.Context, check *Check, p *Patient) Finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	found := make(chan Finding, 1)
+	found := make(chan *Finding, 1)
 	go func() { found <- guarded(ctx, check, p) }()
 	select {
 	case finding := <-found:
@@ -158,7 +158,7 @@ func look(ctx context.Context, check *Check, p *Patient) Finding {
 }
 
 // guarded runs a check, and turns a panic into a finding: a provisioning that fails must publish its result.
-func guarded(ctx context.Context, check *Check, p *Patient) (finding Finding) {
+func guarded(ctx context.Context, check *Check, p *Patient) (finding *Finding) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			finding = unknown("the check has failed: %v", reason)

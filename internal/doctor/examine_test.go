@@ -13,18 +13,18 @@ import (
 )
 
 // is is a check that has found something.
-func is(name string, finding doctor.Finding, needs ...string) doctor.Check {
-	return doctor.Check{Name: name, Needs: needs, Look: func(context.Context, *doctor.Patient) doctor.Finding { return finding }}
+func is(name string, finding *doctor.Finding, needs ...string) doctor.Check {
+	return doctor.Check{Name: name, Needs: needs, Look: func(context.Context, *doctor.Patient) *doctor.Finding { return finding }}
 }
 
 // hangs is a check that does not end before its context, or never.
 func hangs(name string, never bool, needs ...string) doctor.Check {
-	return doctor.Check{Name: name, Needs: needs, Look: func(ctx context.Context, _ *doctor.Patient) doctor.Finding {
+	return doctor.Check{Name: name, Needs: needs, Look: func(ctx context.Context, _ *doctor.Patient) *doctor.Finding {
 		<-ctx.Done()
 		if never {
 			time.Sleep(time.Hour)
 		}
-		return doctor.Finding{State: doctor.Wrong, Cause: "slow", Says: "does not answer"}
+		return &doctor.Finding{State: doctor.Wrong, Cause: "slow", Says: "does not answer"}
 	}}
 }
 
@@ -38,18 +38,18 @@ func told(r *doctor.Report) string {
 }
 
 var (
-	isFine    = doctor.Finding{State: doctor.Fine, Says: "runs"}
-	isWrong   = doctor.Finding{State: doctor.Wrong, Cause: "down", Says: "is down"}
-	isUnknown = doctor.Finding{State: doctor.Unknown, Says: "cannot be read"}
+	isFine    = &doctor.Finding{State: doctor.Fine, Says: "runs"}
+	isWrong   = &doctor.Finding{State: doctor.Wrong, Cause: "down", Says: "is down"}
+	isUnknown = &doctor.Finding{State: doctor.Unknown, Says: "cannot be read"}
 )
 
 func TestWhatFollowsFromAFaultIsNotLookedAt(t *testing.T) {
 	live := is("live", isFine)
 	live.Live = true
-	panics := doctor.Check{Name: "panics", Look: func(context.Context, *doctor.Patient) doctor.Finding { panic("out of range") }}
+	panics := doctor.Check{Name: "panics", Look: func(context.Context, *doctor.Patient) *doctor.Finding { panic("out of range") }}
 	broken := is("broken", isWrong)
 	broken.Causes = []doctor.Cause{{Name: "up"}, {Name: "down", Action: "start it"}}
-	secret := is("secret", doctor.Finding{State: doctor.Fine, Says: "runs with --token=abcdef.0123456789abcdef\n\x1b[31m"})
+	secret := is("secret", &doctor.Finding{State: doctor.Fine, Says: "runs with --token=abcdef.0123456789abcdef\n\x1b[31m"})
 	for name, test := range map[string]struct {
 		checks    []doctor.Check
 		directory bool
@@ -84,7 +84,7 @@ func TestExaminationEnds(t *testing.T) {
 					check.Needs = []string{fmt.Sprint(i - 1)}
 				}
 				if i%2 == 1 {
-					check.Look = func(ctx context.Context, _ *doctor.Patient) doctor.Finding { <-ctx.Done(); return isUnknown }
+					check.Look = func(ctx context.Context, _ *doctor.Patient) *doctor.Finding { <-ctx.Done(); return isUnknown }
 				}
 				checks = append(checks, check)
 			}

@@ -40,7 +40,7 @@ func FuzzNode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, e := range n.evidence() {
+		for _, e := range n.shown().Evidence {
 			if len(e.What)+len(e.Got) > 1000 || strings.ContainsAny(e.Got, "\n\x1b") {
 				t.Errorf("the evidence is %q", e)
 			}

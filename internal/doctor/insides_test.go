@@ -32,7 +32,7 @@ func insideTable() []doctor.Check {
 	checks := slices.Clone(doctor.Checks)
 	for i := range checks {
 		if !slices.Contains(insideChecks, checks[i].Name) {
-			checks[i].Look = func(context.Context, *doctor.Patient) doctor.Finding { return doctor.Finding{State: doctor.Fine} }
+			checks[i].Look = func(context.Context, *doctor.Patient) *doctor.Finding { return &doctor.Finding{State: doctor.Fine} }
 		}
 	}
 	return checks

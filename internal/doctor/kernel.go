@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ var kernelChecks = []Check{
 // controllers are those that every kubelet needs (k8s.io/kubernetes pkg/kubelet/cm/container_manager_linux.go, validateSystemRequirements).
 var controllers = []string{"cpu", "cpuset", "memory"}
 
-func lookCgroups(_ context.Context, p *Patient) Finding {
+func lookCgroups(_ context.Context, p *Patient) *Finding {
 	switch f := p.Facts(); f.CgroupVersion {
 	case 1:
 		fails := p.Kubelet().Bool("$.failCgroupV1", "fail-cgroupv1", slices.ContainsFunc(f.Components, kubeletNeedsV2))
@@ -70,7 +69,7 @@ func lookCgroups(_ context.Context, p *Patient) Finding {
 	}
 	content, err := p.Machine.ReadFile("/sys/fs/cgroup/cgroup.controllers", maxKernelFile)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	enabled := strings.Fields(string(content))
 	for _, c := range controllers {
@@ -81,10 +80,10 @@ func lookCgroups(_ context.Context, p *Patient) Finding {
 	return fine("the machine has control groups of version 2, with %s", strings.Join(controllers, ", "))
 }
 
-func lookModules(_ context.Context, p *Patient) Finding {
+func lookModules(_ context.Context, p *Patient) *Finding {
 	planned, err := p.Planned()
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	if planned == nil {
 		return notSlipways()
@@ -97,16 +96,16 @@ func lookModules(_ context.Context, p *Patient) Finding {
 		}
 		loaded, err := p.Machine.ModuleLoaded(module.Module)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		if loaded {
 			continue
 		}
-		f = f.with(Evidence{"module " + module.Module, "not loaded"})
+		f.with("module "+module.Module, "not loaded")
 		if at := denying(p.Machine, module.Module); at != "" && f.Cause != "denied" {
-			f = wrongWith(f, "denied", fmt.Sprintf("the module %s of the node's plan is not loaded, and %s denies it", module.Module, at))
+			f.wrong("denied", "the module %s of the node's plan is not loaded, and %s denies it", module.Module, at)
 		} else if f.State != Wrong {
-			f = wrongWith(f, "missing", fmt.Sprintf("the module %s of the node's plan is not loaded", module.Module))
+			f.wrong("missing", "the module %s of the node's plan is not loaded", module.Module)
 		}
 	}
 	return f
@@ -146,10 +145,10 @@ var protected = []resource.Sysctl{
 	{Key: "kernel.panic_on_oops", Value: "1"}, {Key: "kernel.keys.root_maxkeys", Value: "1000000"}, {Key: "kernel.keys.root_maxbytes", Value: "25000000"},
 }
 
-func lookParameters(_ context.Context, p *Patient) Finding {
+func lookParameters(_ context.Context, p *Patient) *Finding {
 	planned, err := p.Planned()
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	f := fine("the kernel's parameters are as the node needs them")
 	differs := func(parameter *resource.Sysctl, cause, because string) {
@@ -162,9 +161,9 @@ func lookParameters(_ context.Context, p *Patient) Finding {
 		case value == strings.Join(strings.Fields(parameter.Value), " "):
 			return
 		}
-		f = f.with(Evidence{parameter.Key, value + ", want " + parameter.Value})
+		f.with(parameter.Key, value+", want "+parameter.Value)
 		if f.State != Wrong {
-			f.State, f.Cause, f.Says = Wrong, cause, fmt.Sprintf("%s is %s, and %s %s", parameter.Key, value, because, parameter.Value)
+			f.wrong(cause, "%s is %s, and %s %s", parameter.Key, value, because, parameter.Value)
 		}
 	}
 	if planned != nil {
@@ -190,13 +189,13 @@ func lookParameters(_ context.Context, p *Patient) Finding {
 	return f
 }
 
-func lookSwap(_ context.Context, p *Patient) Finding {
+func lookSwap(_ context.Context, p *Patient) *Finding {
 	content, err := p.Machine.ReadFile("/proc/swaps", maxKernelFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fine("the kernel has no swap")
 	}
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	var used []string
 	for i, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {

@@ -58,7 +58,7 @@ var ports = []struct {
 	{"$.port", "port", 10250}, {"$.healthzPort", "healthz-port", 10248}, {"$.readOnlyPort", "read-only-port", 0},
 }
 
-func lookPorts(ctx context.Context, p *Patient) Finding {
+func lookPorts(ctx context.Context, p *Patient) *Finding {
 	k := p.Kubelet()
 	if k.Origin == "" {
 		return fine("the machine has no kubelet")
@@ -71,20 +71,20 @@ func lookPorts(ctx context.Context, p *Patient) Finding {
 		}
 		process, err := p.Machine.Listener(ctx, number)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		name := fmt.Sprintf("port %d", number)
 		switch {
 		case process == nil:
-			f = f.with(Evidence{name, "free"})
+			f.with(name, "free")
 			continue
 		case process.Name == "kubelet" || process.Unit == profile.KubeletUnit || process.PID == 0 && k.PID != 0:
-			f = f.with(Evidence{name, "the kubelet"})
+			f.with(name, "the kubelet")
 			continue
 		}
-		f = f.with(Evidence{name, holderText(process)})
+		f.with(name, holderText(process))
 		if f.State != Wrong {
-			f = wrongWith(f, "taken", fmt.Sprintf("port %d of the kubelet is taken by %s", number, holderText(process)))
+			f.wrong("taken", "port %d of the kubelet is taken by %s", number, holderText(process))
 		}
 	}
 	return f
@@ -104,14 +104,14 @@ func holderText(process *host.Process) string {
 // The exit statuses with which systemd reports that it cannot start a program (systemd.exec(5), "Process Exit Codes").
 const statusFirst, statusLast = 200, 243
 
-func lookKubelet(ctx context.Context, p *Patient) Finding {
+func lookKubelet(ctx context.Context, p *Patient) *Finding {
 	state, err := p.Machine.Examine(ctx, profile.KubeletUnit)
 	if err != nil {
 		return undecided("%v", err)
 	}
 	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit)
 	text := unitText(state)
-	f := Finding{}.with(Evidence{profile.KubeletUnit, text}).withLines(profile.KubeletUnit, lines)
+	f := new(Finding).with(profile.KubeletUnit, text).withLines(profile.KubeletUnit, lines)
 	if awaited := p.engineAwaits(); awaited != "" && !state.Running() {
 		return undecided("kubelet.service is %s, and a provisioning waits for %s", text, awaited)
 	}
@@ -119,33 +119,29 @@ func lookKubelet(ctx context.Context, p *Patient) Finding {
 	case state.LoadState == "not-found" && p.Kubelet().PID != 0:
 		return fine("a kubelet runs as process %d, without kubelet.service", p.Kubelet().PID)
 	case state.LoadState == "not-found":
-		return wrongWith(f, "missing", "the machine has no kubelet.service")
+		return f.wrong("missing", "the machine has no kubelet.service")
 	case state.ActiveState == "active" && !p.restartsQuickly(state):
-		f.State, f.Says = Fine, "kubelet.service is "+text
-		return f
+		return f.fine("kubelet.service is %s", text)
 	case state.ActiveState == "active" && p.isHealthy(ctx):
-		f.State, f.Says = Fine, "kubelet.service is "+text
-		return f
+		return f.fine("kubelet.service is %s", text)
 	case state.ActiveState == "activating" && state.SubState != "auto-restart" && state.Restarts == 0 || state.ActiveState == "deactivating":
-		f.State, f.Says, f.blocks = Unknown, "kubelet.service is "+text, true
-		return f
+		return f.undecided("kubelet.service is %s", text)
 	case state.ActiveState == "inactive" && !state.Starting:
 		since := ""
 		if !state.Since.IsZero() {
 			since = " since " + state.Since.UTC().Format(time.RFC3339)
 		}
-		return wrongWith(f, "stopped", "kubelet.service is "+text+since)
+		return f.wrong("stopped", "kubelet.service is %s%s", text, since)
 	case state.ActiveState == "inactive":
-		f.State, f.Says, f.blocks = Unknown, "kubelet.service is to be started, and waits for other units", true
-		return f
+		return f.undecided("kubelet.service is to be started, and waits for other units")
 	}
 	if refused, found := refusal(lines); found {
-		return wrongWith(f, refused.cause, fmt.Sprintf("the kubelet does not start, because of %s: %s", refused.what, refused.text))
+		return f.wrong(refused.cause, "the kubelet does not start, because of %s: %s", refused.what, refused.text)
 	}
 	if !state.Killed && state.ExitCode >= statusFirst && state.ExitCode <= statusLast {
-		return wrongWith(f, "program", withWords(fmt.Sprintf("systemd cannot execute the kubelet: kubelet.service is %s", text), lines))
+		return f.wrong("program", "systemd cannot execute the kubelet: kubelet.service is %s%s", text, colonWords(lines))
 	}
-	return wrongWith(f, "crashes", withWords("the kubelet does not stay up: kubelet.service is "+text, errorLines(lines)))
+	return f.wrong("crashes", "the kubelet does not stay up: kubelet.service is %s%s", text, colonWords(errorLines(lines)))
 }
 
 // restartsQuickly reports whether a service that runs may be in a loop of restarts.
@@ -189,7 +185,7 @@ func healthzOf(k *kubeletsetup.Kubelet) string {
 	return "http://" + net.JoinHostPort(address, strconv.Itoa(int(port))) + "/healthz"
 }
 
-func lookHealthz(ctx context.Context, p *Patient) Finding {
+func lookHealthz(ctx context.Context, p *Patient) *Finding {
 	url := healthzOf(p.Kubelet())
 	if ip := net.ParseIP(hostOf(url)); ip == nil || !ip.IsLoopback() {
 		return skipped("the kubelet has no health endpoint on the loopback address")

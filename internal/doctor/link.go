@@ -85,21 +85,22 @@ func (l *link) reachable() (all []string) {
 	return all
 }
 
-func (l *link) evidence() Evidence {
-	return Evidence{"interface " + l.Name, fmt.Sprintf("link %s, MTU %d, addresses %s", l.state, l.mtu, strings.Join(l.Addresses, ", "))}
+// show adds the interface as evidence.
+func (l *link) show(f *Finding) {
+	f.with("interface "+l.Name, fmt.Sprintf("link %s, MTU %d, addresses %s", l.state, l.mtu, strings.Join(l.Addresses, ", ")))
 }
 
-func lookLink(_ context.Context, p *Patient) Finding {
+func lookLink(_ context.Context, p *Patient) *Finding {
 	all, err := links(p)
 	if err != nil {
-		return unknown("%s", err)
+		return unknownFor(err)
 	}
 	if len(all) == 0 {
 		return wrong("none", "the machine has no network interface besides loopback")
 	}
-	var evidence []Evidence
+	f := new(Finding)
 	for i := range all {
-		evidence = append(evidence, all[i].evidence())
+		all[i].show(f)
 	}
 	used := slices.IndexFunc(all, func(l link) bool { return len(l.reachable()) > 0 && l.state != "down" })
 	if on := routedInterface(p); on != "" {
@@ -110,15 +111,15 @@ func lookLink(_ context.Context, p *Patient) Finding {
 	if used < 0 {
 		l := &all[0]
 		if l.state == "down" || l.state == "lowerlayerdown" {
-			return wrong("down", "the interface %s has no link: its state is %s", l.Name, l.state).with(evidence...)
+			return f.wrong("down", "the interface %s has no link: its state is %s", l.Name, l.state)
 		}
-		return wrong("no-address", "the interface %s has no address that another machine can reach", l.Name).with(evidence...)
+		return f.wrong("no-address", "the interface %s has no address that another machine can reach", l.Name)
 	}
 	l := &all[used]
 	if l.mtu > 0 && l.mtu < smallestMTU {
-		return wrong("small-mtu", "the interface %s has an MTU of %d, and IPv6 and overlays of pods need at least %d", l.Name, l.mtu, smallestMTU).with(evidence...)
+		return f.wrong("small-mtu", "the interface %s has an MTU of %d, and IPv6 and overlays of pods need at least %d", l.Name, l.mtu, smallestMTU)
 	}
-	return fine("the interface %s has %s and an MTU of %d", l.Name, strings.Join(l.reachable(), ", "), l.mtu).with(evidence...)
+	return f.fine("the interface %s has %s and an MTU of %d", l.Name, strings.Join(l.reachable(), ", "), l.mtu)
 }
 
 // routedInterface is the interface with the first default route, or "".
@@ -129,7 +130,7 @@ func routedInterface(p *Patient) string {
 	return ""
 }
 
-func lookRoute(ctx context.Context, p *Patient) Finding {
+func lookRoute(ctx context.Context, p *Patient) *Finding {
 	var said []string
 	for route := range facts.DefaultRoutes(p.Machine.ReadFile) {
 		if len(said) < namelookup.MaxServers {
@@ -150,6 +151,5 @@ func lookRoute(ctx context.Context, p *Patient) Finding {
 	if o.Failed == "" {
 		return fine("there is no default route, and the API server %s is reached by another one", s.at(o))
 	}
-	return wrong("none", "the machine has no default route, for IPv4 or IPv6: connecting to the API server %s fails with %q", s.at(o), reason(o.Err)).with(
-		Evidence{"connect to " + s.Server, describe(o)})
+	return wrong("none", "the machine has no default route, for IPv4 or IPv6: connecting to the API server %s fails with %q", s.at(o), reason(o.Err)).with("connect to "+s.Server, describe(o))
 }

@@ -42,4 +42,4 @@ type plannedOrError struct {
 }
 
 // notSlipways is what a check finds that needs a plan, on a machine without one.
-func notSlipways() Finding { return skipped("this is no node of Slipway's") }
+func notSlipways() *Finding { return skipped("this is no node of Slipway's") }

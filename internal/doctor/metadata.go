@@ -37,7 +37,7 @@ var metadataChecks = []Check{{
 	Look: lookWireServer,
 }}
 
-func lookMetadata(ctx context.Context, p *Patient) Finding {
+func lookMetadata(ctx context.Context, p *Patient) *Finding {
 	cloud := p.Machine.Platform()
 	if !slices.Contains(metadata.Clouds(), cloud) {
 		return fine("this machine is in no cloud whose metadata service is known")
@@ -51,7 +51,7 @@ func lookMetadata(ctx context.Context, p *Patient) Finding {
 	return judgeCloud("the metadata service", cloud, err)
 }
 
-func lookWireServer(ctx context.Context, p *Patient) Finding {
+func lookWireServer(ctx context.Context, p *Patient) *Finding {
 	if p.Machine.Platform() != facts.Azure {
 		return fine("this machine is not in Azure")
 	}
@@ -82,7 +82,7 @@ var cloudCauses = map[metadata.Kind]string{
 }
 
 // judgeCloud judges the answer of a cloud's server.
-func judgeCloud(what, cloud string, err error) Finding {
+func judgeCloud(what, cloud string, err error) *Finding {
 	var failure *metadata.Error
 	switch {
 	case err == nil:
@@ -90,10 +90,9 @@ func judgeCloud(what, cloud string, err error) Finding {
 	case !errors.As(err, &failure):
 		return unknown("%s was not asked: %s", what, err)
 	}
-	evidence := Evidence{failure.URL, fmt.Sprintf("%s (%s)", failure.Last, failure.Took.Round(time.Millisecond))}
 	cause := cloudCauses[failure.Kind]
 	if cloud == facts.EC2 && failure.Kind == metadata.Timeout && failure.Connected {
 		cause = "hop-limit"
 	}
-	return wrong(cause, "%s does not answer as it should: %s: %s", what, failure.URL, failure.Last).with(evidence)
+	return wrong(cause, "%s does not answer as it should: %s: %s", what, failure.URL, failure.Last).with(failure.URL, fmt.Sprintf("%s (%s)", failure.Last, failure.Took.Round(time.Millisecond)))
 }

@@ -28,7 +28,7 @@ var nameChecks = []Check{{
 	Look: lookNames,
 }}
 
-func lookNames(ctx context.Context, p *Patient) Finding {
+func lookNames(ctx context.Context, p *Patient) *Finding {
 	what, name := "the API server's name", ""
 	if s := p.server(); s != nil {
 		if name = s.first(); name != s.host {
@@ -43,16 +43,15 @@ func lookNames(ctx context.Context, p *Patient) Finding {
 		return unknown("the lookup of %s did not end", name)
 	}
 	if l.Found {
-		f := fine("%s %s resolves to %s by %s", what, name, joined(l.Addresses), l.From)
-		return f.with(evidenceOf(l)...)
+		return asked(l).fine("%s %s resolves to %s by %s", what, name, joined(l.Addresses), l.From)
 	}
 	cause, how := verdictOf(l)
-	return wrong(cause, "%s does not resolve: %s", what, how).with(evidenceOf(l)...)
+	return asked(l).wrong(cause, "%s does not resolve: %s", what, how)
 }
 
 // lookServers examines the DNS servers of a machine that needs no name to join: then only a silent server is wrong,
 // because a server of an isolated network may refuse the names of others.
-func lookServers(ctx context.Context, p *Patient) Finding {
+func lookServers(ctx context.Context, p *Patient) *Finding {
 	conf := namelookup.ReadResolver(p.Machine, namelookup.ResolvFile)
 	if len(conf.Servers) == 0 {
 		return fine("the API server has no name that must resolve, and the machine has no DNS server")
@@ -62,9 +61,9 @@ func lookServers(ctx context.Context, p *Patient) Finding {
 		return unknown("the DNS servers were not asked in time")
 	}
 	if cause, how := verdictOf(l); !l.Found && (cause == "silent" || cause == "none") {
-		return wrong(cause, "no name resolves: %s", how).with(evidenceOf(l)...)
+		return asked(l).wrong(cause, "no name resolves: %s", how)
 	}
-	return fine("the API server has no name that must resolve, and the machine's DNS servers answer").with(evidenceOf(l)...)
+	return asked(l).fine("the API server has no name that must resolve, and the machine's DNS servers answer")
 }
 
 // verdictOf is the cause of a failed lookup, and a description of what was tried.
@@ -98,13 +97,15 @@ func verdictOf(l *namelookup.Lookup) (cause, how string) {
 	return decisive.Cause(), strings.Join(parts, "; ")
 }
 
-func evidenceOf(l *namelookup.Lookup) (all []Evidence) {
+// asked is a finding with a lookup as evidence.
+func asked(l *namelookup.Lookup) *Finding {
+	f := new(Finding)
 	for _, list := range [][]namelookup.Reply{l.Asked, l.Upstream} {
 		for _, r := range list {
-			all = append(all, Evidence{"ask " + r.Server + " for " + l.Name, r.Detail()})
+			f.with("ask "+r.Server+" for "+l.Name, r.Detail())
 		}
 	}
-	return all
+	return f
 }
 
 func joined(addresses []netip.Addr) string {

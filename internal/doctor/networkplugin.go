@@ -59,11 +59,11 @@ var networkPods = []struct{ daemonSet, source string }{
 // notNetwork begin the names of pods that do not write a configuration, although their names look so.
 var notNetwork = []string{"cilium-operator", "cilium-envoy", "calico-node-windows", "azure-cns-win"}
 
-func lookNetworkPlugin(ctx context.Context, p *Patient) Finding {
+func lookNetworkPlugin(ctx context.Context, p *Patient) *Finding {
 	socket := p.Kubelet().Socket()
 	conditions, err := p.Machine.RuntimeConditions(ctx, socket)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	i := slices.IndexFunc(conditions, func(c cri.Condition) bool { return c.Type == cri.NetworkReady })
 	if i < 0 || conditions[i].Status {
@@ -73,36 +73,35 @@ func lookNetworkPlugin(ctx context.Context, p *Patient) Finding {
 	dir, _ := p.containerd().network()
 	files, err := networkConfigs(p.Machine, dir)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
-	f := Finding{}.with(Evidence{cri.NetworkReady, reported}, Evidence{dir, strings.Join(files, " ")})
+	f := new(Finding).with(cri.NetworkReady, reported).with(dir, strings.Join(files, " "))
 	for _, file := range files {
 		if _, err := readNetworkConfig(p.Machine, dir+"/"+file); err != nil {
-			return wrongWith(f, "configuration", fmt.Sprintf("the runtime has no network for pods: %s cannot be used: %v", dir+"/"+file, err))
+			return f.wrong("configuration", "the runtime has no network for pods: %s cannot be used: %v", dir+"/"+file, err)
 		}
 	}
 	if len(files) > 0 {
-		return wrongWith(f, "configuration", fmt.Sprintf("the runtime has no network for pods, although %s has %s: %s", dir, strings.Join(files, ", "), reported))
+		return f.wrong("configuration", "the runtime has no network for pods, although %s has %s: %s", dir, strings.Join(files, ", "), reported)
 	}
 	sandboxes, err := p.Machine.Sandboxes(ctx, socket)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	for _, s := range sandboxes {
 		if isNetworkPod(s.Name) && s.Ready {
 			return lookNetworkPod(ctx, p, s, dir, f)
 		}
 	}
-	none := fmt.Sprintf("no network plug-in is configured: %s has no configuration, and none of the node's %d pods is one of a known network plug-in", dir, len(sandboxes))
 	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit, "CreatePodSandbox")
 	for _, line := range slices.Backward(lines) {
 		for _, known := range networkPods {
 			if strings.Contains(line, "/"+known.daemonSet+"-") {
-				return wrongWith(f, "not-started", fmt.Sprintf("no network plug-in is configured: %s has no configuration, and the kubelet cannot create the pod of %s: %s", dir, known.daemonSet, errorText(line)))
+				return f.wrong("not-started", "no network plug-in is configured: %s has no configuration, and the kubelet cannot create the pod of %s: %s", dir, known.daemonSet, errorText(line))
 			}
 		}
 	}
-	return wrongWith(f, "no-pod", none)
+	return f.wrong("no-pod", "no network plug-in is configured: %s has no configuration, and none of the node's %d pods is one of a known network plug-in", dir, len(sandboxes))
 }
 
 // isNetworkPod reports whether a pod is one of a known network plug-in.
@@ -120,23 +119,23 @@ func isNetworkPod(name string) bool {
 }
 
 // lookNetworkPod finds out why a network plug-in's pod has written no configuration.
-func lookNetworkPod(ctx context.Context, p *Patient, pod cri.Sandbox, dir string, f Finding) Finding {
+func lookNetworkPod(ctx context.Context, p *Patient, pod cri.Sandbox, dir string, f *Finding) *Finding {
 	socket := p.Kubelet().Socket()
 	containers, err := p.Machine.Containers(ctx, socket, pod.ID)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	name := pod.Namespace + "/" + pod.Name
 	begin := fmt.Sprintf("no network plug-in is configured: %s has no configuration, and ", dir)
 	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit, "ImagePull", "pull image", "pulling image")
 	for _, line := range slices.Backward(lines) {
 		if strings.Contains(line, pod.Name) && isError(line) && !started(containers, line) {
-			return wrongWith(f, "image", begin+fmt.Sprintf("an image of the pod %s cannot be pulled: %s", name, errorText(line)))
+			return f.wrong("image", "%san image of the pod %s cannot be pulled: %s", begin, name, errorText(line))
 		}
 	}
 	var ended, running []cri.Container
 	for _, c := range latest(containers) {
-		f = f.with(Evidence{name, fmt.Sprintf("container %s, attempt %d: %s", c.Name, c.Attempt, stateName(c.State))})
+		f.with(name, fmt.Sprintf("container %s, attempt %d: %s", c.Name, c.Attempt, stateName(c.State)))
 		switch c.State {
 		case cri.Exited:
 			ended = append(ended, c)
@@ -147,29 +146,24 @@ func lookNetworkPod(ctx context.Context, p *Patient, pod cri.Sandbox, dir string
 	for _, c := range ended {
 		end, err := p.Machine.ContainerEnd(ctx, socket, c.ID)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		if end.Code == 0 {
 			continue // a container that prepares the node
 		}
-		says := fmt.Sprintf("the container %s of the pod %s has ended with exit code %d (%s), %d times", c.Name, name, end.Code, end.Reason, c.Attempt+1)
+		f.wrong("crashes", "%sthe container %s of the pod %s has ended with exit code %d (%s), %d times", begin, c.Name, name, end.Code, end.Reason, c.Attempt+1)
 		if end.Message != "" {
-			says += ": " + end.Message
+			f.Says += ": " + end.Message
 		}
-		return wrongWith(f, "crashes", begin+says)
-	}
-	if len(running) > 0 {
-		if p.since(pod.Created) < p.Patience(startTime) {
-			f.State, f.Says, f.blocks = Unknown, "the pod "+name+" of the network plug-in starts", true
-			return f
-		}
-		return wrongWith(f, "waits", begin+fmt.Sprintf("the container %s of the pod %s runs, and has not written one", running[0].Name, name))
-	}
-	if p.since(pod.Created) < p.Patience(startTime) {
-		f.State, f.Says, f.blocks = Unknown, "the pod "+name+" of the network plug-in starts", true
 		return f
 	}
-	return wrongWith(f, "not-started", begin+fmt.Sprintf("no container of the pod %s runs", name))
+	switch {
+	case p.since(pod.Created) < p.Patience(startTime):
+		return f.undecided("the pod %s of the network plug-in starts", name)
+	case len(running) > 0:
+		return f.wrong("waits", "%sthe container %s of the pod %s runs, and has not written one", begin, running[0].Name, name)
+	}
+	return f.wrong("not-started", "%sno container of the pod %s runs", begin, name)
 }
 
 // started reports whether the container that a line of the kubelet is about has started since: its image has been pulled.
@@ -276,11 +270,11 @@ func (c *networkConfig) programs() []string {
 	return slices.Compact(names)
 }
 
-func lookNetworkPrograms(_ context.Context, p *Patient) Finding {
+func lookNetworkPrograms(_ context.Context, p *Patient) *Finding {
 	dir, binaries := p.containerd().network()
 	files, err := networkConfigs(p.Machine, dir)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	for _, file := range files { // the runtime takes the first one that it can use
 		config, err := readNetworkConfig(p.Machine, dir+"/"+file)

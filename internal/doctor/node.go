@@ -67,7 +67,7 @@ type condition struct {
 }
 
 // readNode is the Node in the API server's answer. If there is none, the finding says why.
-func readNode(p *Patient) (*node, Finding) {
+func readNode(p *Patient) (*node, *Finding) {
 	answer := p.known.own.answer.Load()
 	name := p.Kubelet().Node.Value
 	switch {
@@ -82,9 +82,9 @@ func readNode(p *Patient) (*node, Finding) {
 		if err != nil {
 			return nil, unknown("the answer for the Node %s is no Node", name)
 		}
-		return n, Finding{}
+		return n, nil
 	case http.StatusNotFound:
-		return nil, Finding{State: Wrong, Cause: "missing"}
+		return nil, &Finding{State: Wrong, Cause: "missing"}
 	case http.StatusForbidden:
 		return nil, skipped("%s may not read the Node %s", answer.credential.what, name)
 	default:
@@ -107,9 +107,9 @@ func parseNode(body []byte) (*node, error) {
 
 func shownName(name string) string { return redact.Line(name, 120) }
 
-func lookOwner(_ context.Context, p *Patient) Finding {
+func lookOwner(_ context.Context, p *Patient) *Finding {
 	n, f := readNode(p)
-	if f.Cause == "missing" {
+	if f.is("missing") {
 		return fine("the cluster has no Node %s", p.Kubelet().Node.Value)
 	}
 	if n == nil {
@@ -127,20 +127,19 @@ func lookOwner(_ context.Context, p *Patient) Finding {
 	}
 	slices.Sort(addresses)
 	return wrong("foreign", "the Node %s is of another machine (%s): its systemUUID is %s, and this machine's is %s",
-		shownName(n.Metadata.Name), redact.Line(strings.Join(addresses, ", "), 80), redact.Line(other, 64), redact.Line(uuid, 64)).with(
-		Evidence{"providerID of the Node", shownName(n.Spec.ProviderID)})
+		shownName(n.Metadata.Name), redact.Line(strings.Join(addresses, ", "), 80), redact.Line(other, 64), redact.Line(uuid, 64)).with("providerID of the Node", shownName(n.Spec.ProviderID))
 }
 
 // registrationPatience is how long a kubelet may take from its start until its Node exists.
 const registrationPatience = 30 * time.Second
 
-func lookNode(_ context.Context, p *Patient) Finding {
+func lookNode(_ context.Context, p *Patient) *Finding {
 	n, f := readNode(p)
 	k := p.Kubelet()
 	switch {
-	case f.Cause == "missing" && k.PID == 0:
+	case f.is("missing") && k.PID == 0:
 		return fine("the cluster has no Node %s, and no kubelet runs that would register it", k.Node.Value)
-	case f.Cause == "missing":
+	case f.is("missing"):
 		age, known := uptime(p.Machine, k.PID)
 		if known && age < p.Patience(registrationPatience) {
 			return fine("the cluster has no Node %s yet, and the kubelet runs only for %s", k.Node.Value, age.Round(time.Second))
@@ -149,7 +148,7 @@ func lookNode(_ context.Context, p *Patient) Finding {
 	case n == nil:
 		return f
 	}
-	evidence := n.evidence()
+	f = n.shown()
 	for _, c := range n.Status.Conditions {
 		if c.Type != "Ready" {
 			continue
@@ -157,32 +156,34 @@ func lookNode(_ context.Context, p *Patient) Finding {
 		why := redact.Line(fmt.Sprintf("%s: %s", c.Reason, c.Message), 300)
 		switch c.Status {
 		case "True":
-			return fine("the Node %s is Ready since %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime)).with(evidence...)
+			return f.fine("the Node %s is Ready since %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime))
 		case "False":
-			return wrong("not-ready", "the Node %s is not Ready since %s: %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime), why).with(evidence...)
+			return f.wrong("not-ready", "the Node %s is not Ready since %s: %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime), why)
 		}
-		return wrong("no-report", "the kubelet of the Node %s does not report since %s: %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime), why).with(evidence...)
+		return f.wrong("no-report", "the kubelet of the Node %s does not report since %s: %s", shownName(n.Metadata.Name), stamp(c.LastTransitionTime), why)
 	}
 	if k.PID == 0 {
-		return fine("the Node %s has no report of a kubelet, and no kubelet runs", shownName(n.Metadata.Name)).with(evidence...)
+		return f.fine("the Node %s has no report of a kubelet, and no kubelet runs", shownName(n.Metadata.Name))
 	}
-	return wrong("no-report", "the Node %s has no condition Ready: its kubelet has never reported", shownName(n.Metadata.Name)).with(evidence...)
+	return f.wrong("no-report", "the Node %s has no condition Ready: its kubelet has never reported", shownName(n.Metadata.Name))
 }
 
 // maxShown limits the conditions and taints in the evidence.
 const maxShown = 20
 
-func (n *node) evidence() (all []Evidence) {
+// shown is a finding with the Node as evidence.
+func (n *node) shown() *Finding {
+	f := new(Finding)
 	for _, c := range n.Status.Conditions[:min(len(n.Status.Conditions), maxShown)] {
-		all = append(all, Evidence{"condition " + shownName(c.Type), redact.Line(fmt.Sprintf("%s since %s: %s: %s", c.Status, stamp(c.LastTransitionTime), c.Reason, c.Message), 300)})
+		f.with("condition "+shownName(c.Type), redact.Line(fmt.Sprintf("%s since %s: %s: %s", c.Status, stamp(c.LastTransitionTime), c.Reason, c.Message), 300))
 	}
 	for _, t := range n.Spec.Taints[:min(len(n.Spec.Taints), maxShown)] {
-		all = append(all, Evidence{"taint", redact.Line(t.Key+"="+t.Value+":"+t.Effect, 200)})
+		f.with("taint", redact.Line(t.Key+"="+t.Value+":"+t.Effect, 200))
 	}
 	if n.Spec.Unschedulable {
-		all = append(all, Evidence{"the Node is cordoned", "an administrator or a controller lets no new pod start on it"})
+		f.with("the Node is cordoned", "an administrator or a controller lets no new pod start on it")
 	}
-	return all
+	return f
 }
 
 // ticks is the unit of a process' start time (proc_pid_stat(5): sysconf(_SC_CLK_TCK), which is 100 on all nodes).
@@ -245,10 +246,10 @@ var startUpTaints = []startUpTaint{
 	{"node.cluster.x-k8s.io/uninitialized", "Cluster API's controller of Machines", "Cluster API book, bootstrap providers"},
 }
 
-func lookTaints(_ context.Context, p *Patient) Finding {
+func lookTaints(_ context.Context, p *Patient) *Finding {
 	n, f := readNode(p)
 	switch {
-	case f.Cause == "missing":
+	case f.is("missing"):
 		return fine("the cluster has no Node yet")
 	case n == nil:
 		return f

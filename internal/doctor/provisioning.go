@@ -49,14 +49,14 @@ var provisioningChecks = []Check{
 // stale is how old a record of waiting is when its run has died.
 const stale = 3 * state.WaitingEvery
 
-func lookWaiting(ctx context.Context, p *Patient) Finding {
+func lookWaiting(ctx context.Context, p *Patient) *Finding {
 	if p.Provisions {
 		return fine("this is the provisioning itself")
 	}
 	for _, unit := range agentUnits() {
 		found, err := p.Machine.Examine(ctx, unit)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		if found.ActiveState != "activating" && found.SubState != "running" {
 			continue
@@ -70,7 +70,7 @@ func lookWaiting(ctx context.Context, p *Patient) Finding {
 		}
 		lines, err := p.Machine.Search(ctx, unit)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		// A run that does not wait any more has logged something else.
 		if what := awaitedIn(lines); what != "" {
@@ -131,7 +131,7 @@ func awaitedIn(lines []string) string {
 	return what
 }
 
-func lookProvisioning(_ context.Context, p *Patient) Finding {
+func lookProvisioning(_ context.Context, p *Patient) *Finding {
 	if what := p.engineAwaits(); what != "" {
 		return wrong("waits", "a provisioning waits for %s", what)
 	}
@@ -140,7 +140,7 @@ func lookProvisioning(_ context.Context, p *Patient) Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return lookScripts(p)
 	case err != nil:
-		return unknown("%v", err)
+		return unknownFor(err)
 	case last.Outcome == results.OutcomeSuccess:
 		return lookIntent(p, fine("the last provisioning has succeeded (%s)", last.FinishedAt.UTC().Format(time.RFC3339)))
 	}
@@ -150,16 +150,16 @@ func lookProvisioning(_ context.Context, p *Patient) Finding {
 		f.Action = last.Error.Action
 	}
 	for i := range last.Errors {
-		f = f.with(Evidence{"error", last.Errors[i].String()})
+		f.with("error", last.Errors[i].String())
 	}
 	return f
 }
 
 // lookIntent looks for a change that has ended in the middle: the engine's journal is still there.
-func lookIntent(p *Patient, otherwise Finding) Finding {
+func lookIntent(p *Patient, otherwise *Finding) *Finding {
 	planned, err := p.Planned()
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	if planned == nil || !planned.Unfinished {
 		return otherwise
@@ -168,7 +168,7 @@ func lookIntent(p *Patient, otherwise Finding) Finding {
 }
 
 // lookScripts reads the result of the scripts of AKS's images, on a machine that Slipway has not provisioned.
-func lookScripts(p *Patient) Finding {
+func lookScripts(p *Patient) *Finding {
 	for _, family := range profile.All() {
 		result := state.ResultAt(family.Publication.Result)
 		content, err := result.Read(p.Machine)
@@ -192,29 +192,29 @@ func lookScripts(p *Patient) Finding {
 		f := wrong("scripts", "the provisioning has failed with exit code %d (%s): %s (%s)", code, known.Name, known.Meaning, result.Path)
 		f.Action = known.Action
 		if read.Error != "" {
-			f = f.with(Evidence{"error", read.Error})
+			f.with("error", read.Error)
 		}
-		return f.with(Evidence{"output", read.Output})
+		return f.with("output", read.Output)
 	}
 	return notSlipways()
 }
 
-func lookDrift(ctx context.Context, p *Patient) Finding {
+func lookDrift(ctx context.Context, p *Patient) *Finding {
 	planned, err := p.Planned()
 	switch {
 	case err != nil:
-		return unknown("%v", err)
+		return unknownFor(err)
 	case planned == nil || p.Drift == nil:
 		return notSlipways()
 	}
 	changes, err := p.Drift(ctx)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	f := fine("the machine is as generation %d has made it", planned.Generation)
 	var changed []string
 	for _, c := range changes {
-		f = f.with(Evidence{string(c.ID), strings.TrimSpace(string(c.Action) + " " + c.Note)})
+		f.with(string(c.ID), strings.TrimSpace(string(c.Action)+" "+c.Note))
 		if c.Action != apply.Left { // an administrator has decided it
 			changed = append(changed, string(c.ID))
 		}
@@ -224,7 +224,7 @@ func lookDrift(ctx context.Context, p *Patient) Finding {
 		changed = append(changed[:most], fmt.Sprintf("and %d more", n-most))
 	}
 	if len(changed) > 0 {
-		return wrongWith(f, "changed", fmt.Sprintf("the machine differs from generation %d: %s", planned.Generation, strings.Join(changed, ", ")))
+		return f.wrong("changed", "the machine differs from generation %d: %s", planned.Generation, strings.Join(changed, ", "))
 	}
 	return f
 }

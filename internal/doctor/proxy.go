@@ -52,22 +52,20 @@ func proxiedServers(p *Patient) (all []proxied) {
 	return all
 }
 
-func lookProxy(ctx context.Context, p *Patient) Finding {
+func lookProxy(ctx context.Context, p *Patient) *Finding {
 	servers := proxiedServers(p)
 	if len(servers) == 0 {
 		return fine("no server is reached through a proxy")
 	}
 	var said []string
-	var evidence []Evidence
+	f := new(Finding)
 	for _, s := range servers {
-		f := s.look(ctx, p)
-		if f.State != Fine {
-			f.Evidence = append(evidence, f.Evidence...)
+		if s.look(ctx, p, f).State != Fine {
 			return f
 		}
-		said, evidence = append(said, f.Says), append(evidence, f.Evidence...)
+		said = append(said, f.Says)
 	}
-	return fine("%s", strings.Join(said, "; ")).with(evidence...)
+	return f.fine("%s", strings.Join(said, "; "))
 }
 
 // shown is the proxy without its password.
@@ -79,19 +77,19 @@ func (s *proxied) shown() string {
 	return u.Scheme + "://" + u.Host
 }
 
-func (s *proxied) look(ctx context.Context, p *Patient) Finding {
+func (s *proxied) look(ctx context.Context, p *Patient, f *Finding) *Finding {
 	name, to := s.shown(), s.host+":"+s.port
 	if name == "" {
-		return wrong("invalid", "HTTPS_PROXY of the %s is not the URL of an HTTP proxy", s.service)
+		return f.wrong("invalid", "HTTPS_PROXY of the %s is not the URL of an HTTP proxy", s.service)
 	}
 	o := p.Machine.Attempt(ctx, &host.Attempt{URL: "https://" + to + "/", Proxy: s.proxy, Stop: host.Tunneled})
-	evidence := Evidence{"CONNECT " + to + " through " + name, describe(o)}
+	f.with("CONNECT "+to+" through "+name, describe(o))
 	if o.Failed == "" {
-		return fine("the %s's proxy %s leads to %s", s.service, name, to).with(evidence)
+		return f.fine("the %s's proxy %s leads to %s", s.service, name, to)
 	}
 	if o.Failed != host.Tunneled {
 		if s.service != "kubelet" {
-			return s.unneeded(name, to, o).with(evidence)
+			return s.unneeded(f, name, to, o)
 		}
 		how := reason(o.Err)
 		if errors.Is(o.Err, syscall.ECONNREFUSED) {
@@ -103,16 +101,16 @@ func (s *proxied) look(ctx context.Context, p *Patient) Finding {
 		if o.Address.IsValid() {
 			at = " (" + o.Address.String() + ")"
 		}
-		return wrong("unreachable", "the %s's proxy %s%s cannot be reached: %s", s.service, name, at, how).with(evidence)
+		return f.wrong("unreachable", "the %s's proxy %s%s cannot be reached: %s", s.service, name, at, how)
 	}
 	if s.service != "kubelet" && p.holdsSandboxImage(ctx) {
-		return s.unneeded(name, to, o).with(evidence)
+		return s.unneeded(f, name, to, o)
 	}
 	// Whether the machine reaches the server itself shows what is missing.
 	direct := p.Machine.Attempt(ctx, &host.Attempt{URL: "https://" + to + "/", Addresses: p.addresses(ctx, s.host), Stop: host.Connected})
-	more := Evidence{"connect to " + to + " without the proxy", describe(direct)}
-	says := func(cause, how string) Finding {
-		return wrong(cause, "the %s's proxy %s %s", s.service, name, how).with(evidence, more)
+	f.with("connect to "+to+" without the proxy", describe(direct))
+	says := func(cause, how string) *Finding {
+		return f.wrong(cause, "the %s's proxy %s %s", s.service, name, how)
 	}
 	switch {
 	case direct.Failed == "":
@@ -135,6 +133,6 @@ func status(o *host.Outcome) string {
 }
 
 // unneeded is a failure that the node can live with: it holds the sandbox image.
-func (s *proxied) unneeded(name, to string, o *host.Outcome) Finding {
-	return fine("the %s's proxy %s does not lead to %s (%s), which the node does not need: it holds the sandbox image", s.service, name, to, reason(o.Err))
+func (s *proxied) unneeded(f *Finding, name, to string, o *host.Outcome) *Finding {
+	return f.fine("the %s's proxy %s does not lead to %s (%s), which the node does not need: it holds the sandbox image", s.service, name, to, reason(o.Err))
 }

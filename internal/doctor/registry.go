@@ -175,7 +175,7 @@ func (p *Patient) holdsSandboxImage(ctx context.Context) bool {
 	return held || err != nil
 }
 
-func lookRegistry(ctx context.Context, p *Patient) Finding {
+func lookRegistry(ctx context.Context, p *Patient) *Finding {
 	if missing := missingProvider(p); missing != "" {
 		return wrong("provider", "the kubelet's image credential provider %s does not exist", missing)
 	}
@@ -186,7 +186,7 @@ func lookRegistry(ctx context.Context, p *Patient) Finding {
 	limited, cancel := context.WithTimeout(ctx, p.Patience(registryPatience))
 	defer cancel()
 	runtime := kubeletsetup.FindService(p.Machine, profile.ContainerdUnit, "containerd")
-	var evidence []Evidence
+	f := new(Finding)
 	var last *host.Outcome
 	hosts := s.hosts(p.Machine)
 	share := p.Patience(registryPatience) / time.Duration(len(hosts))
@@ -196,39 +196,39 @@ func lookRegistry(ctx context.Context, p *Patient) Finding {
 			URL: h.url + "/v2/", Authority: h.authority, Unverified: h.unverified, Proxy: proxyOf(&runtime, h.host, h.port), Limit: 4 << 10,
 		})
 		done()
-		evidence = append(evidence, Evidence{"GET " + h.url + "/v2/", describe(o)})
+		f.with("GET "+h.url+"/v2/", describe(o))
 		// The distribution specification: 200, or 401 with a challenge for a login.
 		if o.Failed == "" && (o.Status == http.StatusOK || o.Status == http.StatusUnauthorized) {
-			return fine("the registry %s of the sandbox image answers (HTTP status %d)", h.url, o.Status).with(evidence...)
+			return f.fine("the registry %s of the sandbox image answers (HTTP status %d)", h.url, o.Status)
 		}
 		last = o
 	}
 	own := hosts[len(hosts)-1]
 	if p.holdsSandboxImage(ctx) {
-		return fine("the registry %s does not answer, and the node does not need it: it holds the sandbox image", own.url).with(evidence...)
+		return f.fine("the registry %s does not answer, and the node does not need it: it holds the sandbox image", own.url)
 	}
-	return judgeRegistry(p, s.image, own, last).with(evidence...)
+	return judgeRegistry(f, p, s.image, own, last)
 }
 
 // judgeRegistry is the verdict about the registry itself; its mirrors have failed, too.
-func judgeRegistry(p *Patient, image string, h registryHost, o *host.Outcome) Finding {
+func judgeRegistry(f *Finding, p *Patient, image string, h registryHost, o *host.Outcome) *Finding {
 	what := fmt.Sprintf("the node does not hold the sandbox image %s, and %s", redact.Line(image, 120), h.url)
 	var unknownCA x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	var name x509.HostnameError
 	switch {
 	case o.Failed == host.Secured && (errors.As(o.Err, &unknownCA) || errors.As(o.Err, &invalid) || errors.As(o.Err, &name)):
-		return wrong("certificate", "%s has a certificate that this machine does not trust: %s", what, redact.Line(reason(o.Err), 120))
+		return f.wrong("certificate", "%s has a certificate that this machine does not trust: %s", what, redact.Line(reason(o.Err), 120))
 	case o.Failed != "" && errors.Is(o.Err, syscall.ECONNREFUSED):
-		return wrong("unreachable", "%s refuses the connection (%s)", what, o.Address)
+		return f.wrong("unreachable", "%s refuses the connection (%s)", what, o.Address)
 	case o.Failed != "" && isTimeout(o.Err):
-		return wrong("unreachable", "%s does not answer within %s", what, p.Patience(registryPatience).Round(time.Second))
+		return f.wrong("unreachable", "%s does not answer within %s", what, p.Patience(registryPatience).Round(time.Second))
 	case o.Failed != "":
-		return wrong("unreachable", "%s cannot be reached: %s", what, redact.Line(reason(o.Err), 120))
+		return f.wrong("unreachable", "%s cannot be reached: %s", what, redact.Line(reason(o.Err), 120))
 	case o.Status == http.StatusForbidden:
-		return wrong(deniedBy(h.host), "%s answers HTTP status 403", what)
+		return f.wrong(deniedBy(h.host), "%s answers HTTP status 403", what)
 	}
-	return wrong("failing", "%s answers GET /v2/ with HTTP status %d", what, o.Status)
+	return f.wrong("failing", "%s answers GET /v2/ with HTTP status %d", what, o.Status)
 }
 
 // deniedBy is the cause of a 403, by the registry's domain.

@@ -42,7 +42,7 @@ type Result struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
-func (r *Result) fill(check *Check, finding Finding) {
+func (r *Result) fill(check *Check, finding *Finding) {
 	r.Check, r.Group, r.Asks = check.Name, check.Group, check.Asks
 	r.State, r.Cause, r.Verdict = finding.State, finding.Cause, shown(finding.Says)
 	for _, e := range finding.Evidence {

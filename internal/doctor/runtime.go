@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"strings"
@@ -60,7 +59,7 @@ var runtimeChecks = []Check{
 // silence is how long a part of the node may take to answer.
 const silence = 2 * time.Second
 
-func lookRuntime(ctx context.Context, p *Patient) Finding {
+func lookRuntime(ctx context.Context, p *Patient) *Finding {
 	k := p.Kubelet()
 	socket, unit := k.Socket(), runtimeUnitOf(k)
 	if socket == "" {
@@ -72,39 +71,39 @@ func lookRuntime(ctx context.Context, p *Patient) Finding {
 	if err == nil || cri.NotServed(err) {
 		return fine("a runtime answers at %s (%s)", socket, k.Runtime.From)
 	}
-	asked := Evidence{socket, err.Error()}
+	f := new(Finding).with(socket, err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
-		f := wrong("hangs", "the container runtime takes the connection at %s, and does not answer within %s", socket, p.Patience(silence).Round(time.Millisecond))
+		f.wrong("hangs", "the container runtime takes the connection at %s, and does not answer within %s", socket, p.Patience(silence).Round(time.Millisecond))
 		if unit != "" {
 			if state, err := p.Machine.Examine(ctx, unit); err == nil {
 				f.Says += ": " + unit + " is " + unitText(state)
 			}
 		}
-		return f.with(asked)
+		return f
 	}
 	if unit == "" {
-		return wrong("stopped", "no container runtime answers at %s (%s): %v", socket, k.Runtime.From, err).with(asked)
+		return f.wrong("stopped", "no container runtime answers at %s (%s): %v", socket, k.Runtime.From, err)
 	}
 	state, stateErr := p.Machine.Examine(ctx, unit)
 	if stateErr != nil {
 		return undecided("no container runtime answers at %s: %v; %v", socket, err, stateErr)
 	}
 	lines, _ := p.Machine.Search(ctx, unit)
-	f := wrong("stopped", "%s is %s, so no container runtime answers at %s", unit, unitText(state), socket).with(asked).withLines(unit, lines)
+	f.wrong("stopped", "%s is %s, so no container runtime answers at %s", unit, unitText(state), socket).withLines(unit, lines)
 	if awaited := p.engineAwaits(); awaited != "" && !state.Running() {
 		return undecided("%s is %s, and a provisioning waits for %s", unit, unitText(state), awaited)
 	}
 	switch gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED); {
 	case state.LoadState == "not-found":
-		return wrongWith(f, "missing", fmt.Sprintf("the machine has no %s, and no runtime answers at %s (%s)", unit, socket, k.Runtime.From))
+		return f.wrong("missing", "the machine has no %s, and no runtime answers at %s (%s)", unit, socket, k.Runtime.From)
 	case state.SubState == "auto-restart", state.ActiveState == "failed":
-		return wrongWith(f, "failed", withWords(fmt.Sprintf("%s is %s", unit, unitText(state)), lines))
+		return f.wrong("failed", "%s is %s%s", unit, unitText(state), colonWords(lines))
 	case state.Running() && p.since(state.Since) < p.Patience(startTime):
 		return undecided("%s is %s, and does not answer yet", unit, unitText(state))
 	case state.Running() && gone:
-		return wrongWith(f, "socket", fmt.Sprintf("%s is %s, and nothing listens at %s, where the kubelet looks for it (%s)", unit, unitText(state), socket, k.Runtime.From))
+		return f.wrong("socket", "%s is %s, and nothing listens at %s, where the kubelet looks for it (%s)", unit, unitText(state), socket, k.Runtime.From)
 	case state.Running():
-		return wrongWith(f, "hangs", fmt.Sprintf("%s is %s, and does not answer at %s: %v", unit, unitText(state), socket, err))
+		return f.wrong("hangs", "%s is %s, and does not answer at %s: %v", unit, unitText(state), socket, err)
 	}
 	return f
 }
@@ -120,32 +119,32 @@ func (p *Patient) since(at time.Time) time.Duration {
 	return math.MaxInt64
 }
 
-// withWords adds a program's last words to a text.
-func withWords(text string, lines []string) string {
+// colonWords are a program's last words, for the end of a text.
+func colonWords(lines []string) string {
 	if words := lastWords(lines); words != "" {
-		return text + ": " + words
+		return ": " + words
 	}
-	return text
+	return ""
 }
 
-func lookRuntimePlugin(ctx context.Context, p *Patient) Finding {
+func lookRuntimePlugin(ctx context.Context, p *Patient) *Finding {
 	socket := p.Kubelet().Socket()
 	_, err := p.Machine.RuntimeConditions(ctx, socket)
 	switch {
 	case err == nil:
 		return fine("the runtime has it")
 	case !cri.NotServed(err):
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
-	asked := Evidence{socket, err.Error()}
+	f := new(Finding).with(socket, err.Error())
 	for _, path := range p.containerd().paths {
 		content, err := p.Machine.ReadLinked(path, kubeletsetup.MaxConfig)
 		if err == nil && disablesCRI(content) {
-			return wrong("disabled", "containerd answers, and its CRI plug-in is disabled in %s", path).with(asked)
+			return f.wrong("disabled", "containerd answers, and its CRI plug-in is disabled in %s", path)
 		}
 	}
 	lines, _ := p.Machine.Search(ctx, profile.ContainerdUnit, "failed to load plugin", "invalid plugin config", "skip loading plugin")
-	f := wrong("not-loaded", "containerd answers, and has no CRI plug-in").with(asked).withLines(profile.ContainerdUnit, lines)
+	f.wrong("not-loaded", "containerd answers, and has no CRI plug-in").withLines(profile.ContainerdUnit, lines)
 	for _, line := range lines {
 		if strings.Contains(line, ".cri") {
 			f.Says = "containerd answers, and could not load its CRI plug-in: " + line
@@ -154,10 +153,10 @@ func lookRuntimePlugin(ctx context.Context, p *Patient) Finding {
 	return f
 }
 
-func lookRuntimeReady(ctx context.Context, p *Patient) Finding {
+func lookRuntimeReady(ctx context.Context, p *Patient) *Finding {
 	conditions, err := p.Machine.RuntimeConditions(ctx, p.Kubelet().Socket())
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	for _, c := range conditions {
 		if c.Type == cri.RuntimeReady && !c.Status {
@@ -171,14 +170,14 @@ func lookRuntimeReady(ctx context.Context, p *Patient) Finding {
 // KubeletCgroupDriverFromCRI, on by default since 1.31).
 const driverFromRuntime = 31
 
-func lookCgroupDriver(ctx context.Context, p *Patient) Finding {
+func lookCgroupDriver(ctx context.Context, p *Patient) *Finding {
 	k := p.Kubelet()
 	if k.Origin == "" {
 		return fine("the machine has no kubelet")
 	}
 	reported, err := p.Machine.CgroupDriver(ctx, k.Socket())
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	for _, c := range p.Facts().Components {
 		if c.Name == "kubelet" && versions.AtLeast(c.Version, driverFromRuntime) && reported != "" {
@@ -198,12 +197,12 @@ func lookCgroupDriver(ctx context.Context, p *Patient) Finding {
 	return fine("both have %s", runtime)
 }
 
-func lookSandboxImage(ctx context.Context, p *Patient) Finding {
+func lookSandboxImage(ctx context.Context, p *Patient) *Finding {
 	image, from := sandboxRegistry(p).image, p.containerd().from()
 	if image != "" {
 		held, err := p.Machine.HasImage(ctx, &resource.Image{Socket: p.Kubelet().Socket(), Image: image})
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		if held {
 			return fine("the runtime has %s (%s)", image, from)
@@ -211,7 +210,7 @@ func lookSandboxImage(ctx context.Context, p *Patient) Finding {
 	}
 	lines, err := p.Machine.Search(ctx, profile.KubeletUnit, "failed to get sandbox image")
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	if len(lines) == 0 || image == "" {
 		return fine("the runtime gets it with the first pod")

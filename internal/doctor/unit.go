@@ -68,17 +68,17 @@ func (p *Patient) started() ([]string, error) {
 	return integrity.Of(planned.Plan).Started, nil
 }
 
-func lookMasked(_ context.Context, p *Patient) Finding {
+func lookMasked(_ context.Context, p *Patient) *Finding {
 	started, err := p.started()
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	for _, unit := range slices.Concat(p.ownUnits(), started) {
 		// The first directory that has the unit decides (systemd.unit(5), "Unit File Load Path").
 		for _, dir := range []string{"/etc/systemd/system", "/run/systemd/system"} {
 			entry, err := p.Machine.Stat(dir + "/" + unit)
 			if err != nil {
-				return unknown("%v", err)
+				return unknownFor(err)
 			}
 			// An empty file masks, too (systemd.unit(5)).
 			if entry.Kind == apply.Symlink && entry.Target == "/dev/null" || entry.Kind == apply.RegularFile && entry.Size == 0 {
@@ -95,10 +95,10 @@ func lookMasked(_ context.Context, p *Patient) Finding {
 // systemdScope is the unit of systemd itself, which has its lines in the journal.
 const systemdScope = "init.scope"
 
-func lookOrdering(ctx context.Context, p *Patient) Finding {
+func lookOrdering(ctx context.Context, p *Patient) *Finding {
 	lines, err := p.Machine.Search(ctx, systemdScope, "ordering cycle", "break cycle")
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	f := fine("systemd has found no cycle")
 	if len(lines) > 0 {
@@ -111,10 +111,10 @@ func lookOrdering(ctx context.Context, p *Patient) Finding {
 		}
 		state, err := p.Machine.Examine(ctx, unit)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		if !state.Running() {
-			f.State, f.Cause, f.Says = Wrong, "cycle", fmt.Sprintf("systemd has not started %s, to break a cycle of units that wait for each other: %s", unit, strings.Join(lines[max(0, len(lines)-3):], "; "))
+			f.wrong("cycle", "systemd has not started %s, to break a cycle of units that wait for each other: %s", unit, strings.Join(lines[max(0, len(lines)-3):], "; "))
 			return f
 		}
 	}
@@ -152,10 +152,10 @@ func (p *Patient) rests(unit string) bool {
 	return (slices.Contains(basic, unit) || slices.Contains(started, unit)) && !slices.Contains(p.ownUnits(), unit)
 }
 
-func lookFailed(ctx context.Context, p *Patient) Finding {
+func lookFailed(ctx context.Context, p *Patient) *Finding {
 	failed, err := p.Machine.FailedUnits(ctx)
 	if err != nil {
-		return unknown("%v", err)
+		return unknownFor(err)
 	}
 	f := fine("no unit has failed")
 	if len(failed) > 0 {
@@ -163,19 +163,16 @@ func lookFailed(ctx context.Context, p *Patient) Finding {
 	}
 	for _, unit := range failed {
 		if f.State == Wrong || !p.rests(unit) {
-			f = f.with(Evidence{unit, "failed"})
+			f.with(unit, "failed")
 			continue
 		}
 		state, err := p.Machine.Examine(ctx, unit)
 		if err != nil {
-			return unknown("%v", err)
+			return unknownFor(err)
 		}
 		lines, _ := p.Machine.Search(ctx, unit)
-		f = f.with(Evidence{unit, unitText(state)}).withLines(unit, lines)
-		f.State, f.Cause, f.Says = Wrong, "failed", fmt.Sprintf("%s is %s", unit, unitText(state))
-		if words := lastWords(lines); words != "" {
-			f.Says += ": " + words
-		}
+		f.with(unit, unitText(state)).withLines(unit, lines)
+		f.wrong("failed", "%s is %s%s", unit, unitText(state), colonWords(lines))
 	}
 	return f
 }
