@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -174,11 +175,10 @@ func evictsBelow(k *kubeletsetup.Kubelet, signal string, all uint64) (amount uin
 	}
 	from = signal + ", " + from
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		var share float64
-		if _, err := fmt.Sscanf(percent, "%g", &share); err != nil || share < 0 || share >= 100 {
-			return 0, from
+		if share, err := strconv.ParseFloat(percent, 64); err == nil && share >= 0 && share < 100 {
+			return uint64(float64(all) * share / 100), from
 		}
-		return uint64(float64(all) * share / 100), from
+		return 0, from
 	}
 	q, ok := quantity.Parse(text)
 	if !ok {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ const (
 	// MaxServers limits the DNS servers that are asked, and maxNames the names that the search list makes of one.
 	MaxServers = 8
 	maxNames   = 6
+	// maxDots is the largest ndots (resolv.conf(5): a larger one counts as this).
+	maxDots = 15
 )
 
 // Machine is what is asked.
@@ -81,8 +84,9 @@ func parseResolvConf(text string) Resolver {
 			r.search = words[1:min(len(words), maxNames)]
 		case "options":
 			for _, option := range words[1:] {
-				if n, is := strings.CutPrefix(option, "ndots:"); is {
-					_, _ = fmt.Sscanf(n, "%2d", &r.dots)
+				n, _ := strings.CutPrefix(option, "ndots:")
+				if dots, err := strconv.Atoi(n); err == nil && dots >= 0 {
+					r.dots = min(dots, maxDots)
 				}
 			}
 		}
