@@ -50,12 +50,12 @@ func (m *insides) Stat(path string) (apply.Entry, error) {
 	return entry, err
 }
 
-func (m *insides) Examine(_ context.Context, unit string) (host.ExaminedUnit, error) {
+func (m *insides) Examine(_ context.Context, unit string) (*host.ExaminedUnit, error) {
 	found, has := m.units[unit]
 	if !has {
 		found.UnitState = apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}
 	}
-	return found, nil
+	return &found, nil
 }
 
 func (m *insides) FailedUnits(context.Context) ([]string, error) {

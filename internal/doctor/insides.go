@@ -19,7 +19,7 @@ type Insides interface {
 // Units are systemd's units and their journals.
 type Units interface {
 	// Examine returns a unit's state with what shows why it is in it. A missing unit has LoadState "not-found".
-	Examine(ctx context.Context, unit string) (host.ExaminedUnit, error)
+	Examine(ctx context.Context, unit string) (*host.ExaminedUnit, error)
 	// FailedUnits returns the names of all failed units, sorted.
 	FailedUnits(ctx context.Context) ([]string, error)
 	// Search returns the newest lines of this boot's journal by a unit, and by systemd about it, that have one of some

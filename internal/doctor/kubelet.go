@@ -145,7 +145,7 @@ func lookKubelet(ctx context.Context, p *Patient) *Finding {
 }
 
 // restartsQuickly reports whether a service that runs may be in a loop of restarts.
-func (p *Patient) restartsQuickly(state host.ExaminedUnit) bool {
+func (p *Patient) restartsQuickly(state *host.ExaminedUnit) bool {
 	return state.Restarts > 1 && p.since(state.Since) < p.Patience(2*startTime)
 }
 

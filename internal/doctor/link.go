@@ -40,18 +40,17 @@ type link struct {
 	facts.Interface
 	state string // of the link (Documentation/networking/operstates.rst)
 	mtu   int
-	wired bool // it is a device, and no bridge, tunnel or pod's
 }
 
-// links are the machine's interfaces; those of devices come first.
-func links(p *Patient) ([]link, error) {
+// links are the machine's interfaces; those of devices come before bridges, tunnels and those of pods.
+func links(p *Patient) ([]*link, error) {
 	interfaces, err := p.Machine.Interfaces()
 	if err != nil {
 		return nil, err
 	}
-	var all []link
+	var wired, others []*link
 	for _, i := range interfaces {
-		l := link{Interface: i}
+		l := &link{Interface: i}
 		dir := "/sys/class/net/" + i.Name
 		if text, err := p.Machine.ReadFile(dir+"/operstate", 4<<10); err == nil {
 			l.state = strings.TrimSpace(string(text))
@@ -60,19 +59,13 @@ func links(p *Patient) ([]link, error) {
 			l.mtu, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		}
 		entry, err := p.Machine.Stat(dir + "/device")
-		l.wired = err == nil && entry.Kind != ""
-		all = append(all, l)
-	}
-	slices.SortStableFunc(all, func(a, b link) int {
-		switch {
-		case a.wired == b.wired:
-			return 0
-		case a.wired:
-			return -1
+		if err == nil && entry.Kind != "" {
+			wired = append(wired, l)
+		} else {
+			others = append(others, l)
 		}
-		return 1
-	})
-	return all, nil
+	}
+	return append(wired, others...), nil
 }
 
 // reachable are the interface's addresses that another machine can reach.
@@ -99,23 +92,23 @@ func lookLink(_ context.Context, p *Patient) *Finding {
 		return wrong("none", "the machine has no network interface besides loopback")
 	}
 	f := new(Finding)
-	for i := range all {
-		all[i].show(f)
+	for _, l := range all {
+		l.show(f)
 	}
-	used := slices.IndexFunc(all, func(l link) bool { return len(l.reachable()) > 0 && l.state != "down" })
+	used := slices.IndexFunc(all, func(l *link) bool { return len(l.reachable()) > 0 && l.state != "down" })
 	if on := routedInterface(p); on != "" {
-		if i := slices.IndexFunc(all, func(l link) bool { return l.Name == on && len(l.reachable()) > 0 }); i >= 0 {
+		if i := slices.IndexFunc(all, func(l *link) bool { return l.Name == on && len(l.reachable()) > 0 }); i >= 0 {
 			used = i
 		}
 	}
 	if used < 0 {
-		l := &all[0]
+		l := all[0]
 		if l.state == "down" || l.state == "lowerlayerdown" {
 			return f.wrong("down", "the interface %s has no link: its state is %s", l.Name, l.state)
 		}
 		return f.wrong("no-address", "the interface %s has no address that another machine can reach", l.Name)
 	}
-	l := &all[used]
+	l := all[used]
 	if l.mtu > 0 && l.mtu < smallestMTU {
 		return f.wrong("small-mtu", "the interface %s has an MTU of %d, and IPv6 and overlays of pods need at least %d", l.Name, l.mtu, smallestMTU)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func lookNetworkPod(ctx context.Context, p *Patient, pod cri.Sandbox, dir string
 			return f.wrong("image", "%san image of the pod %s cannot be pulled: %s", begin, name, errorText(line))
 		}
 	}
-	var ended, running []cri.Container
+	var ended, running []*cri.Container
 	for _, c := range latest(containers) {
 		f.with(name, fmt.Sprintf("container %s, attempt %d: %s", c.Name, c.Attempt, stateName(c.State)))
 		switch c.State {
@@ -174,14 +175,15 @@ func started(containers []cri.Container, line string) bool {
 }
 
 // latest keeps the last attempt of each container, in the order of their names.
-func latest(containers []cri.Container) []cri.Container {
-	sorted := slices.SortedFunc(slices.Values(containers), func(a, b cri.Container) int {
-		if by := strings.Compare(a.Name, b.Name); by != 0 {
-			return by
+func latest(containers []cri.Container) []*cri.Container {
+	last := make(map[string]*cri.Container)
+	for i := range containers {
+		c := &containers[i]
+		if before := last[c.Name]; before == nil || c.Attempt > before.Attempt {
+			last[c.Name] = c
 		}
-		return int(int64(b.Attempt) - int64(a.Attempt))
-	})
-	return slices.CompactFunc(sorted, func(a, b cri.Container) bool { return a.Name == b.Name })
+	}
+	return slices.SortedFunc(maps.Values(last), func(a, b *cri.Container) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // stateName is a container's state in words.

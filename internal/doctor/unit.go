@@ -178,7 +178,7 @@ func lookFailed(ctx context.Context, p *Patient) *Finding {
 }
 
 // unitText describes a unit's state.
-func unitText(unit host.ExaminedUnit) string {
+func unitText(unit *host.ExaminedUnit) string {
 	text := unit.ActiveState
 	if unit.SubState != "" && unit.SubState != unit.ActiveState {
 		text += " (" + unit.SubState + ")"

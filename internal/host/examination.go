@@ -175,9 +175,9 @@ func (d *Directory) AskHealthz(context.Context, string) (answered bool, err erro
 }
 
 // Examine is unknown: a directory's units have the states that were recorded.
-func (d *Directory) Examine(ctx context.Context, unit string) (ExaminedUnit, error) {
+func (d *Directory) Examine(ctx context.Context, unit string) (*ExaminedUnit, error) {
 	state, err := d.UnitState(ctx, unit)
-	return ExaminedUnit{UnitState: state}, err
+	return &ExaminedUnit{UnitState: state}, err
 }
 
 // FailedUnits returns nothing: nothing runs in a directory.

@@ -33,11 +33,11 @@ var serviceProperties = []string{"NRestarts", "MainPID", "ExecMainCode", "ExecMa
 const cldKilled, cldDumped = 2, 3
 
 // Examine returns a unit's state and what shows the reason for it. A missing unit has LoadState "not-found".
-func (m *Manager) Examine(ctx context.Context, unit string) (Examined, error) {
+func (m *Manager) Examine(ctx context.Context, unit string) (*Examined, error) {
 	if err := checkUnit(unit); err != nil {
-		return Examined{}, err
+		return nil, err
 	}
-	var found Examined
+	found := new(Examined)
 	err := m.do(ctx, func(conn Bus) (err error) {
 		if found.UnitState, err = readState(ctx, conn, unit); err != nil || found.LoadState == "not-found" {
 			return err
@@ -61,7 +61,7 @@ func (m *Manager) Examine(ctx context.Context, unit string) (Examined, error) {
 		return nil
 	})
 	if err != nil {
-		return Examined{}, fmt.Errorf("state of %s: %w", unit, err)
+		return nil, fmt.Errorf("state of %s: %w", unit, err)
 	}
 	return found, nil
 }

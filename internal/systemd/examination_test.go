@@ -30,7 +30,7 @@ func TestExamine(t *testing.T) {
 		"run.mount":       {UnitState: apply.UnitState{LoadState: "loaded", ActiveState: "failed", SubState: "failed", Result: "exit-code"}},
 		"missing.service": {UnitState: apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}},
 	} {
-		if got, err := m.Examine(t.Context(), unit); err != nil || got != want {
+		if got, err := m.Examine(t.Context(), unit); err != nil || *got != want {
 			t.Errorf("%s: got %+v, %v", unit, got, err)
 		}
 	}
