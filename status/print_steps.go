@@ -1,9 +1,9 @@
 package status
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,7 +80,7 @@ func longest(steps []Step, n int) []Step {
 	for i := range indices {
 		indices[i] = i
 	}
-	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(steps[b].DurationMs, steps[a].DurationMs) })
+	sort.SliceStable(indices, func(i, j int) bool { return steps[indices[i]].DurationMs > steps[indices[j]].DurationMs })
 	indices = indices[:n]
 	slices.Sort(indices)
 	var shown []Step

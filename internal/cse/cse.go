@@ -9,10 +9,9 @@
 package cse
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -62,12 +61,16 @@ func Variables(c *compile.Contract, f facts.Facts) ([]Variable, []nodeconfig.Pro
 			variables = append(variables, Variable{name, oneLine(encodedPEM(certificate))})
 		}
 	}
-	slices.SortFunc(variables, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
+	sortByName(variables)
 	var problems []nodeconfig.Problem
 	for _, reason := range check(variables) {
 		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
 	return variables, problems
+}
+
+func sortByName(variables []Variable) {
+	sort.SliceStable(variables, func(i, j int) bool { return variables[i].Name < variables[j].Name })
 }
 
 // check returns why a program cannot get these variables.

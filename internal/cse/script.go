@@ -1,7 +1,6 @@
 package cse
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,7 +91,7 @@ func Assigned(variables []Variable) []Variable {
 		}
 		all = append(all, old)
 	}
-	slices.SortFunc(all, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
+	sortByName(all)
 	return all
 }
 

@@ -1,8 +1,8 @@
 package document
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -69,7 +69,7 @@ func Alike(name string, known []string) []string {
 		}
 	}
 	near = slices.DeleteFunc(near, func(c candidate) bool { return c.distance > best })
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	sort.SliceStable(near, func(i, j int) bool { return near[i].distance < near[j].distance })
 	var names []string
 	for _, n := range near[:min(3, len(near))] {
 		names = append(names, n.name)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -187,7 +188,7 @@ func tidy(t *rootfs.Tree, d *resource.Download) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(whole, func(a, b aged) int { return a.since.Compare(b.since) })
+	sort.SliceStable(whole, func(i, j int) bool { return whole[i].since.Before(whole[j].since) })
 	for _, old := range whole[:max(0, len(whole)-keptStores)] {
 		if err := removeStore(t, old.store); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sort"
 	"strings"
 	"syscall"
 
@@ -108,7 +109,7 @@ func (s *scan) surroundings() ([]Finding, error) {
 	s.units()
 	s.places()
 	s.entries()
-	slices.SortStableFunc(s.found, func(a, b Finding) int { return strings.Compare(a.Path, b.Path) })
+	sort.SliceStable(s.found, func(i, j int) bool { return s.found[i].Path < s.found[j].Path })
 	return s.found, errors.Join(s.errs...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
@@ -89,7 +90,10 @@ func Of(p resource.Plan) Node {
 	if slices.Contains(n.Units, concern.ContainerdUnit) {
 		n.ofRuntime(&p.Node)
 	}
-	slices.SortFunc(n.Places, func(a, b Place) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Unit, b.Unit)) })
+	sort.SliceStable(n.Places, func(i, j int) bool {
+		a, b := &n.Places[i], &n.Places[j]
+		return a.Path < b.Path || a.Path == b.Path && a.Unit < b.Unit
+	})
 	n.Places = slices.Compact(n.Places)
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -404,7 +405,7 @@ func cpuSetOf(text string) (set cpuSet, ok bool) {
 		}
 		ranges = append(ranges, [2]int64{int64(low), int64(high)})
 	}
-	slices.SortFunc(ranges, func(a, b [2]int64) int { return int(max(-1, min(1, a[0]-b[0]))) })
+	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i][0] < ranges[j][0] })
 	next := int64(math.MinInt64)
 	for _, r := range ranges {
 		low := max(r[0], next)

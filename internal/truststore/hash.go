@@ -81,7 +81,7 @@ func canonicalEntries(set []byte) ([][]byte, error) {
 		}
 		entries = append(entries, encoded(asn1.TagSequence, true, slices.Concat(entry.Kind.FullBytes, content)))
 	}
-	slices.SortStableFunc(entries, bytes.Compare)
+	slices.SortFunc(entries, bytes.Compare)
 	return entries, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -226,7 +227,7 @@ func argumentsOf(in *concern.Input, out *concern.Output) (own, late []argument) 
 
 // byName sorts arguments; those of one name keep their order.
 func byName(arguments []argument) []argument {
-	slices.SortStableFunc(arguments, func(a, b argument) int { return cmp.Compare(a.name, b.name) })
+	sort.SliceStable(arguments, func(i, j int) bool { return arguments[i].name < arguments[j].name })
 	return arguments
 }
 
