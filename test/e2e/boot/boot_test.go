@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
@@ -215,6 +216,28 @@ func TestFillDocuments(t *testing.T) {
 	}
 	if got := readDocuments(t, dir); got != want {
 		t.Errorf("the documents are %q, want %q", got, want)
+	}
+}
+
+// With a timeline of the drawn variant, both documents show its picture.
+func TestFillDocumentsDrawsTheBoot(t *testing.T) {
+	dir := t.TempDir()
+	var marks string
+	for _, mark := range []string{"boot table", "boot floor", "boot founding", "boot timeline", "boot summary", "boot picture"} {
+		marks += "<!-- " + mark + " -->\n<!-- end of " + mark + " -->\n"
+	}
+	documents{marks, marks}.write(t, dir)
+	drawnRun := scenario.Outcome{Timeline: timeline(1, 2), Anatomy: &anatomy.Timeline{Goal: "Node Ready", GoalUs: 2_000_000}}
+	results := []Result{summarise(scenario.Case{Name: drawn}, []scenario.Outcome{drawnRun})}
+	if err := FillDocuments(dir, results, time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	got := readDocuments(t, dir)
+	if !strings.Contains(got.boot, "](boot.svg)") || !strings.Contains(got.readme, "](docs/boot.svg)") {
+		t.Errorf("the documents show no picture: %q", got)
+	}
+	if picture, err := os.ReadFile(filepath.Join(dir, "docs", "boot.svg")); err != nil || !strings.HasPrefix(string(picture), "<svg ") {
+		t.Errorf("the picture is %q, %v", picture, err)
 	}
 }
 

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/internal/anatomy/svg"
 )
 
 // FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and "<!-- end of boot
-// table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last include the date of the
+// table -->", or "boot floor", "boot founding", "boot timeline", "boot picture" or "boot summary". The tables of results include the date of the
 // measurement and the number of runs. It changes both documents or none, and then draws docs/boot.svg.
 func FillDocuments(repo string, results []Result, measured time.Time) error {
 	type part struct{ mark, text string }
@@ -29,6 +30,11 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 		{path: filepath.Join(repo, "README.md"), parts: []part{
 			{"boot summary", measuredOn(measured, few(results)) + Short(results).Markdown()},
 		}},
+	}
+	typical := typicalBoot(results)
+	if typical != nil {
+		documents[0].parts = append(documents[0].parts, part{"boot picture", pictureOf("anatomy.md", "boot.svg")})
+		documents[1].parts = append(documents[1].parts, part{"boot picture", pictureOf("docs/anatomy.md", "docs/boot.svg")})
 	}
 	for i := range documents {
 		d := &documents[i]
@@ -48,20 +54,28 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 			return err
 		}
 	}
-	return drawBoot(filepath.Join(repo, "docs", "boot.svg"), results)
+	if typical == nil {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(repo, "docs", "boot.svg"), svg.Picture(typical), 0o644)
 }
 
 // drawn is the variant whose boot docs/boot.md and README.md show.
 const drawn = "azure"
 
-// drawBoot draws the typical boot of that variant, if it was measured.
-func drawBoot(path string, results []Result) error {
+// typicalBoot is the timeline of that variant's typical boot, or nil if it was not measured.
+func typicalBoot(results []Result) *anatomy.Timeline {
 	for _, r := range results {
-		if r.Variant == drawn && r.Typical != nil {
-			return os.WriteFile(path, svg.Picture(r.Typical), 0o644)
+		if r.Variant == drawn {
+			return r.Typical
 		}
 	}
 	return nil
+}
+
+// pictureOf shows the picture of the boot in a document; about is the path of docs/anatomy.md from there.
+func pictureOf(about, picture string) string {
+	return "This is one boot of `" + drawn + "`, as [slipway anatomy](" + about + ") draws it from the machine's own records:\n\n![one boot of " + drawn + "](" + picture + ")\n"
 }
 
 // measuredOn describes when results were measured, and how many runs each variant had.
