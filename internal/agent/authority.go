@@ -18,7 +18,7 @@ import (
 
 // authorize adds the cluster's CA to the machine's facts, if the contract does not have it: that of an earlier generation, also if no
 // server is reachable now, or else the one that the cluster shows. Without it, nothing is applied.
-func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machine) error {
+func (c *contract) authorize(ctx context.Context, r *run, machine *identity.Machine) error {
 	if !lacks(c.Config, machine.Facts, plan.NeedClusterAuthority) {
 		return nil
 	}

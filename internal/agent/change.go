@@ -75,9 +75,9 @@ func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	r := begin(a, opts.Config, true)
 	r.given, r.dryRun, r.allowed, r.reading = opts.Facts, opts.DryRun, opts.AllowUnapplied, opts.Reading
 	var machine identity.Machine
-	var contract contract
+	var contract *contract
 	want := func(ctx context.Context, store *generation.Store) (next transition.Change, err error) {
-		if contract.Contract == nil { // read it once, even if the node is planned with it several times
+		if contract == nil { // read it once, even if the node is planned with it several times
 			machine = recall(r)
 			found, err := locate(ctx, r, machine, lookup{given: opts.Contract, path: opts.Config, only: source.FileSource})
 			if err != nil {

@@ -101,8 +101,8 @@ func (r *run) examine(ctx context.Context, err error, timeout time.Duration) {
 }
 
 // timeoutOf is how long a run may take.
-func timeoutOf(made contract) time.Duration {
-	if made.Contract == nil || made.Config == nil {
+func timeoutOf(made *contract) time.Duration {
+	if made == nil || made.Config == nil {
 		return nodeconfig.DefaultTimeout.Std()
 	}
 	return made.Config.Checks.Timeout.Std()

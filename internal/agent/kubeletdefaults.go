@@ -32,7 +32,7 @@ type question struct {
 }
 
 // askDefaults starts the request, if the node takes the cluster's settings and no earlier run has an answer.
-func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Machine) {
+func (c *contract) askDefaults(ctx context.Context, r *run, machine *identity.Machine) {
 	c.adoptUpgrade(r, machine)
 	if r.question != nil || r.dryRun || !lacks(c.Config, machine.Facts, plan.NeedKubeletDefaults) {
 		return
@@ -67,7 +67,7 @@ func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Mac
 }
 
 // adoptUpgrade takes the kubelet's configuration that kubeadm has written by an upgrade of the node for what the cluster sets.
-func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
+func (c *contract) adoptUpgrade(r *run, machine *identity.Machine) {
 	if r.given != nil || !c.Config.Cluster.Kubeadm {
 		return
 	}
@@ -98,7 +98,7 @@ func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
 const annotationPatience = time.Minute
 
 // annotate gives the Node the annotations that kubeadm wants, once nothing waits for the agent.
-func (c contract) annotate(ctx context.Context, r *run, machine identity.Machine) {
+func (c *contract) annotate(ctx context.Context, r *run, machine identity.Machine) {
 	node, annotations := kubelet.Annotations(c.Config, machine.Facts)
 	if node == nil {
 		return
@@ -138,7 +138,7 @@ func (q *question) await(r *run, machine *identity.Machine) {
 }
 
 // withDefaults is the plan with the cluster's answer, for a run that is at work already.
-func (c contract) withDefaults(r *run, machine *identity.Machine, planned resource.Plan) resource.Plan {
+func (c *contract) withDefaults(r *run, machine *identity.Machine, planned resource.Plan) resource.Plan {
 	if r.question.used {
 		return planned
 	}

@@ -44,7 +44,7 @@ const maxReasons = 3
 
 // fatal are the problems that prevent a node, as far as they are known before the mode is chosen: scripts apply
 // settings that Slipway does not.
-func (c contract) fatal(r *run) []nodeconfig.Problem {
+func (c *contract) fatal(r *run) []nodeconfig.Problem {
 	problems := c.Fatal()
 	if r.mode == Legacy || r.mode == Auto {
 		problems = slices.DeleteFunc(problems, compile.IsUnapplied)
@@ -54,7 +54,7 @@ func (c contract) fatal(r *run) []nodeconfig.Problem {
 
 // chooseMode chooses the program that makes the node, and records it in the status if the user set a mode. If the
 // contract is unchanged, the choice stays the same.
-func chooseMode(r *run, c contract, known facts.Facts) (Mode, error) {
+func chooseMode(r *run, c *contract, known facts.Facts) (Mode, error) {
 	if r.mode != Legacy && r.mode != Auto {
 		return Native, nil
 	}
@@ -98,7 +98,7 @@ func hasScripts(r *run, path string) (bool, error) {
 }
 
 // whoMakes is the choice of the mode Auto, and the reason.
-func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts string) (Mode, string) {
+func whoMakes(r *run, c *contract, known facts.Facts, native, there bool, scripts string) (Mode, string) {
 	_, problems := c.planned(r, known)
 	left, what := c.Unapplied(problems), "Slipway does not apply "
 	if lacking := notInstalled(problems); len(left) == 0 && there {
@@ -139,7 +139,7 @@ func someOf(paths []string) string {
 }
 
 // wasLegacy reports whether the scripts have made this node of the contract.
-func wasLegacy(r *run, c contract) bool {
+func wasLegacy(r *run, c *contract) bool {
 	last, err := publish.LastStatus(r.host)
 	return err == nil && isLegacy(last) && last.Outcome == status.OutcomeSuccess && last.Config.Digest == nodeconfig.Digest(c.Config)
 }
@@ -151,7 +151,7 @@ func isLegacy(last *status.Status) bool {
 
 // handOver has the image's scripts make the node. They run once for a contract: they are not written to run again if
 // nothing has changed. It reports whether they have made the node of this contract before.
-func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine, c contract) (unchanged bool, err error) {
+func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine, c *contract) (unchanged bool, err error) {
 	r.target.Script = true
 	variables, problems := cse.Variables(c.Contract, machine.Facts)
 	problems = append(slices.DeleteFunc(slices.Clone(c.Problems), isUnapplied), problems...)

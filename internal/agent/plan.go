@@ -26,9 +26,9 @@ type contract struct {
 }
 
 // read reads the contract at found, and refuses one that cannot make a node.
-func read(r *run, found located, known facts.Facts) (contract, error) {
+func read(r *run, found located, known facts.Facts) (*contract, error) {
 	begin := r.now()
-	c := contract{compile.ReadAs([]compile.Document{{Name: found.Path, Data: found.Data}}, r.reading), found}
+	c := &contract{compile.ReadAs([]compile.Document{{Name: found.Path, Data: found.Data}}, r.reading), found}
 	r.target.Dialect = c.Dialect
 	if c.Dialect != "" && found.Source == source.FileSource && named(r) == Named(r.host) {
 		restrict(r, found.Path) // not before the file is known to be a contract: the path may be a mistake
@@ -46,7 +46,7 @@ func read(r *run, found located, known facts.Facts) (contract, error) {
 
 // allow leaves out the settings that the user and the image's contract allow to be left out, if problems has one of
 // that kind, and reports whether it has. It reads the image's contract only then.
-func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
+func (c *contract) allow(r *run, problems []nodeconfig.Problem) bool {
 	if !slices.ContainsFunc(problems, compile.IsUnapplied) {
 		return false
 	}
@@ -55,7 +55,7 @@ func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
 }
 
 // planned returns the plan, and the problems that remain without the settings that may be left out.
-func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+func (c *contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	plan := c.Plan
 	if r.target.BaseOnly {
 		plan = c.PlanImage
@@ -68,7 +68,7 @@ func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfi
 }
 
 // planStep plans the node, once the facts that a plan needs are there. It returns the step to the desired generation.
-func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine, origin generation.Origin) (transition.Step, error) {
+func planStep(ctx context.Context, r *run, c *contract, machine *identity.Machine, origin generation.Origin) (transition.Step, error) {
 	if r.given == nil {
 		*machine = machine.Described(c.found.Instance)
 		*machine = awaitFacts(ctx, r, c.Config, *machine)
@@ -105,7 +105,7 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 }
 
 // refused records a contract's problems, and returns an error if no node can be made of it.
-func (c contract) refused(r *run, problems []nodeconfig.Problem) error {
+func (c *contract) refused(r *run, problems []nodeconfig.Problem) error {
 	r.account.Status.Problems = slices.Concat(problems, c.found.warnings)
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
 		return &outcome.UnusableError{Path: c.found.Path, Fatal: fatal, ExitCode: c.ExitCode(problems)}

@@ -54,7 +54,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	lock := newLock(r)
 	var machine identity.Machine
 	var found located
-	var made contract
+	var made *contract
 	var unchanged bool
 	err := r.guarded(func() (err error) {
 		machine = recall(r)
@@ -116,7 +116,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	lock.giveBack()
 	recordDescription(ctx, r, machine.Facts)
 	report(ctx, r, lock, machine, result)
-	if made.Contract != nil && result.Succeeded() {
+	if made != nil && result.Succeeded() {
 		made.annotate(ctx, r, machine)
 	}
 	result = r.afterwards(ctx, lock, result)
