@@ -89,9 +89,7 @@ func (v *view) containerdIsSecond() bool {
 }
 
 func (t *containerdText) lines(lines ...string) {
-	for _, line := range lines {
-		t.WriteString(line + "\n")
-	}
+	t.WriteString(strings.Join(lines, "\n") + "\n")
 }
 
 func quoted(s string) string { return string(toml.AppendValue(nil, s)) }

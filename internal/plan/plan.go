@@ -47,7 +47,9 @@ func planAll(concerns []*concern.Concern, in *concern.Input) (resource.Plan, []n
 	checkAuthored(in, out)
 	out.Reach(in)
 	out.Guard(in.Family.Paths.KubeletEnv, in.Joins())
-	out.Add(unread(in.Config)...)
+	for _, path := range unread(in.Config) {
+		out.NotApplied(path)
+	}
 	nodeconfig.SortProblems(out.List)
 	plan := resource.Plan{Config: nodeconfig.Digest(in.Given), Resources: out.Resources, Health: healthChecks(in.Config)}
 	if in.Joins() {

@@ -132,11 +132,11 @@ func TestMinor(t *testing.T) {
 // An artifact's version is applied. Its URL is not, and only that causes a warning.
 func TestArtifactsNotApplied(t *testing.T) {
 	var got []string
-	for _, p := range unread(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
+	for _, path := range unread(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
 		"runc": {Version: "1.2.3"}, "kube-proxy": {Version: "2.2.4", URL: "https://x.example/c"}, "cni-plugins": {SHA256: "00"},
 	}}}) {
-		if strings.HasPrefix(p.Path, "$.components.artifacts") {
-			got = append(got, p.Path)
+		if strings.HasPrefix(path, "$.components.artifacts") {
+			got = append(got, path)
 		}
 	}
 	slices.Sort(got)

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
-	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -16,17 +15,17 @@ var defaults = sync.OnceValue(func() reflect.Value {
 	return reflect.ValueOf(c).Elem()
 })
 
-// unread warns of every setting of a contract that no concern reads, so that none is dropped in silence. If no concern reads any part of
-// a setting, it gets one warning, below the contract's sections. The warnings are in no order.
-func unread(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
+// unread returns the path of every setting of a contract that no concern reads, so that none is dropped in silence. If no concern reads
+// any part of a setting, it has one path, below the contract's sections. The paths are in no order.
+func unread(c *nodeconfig.NodeConfig) []string {
 	var w unreadWalk
 	w.walk(reflect.ValueOf(c).Elem(), defaults(), allReaders())
-	return w.problems
+	return w.paths
 }
 
 type unreadWalk struct {
-	at       document.Path
-	problems []nodeconfig.Problem
+	at    document.Path
+	paths []string
 }
 
 func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
@@ -35,7 +34,7 @@ func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
 		return
 	case r == nil && w.at.Depth() > 1 || !hasParts(v):
 		if given(v, byDefault) {
-			w.problems = append(w.problems, concern.NotApplied(w.at.String()))
+			w.paths = append(w.paths, w.at.String())
 		}
 		return
 	}

@@ -23,7 +23,7 @@ func (c *Collector) Add(problems ...nodeconfig.Problem) { c.List = append(c.List
 
 // Report adds a problem.
 func (c *Collector) Report(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
-	c.Add(nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal, Document: c.Document})
+	c.format(fatal, kind, path, reason, nil)
 }
 
 // Setting is an argument of [Collector.Warn] and [Collector.Fatal]: the path of a setting of the NodeConfig. A dialect shows its
@@ -43,12 +43,16 @@ func (c *Collector) Fatal(kind nodeconfig.ProblemKind, path, format string, args
 	c.format(true, kind, path, format, args)
 }
 
+// format adds a problem. If there are no arguments, the format is the reason.
 func (c *Collector) format(fatal bool, kind nodeconfig.ProblemKind, path, format string, args []any) {
-	c.Report(fatal, kind, path, fmt.Sprintf(format, args...))
+	p := nodeconfig.Problem{Kind: kind, Path: path, Reason: format, Fatal: fatal, Document: c.Document}
+	if len(args) > 0 {
+		p.Reason = fmt.Sprintf(format, args...)
+	}
 	for _, arg := range args {
 		if setting, ok := arg.(Setting); ok {
-			last := &c.List[len(c.List)-1]
-			*last = last.Naming(string(setting))
+			p = p.Naming(string(setting))
 		}
 	}
+	c.Add(p)
 }

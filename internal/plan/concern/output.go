@@ -130,9 +130,6 @@ func Wants(unit string) *resource.Symlink {
 }
 
 // NotApplied reports a setting that this version does not apply.
-func (o *Output) NotApplied(path string) { o.Add(NotApplied(path)) }
-
-// NotApplied is the problem of a setting that this version does not apply.
-func NotApplied(path string) nodeconfig.Problem {
-	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}
+func (o *Output) NotApplied(path string) {
+	o.Report(false, nodeconfig.NotApplied, path, "is not applied by this version")
 }
