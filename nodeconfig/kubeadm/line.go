@@ -51,12 +51,13 @@ func ReadLine(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 }
 
 func (l *line) report(fatal bool, path string, at word, reason string) {
-	p := at.idle(reason)
+	kind := nodeconfig.NoEffect
 	if fatal {
-		p = at.problem(reason)
+		kind = nodeconfig.Invalid
 	}
-	p.Path = path
-	l.problems = append(l.problems, p)
+	l.problems = append(l.problems, nodeconfig.Problem{
+		Kind: kind, Path: path, Reason: reason, Fatal: fatal, Line: int(at.line), Column: int(at.column),
+	})
 }
 
 // arguments processes flags and their values, and the other words: the command's name and the server.

@@ -38,7 +38,7 @@ func (o *Output) AppendTo(g Group, r resource.Resource) {
 }
 
 // Belong puts the last resource into one more group.
-func (o *Output) Belong(g Group) { o.Member(g, o.Resources[len(o.Resources)-1].ID()) }
+func (o *Output) Belong(g Group) { o.Member(g, o.last().ID()) }
 
 // Member puts what has an ID into a group.
 func (o *Output) Member(g Group, id resource.ID) {
@@ -52,8 +52,10 @@ func (o *Output) Member(g Group, id resource.ID) {
 // until it adds the next one.
 func (o *Output) Join(g Group, spec resource.Spec, code int, reason string) *resource.Resource {
 	o.AppendTo(g, resource.Resource{Phase: resource.Join, ExitCode: code, Reason: reason, Spec: spec})
-	return &o.Resources[len(o.Resources)-1]
+	return o.last()
 }
+
+func (o *Output) last() *resource.Resource { return &o.Resources[len(o.Resources)-1] }
 
 // AskedBy records which setting of the contract named the last resource's path or unit.
 func (o *Output) AskedBy(path string) {

@@ -2,7 +2,6 @@ package concern
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +12,12 @@ import (
 
 // ImageUnit returns the path of a unit of the machine's image, or "".
 func (in *Input) ImageUnit(name string) string {
-	at := slices.IndexFunc(in.Facts.Units, func(at string) bool { return path.Base(at) == name && IsPlainPath(at) })
-	if at < 0 {
-		return ""
+	for _, at := range in.Facts.Units {
+		if path.Base(at) == name && IsPlainPath(at) {
+			return at
+		}
 	}
-	return in.Facts.Units[at]
+	return ""
 }
 
 // UnitAt returns the path of a unit of the machine's image. If nothing is known of the image's units, which the agent reads only on
