@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -121,6 +122,9 @@ func (m *insides) ContainerEnd(_ context.Context, _, container string) (cri.Ende
 }
 
 func (m *insides) HasImage(_ context.Context, image *resource.Image) (bool, error) {
+	if image.Timeout <= 0 {
+		return false, errors.New("a question without a time limit gets no answer")
+	}
 	return m.images[image.Image], nil
 }
 

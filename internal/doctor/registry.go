@@ -171,7 +171,7 @@ func (p *Patient) holdsSandboxImage(ctx context.Context) bool {
 		return true
 	}
 	socket := strings.TrimPrefix(p.Kubelet().Runtime.Value, "unix://")
-	held, err := p.Machine.HasImage(ctx, &resource.Image{Image: s.image, Socket: socket, Timeout: resource.Duration(time.Second)})
+	held, err := p.Machine.HasImage(ctx, &resource.Image{Image: s.image, Socket: socket, Timeout: resource.Duration(p.Patience(time.Second))})
 	return held || err != nil
 }
 

@@ -200,7 +200,7 @@ func lookCgroupDriver(ctx context.Context, p *Patient) *Finding {
 func lookSandboxImage(ctx context.Context, p *Patient) *Finding {
 	image, from := sandboxRegistry(p).image, p.containerd().from()
 	if image != "" {
-		held, err := p.Machine.HasImage(ctx, &resource.Image{Socket: p.Kubelet().Socket(), Image: image})
+		held, err := p.Machine.HasImage(ctx, &resource.Image{Socket: p.Kubelet().Socket(), Image: image, Timeout: resource.Duration(p.Patience(time.Second))})
 		if err != nil {
 			return unknownFor(err)
 		}
