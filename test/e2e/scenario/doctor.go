@@ -18,10 +18,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/doctor"
 )
 
-// doctorArgs are a table of faults.
+// doctorArgs are tables of faults.
 type doctorArgs struct {
-	// Faults is a file beside case.yaml. Without it, only the healthy machine is examined.
-	Faults string `yaml:"faults"`
+	// Faults are files beside case.yaml. Without them, only the healthy machine is examined.
+	Faults []string `yaml:"faults"`
 	// Repeat is how often the healthy machine is examined before the first fault; default 1. With a negative number it is not examined.
 	Repeat int `yaml:"repeat"`
 }
@@ -30,22 +30,23 @@ type doctorArgs struct {
 type diagnosed struct {
 	fault, verdict string
 	seconds        float64
-	// mended is what the doctor says of the mended machine, after so many examinations.
+	// mended is what the doctor has said of the mended machine.
 	mended string
 }
 
-// doctor examines the machine with the table's faults, one after the other, and healthy before the first one and after each. It keeps
-// the table, and reports everything that differs at once.
+// doctor examines the machine with the tables' faults, one after the other, and healthy before the first one and after each. It keeps a
+// table of what the doctor has said, and reports everything that differs at once.
 func (r *caseRun) doctor(ctx context.Context, args doctorArgs) error {
 	if err := r.shell(ctx); err != nil {
 		return err
 	}
 	var faults []fault
-	if args.Faults != "" {
-		var err error
-		if faults, err = readFaults(filepath.Join(r.Dir, args.Faults)); err != nil {
+	for _, name := range args.Faults {
+		some, err := readFaults(filepath.Join(r.Dir, name))
+		if err != nil {
 			return err
 		}
+		faults = append(faults, some...)
 	}
 	if err := r.examineHealthy(ctx, cmp.Or(args.Repeat, 1)); err != nil {
 		return err
@@ -53,21 +54,19 @@ func (r *caseRun) doctor(ctx context.Context, args doctorArgs) error {
 	var errs []error
 	var rows []diagnosed
 	for i := range faults {
-		row := diagnosed{fault: faults[i].Fault}
-		wrong, fatal := r.diagnose(ctx, i+1, &faults[i], &row)
+		row, differs, ends := r.diagnose(ctx, i+1, &faults[i])
 		rows = append(rows, row)
 		r.Log.Info("examined", "fault", row.fault, "verdict", row.verdict, "seconds", fmt.Sprintf("%.1f", row.seconds), "mended", row.mended)
-		if err := errors.Join(wrong, fatal); err != nil {
-			err = fmt.Errorf("%s: %w", row.fault, err)
-			r.Log.Error("differs", "fault", row.fault, "error", err)
-			errs = append(errs, err)
+		if err := errors.Join(differs, ends); err != nil {
+			r.Log.Error("the doctor differs", "fault", row.fault, "error", err)
+			errs = append(errs, fmt.Errorf("%s: %w", row.fault, err))
 		}
-		if fatal != nil {
+		if ends != nil {
 			errs = append(errs, fmt.Errorf("%d faults were not tried", len(faults)-i-1))
 			break
 		}
 	}
-	return errors.Join(errors.Join(errs...), r.keep(strings.TrimSuffix(cmp.Or(args.Faults, "faults.yaml"), ".yaml")+".txt", []byte(tableOf(rows))))
+	return errors.Join(append(errs, r.keep("faults.txt", []byte(tableOf(rows))))...)
 }
 
 // tableOf shows what the doctor has said.
@@ -105,40 +104,42 @@ func (r *caseRun) examineHealthy(ctx context.Context, times int) error {
 	return errors.Join(errs...)
 }
 
-// diagnose applies a fault, examines the machine, mends it, and examines it again. wrong is how the doctor's verdict differs. With fatal,
+// diagnose applies a fault, examines the machine, mends it, and examines it again. differs is what is not as the table has it. With ends,
 // the machine is in no state for another fault.
-func (r *caseRun) diagnose(ctx context.Context, number int, f *fault, row *diagnosed) (wrong, fatal error) {
-	applying, cancel := r.Pace.Within(ctx, patience)
-	defer cancel()
-	if err := f.Apply.run(applying, r); err != nil {
-		return nil, fmt.Errorf("apply: %w", err)
-	}
+func (r *caseRun) diagnose(ctx context.Context, number int, f *fault) (row diagnosed, differs, ends error) {
+	row.fault = f.Fault
 	name := fmt.Sprintf("%02d", number)
-	report, seconds, err := r.examineUntil(ctx, name, doctor.Sick)
-	if report == nil {
-		return nil, err
-	}
-	row.seconds, row.verdict = seconds, string(report.Health)
-	if all := report.Wrong(); len(all) > 0 {
-		row.verdict = verdictOf(&all[0])
-	}
-	if wrong = f.judge(report); wrong != nil && err != nil {
-		wrong = fmt.Errorf("%w: %s", wrong, claims(report))
+	if differs = r.runSteps(ctx, f.Apply); differs == nil {
+		report, seconds, err := r.examineUntil(ctx, name, doctor.Sick)
+		if report == nil {
+			return row, nil, err
+		}
+		row.seconds, row.verdict = seconds, string(report.Health)
+		if all := report.Wrong(); len(all) > 0 {
+			row.verdict = verdictOf(&all[0])
+		}
+		differs = f.judge(report)
 	}
 	if len(f.Mend) == 0 {
-		return wrong, nil
+		return row, differs, nil
 	}
-	mending, cancel := r.Pace.Within(ctx, patience)
+	if ends = r.runSteps(ctx, f.Mend); ends != nil {
+		return row, differs, fmt.Errorf("mend: %w", ends)
+	}
+	report, seconds, err := r.examineUntil(ctx, name+"-mended", doctor.Healthy)
+	if err != nil {
+		row.mended = "not healthy"
+		return row, differs, fmt.Errorf("mended: %w", err)
+	}
+	row.mended = fmt.Sprintf("%s, %.1f s", report.Health, seconds)
+	return row, differs, nil
+}
+
+// runSteps runs the steps of a fault.
+func (r *caseRun) runSteps(ctx context.Context, list stepList) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
-	if err := f.Mend.run(mending, r); err != nil {
-		return wrong, fmt.Errorf("mend: %w", err)
-	}
-	if report, seconds, err = r.examineUntil(ctx, name+"-mended", doctor.Healthy); err != nil {
-		row.mended = "sick"
-		return wrong, fmt.Errorf("mended: %w", err)
-	}
-	row.mended = fmt.Sprintf("%s (%.1f s)", report.Health, seconds)
-	return wrong, nil
+	return list.run(ctx, r)
 }
 
 // showing is how long a fault, or its end, may take until it shows.

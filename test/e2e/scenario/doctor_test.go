@@ -27,17 +27,16 @@ func TestTablesOfFaultsCanBeRead(t *testing.T) {
 			if err := decodeArgs(&node, &args); err != nil {
 				t.Fatal(err)
 			}
-			if args.Faults == "" {
-				continue
-			}
-			table, err := readFaults(filepath.Join(c.Dir, args.Faults))
-			if err != nil {
-				t.Error(err)
-			}
-			faults += len(table)
-			for _, f := range table {
-				isBash(t, f.Apply)
-				isBash(t, f.Mend)
+			for _, name := range args.Faults {
+				table, err := readFaults(filepath.Join(c.Dir, name))
+				if err != nil {
+					t.Error(err)
+				}
+				faults += len(table)
+				for _, f := range table {
+					isBash(t, f.Apply)
+					isBash(t, f.Mend)
+				}
 			}
 		}
 	}
