@@ -68,7 +68,9 @@ type Field struct {
 	Value Node
 }
 
-// Get returns a map's entry by name.
+// Get returns a map's entry by name. The compiler must not copy it to its hundred callers.
+//
+//go:noinline
 func (n *Node) Get(name string) (*Node, bool) {
 	if n == nil || n.Kind != Map {
 		return nil, false
@@ -82,6 +84,8 @@ func (n *Node) Get(name string) (*Node, bool) {
 }
 
 // GetText returns the string in a map's entry, or "".
+//
+//go:noinline
 func (n *Node) GetText(name string) string {
 	if value, ok := n.Get(name); ok && value.Kind == String {
 		return value.Text
