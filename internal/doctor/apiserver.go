@@ -212,6 +212,7 @@ func (s *server) untrusted(f *Finding, p *Patient, o *host.Outcome) *Finding {
 	return nil
 }
 
+//go:noinline
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // stalled is a connection on which no answer comes. A request without TLS shows whether small packets pass: a server with

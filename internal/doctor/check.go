@@ -127,6 +127,8 @@ func (f *Finding) undecided(format string, args ...any) *Finding {
 }
 
 // is reports whether a cause has been found.
+//
+//go:noinline
 func (f *Finding) is(cause string) bool { return f != nil && f.Cause == cause }
 
 // with adds evidence.

@@ -55,7 +55,7 @@ func lookClock(ctx context.Context, p *Patient) *Finding {
 		kept = "no program keeps it synchronized"
 	}
 	f.with("the kernel's state of the clock", fmt.Sprintf("%s, possible error %s", kept, state.MaxError))
-	now := p.Now().UTC().Format(time.RFC3339)
+	now := stamp(p.Now())
 	off := func(c otherClock) bool { return c.distance.Abs() > maxDistance }
 	switch {
 	case len(clocks) > 0 && !slices.ContainsFunc(clocks, func(c otherClock) bool { return !off(c) }):
@@ -70,7 +70,7 @@ func lookClock(ctx context.Context, p *Patient) *Finding {
 		return f.fine("the clock is at most %s from %s's, and %s", ceil(c.distance.Abs()), c.of, kept)
 	}
 	if path, from := notYet(p); path != "" {
-		return f.wrong("behind", "the clock shows %s, and %s begins only at %s; no other clock answers, and %s", now, path, from.UTC().Format(time.RFC3339), kept)
+		return f.wrong("behind", "the clock shows %s, and %s begins only at %s; no other clock answers, and %s", now, path, stamp(from), kept)
 	}
 	return f.fine("the clock shows %s, which no other clock confirms, and %s", now, kept)
 }
@@ -126,7 +126,7 @@ func askClocks(ctx context.Context, p *Patient, f *Finding) (clocks []otherClock
 				said[i] = err.Error()
 			case !date.IsZero():
 				found[i] = &otherClock{q.of, p.Now().Sub(date)}
-				said[i] = date.UTC().Format(time.RFC3339)
+				said[i] = stamp(date)
 			}
 		})
 	}

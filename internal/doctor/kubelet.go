@@ -129,7 +129,7 @@ func lookKubelet(ctx context.Context, p *Patient) *Finding {
 	case state.ActiveState == "inactive" && !state.Starting:
 		since := ""
 		if !state.Since.IsZero() {
-			since = " since " + state.Since.UTC().Format(time.RFC3339)
+			since = " since " + stamp(state.Since)
 		}
 		return f.wrong("stopped", "kubelet.service is %s%s", text, since)
 	case state.ActiveState == "inactive":

@@ -105,6 +105,7 @@ func parseNode(body []byte) (*node, error) {
 	return n, nil
 }
 
+//go:noinline
 func shownName(name string) string { return redact.Line(name, 120) }
 
 func lookOwner(_ context.Context, p *Patient) *Finding {

@@ -35,6 +35,8 @@ type Patient struct {
 }
 
 // Patience is a duration on this machine that is d on an ordinary one.
+//
+//go:noinline
 func (p *Patient) Patience(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(p.Pace, 1))
 }

@@ -142,7 +142,7 @@ func lookProvisioning(_ context.Context, p *Patient) *Finding {
 	case err != nil:
 		return unknownFor(err)
 	case last.Outcome == results.OutcomeSuccess:
-		return lookIntent(p, fine("the last provisioning has succeeded (%s)", last.FinishedAt.UTC().Format(time.RFC3339)))
+		return lookIntent(p, fine("the last provisioning has succeeded (%s)", stamp(last.FinishedAt)))
 	}
 	f := wrong("failed", "the last provisioning has failed with exit code %d (%s)", last.ExitCode, last.CodeName)
 	if last.Error != nil {

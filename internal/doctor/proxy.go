@@ -109,20 +109,19 @@ func (s *proxied) look(ctx context.Context, p *Patient, f *Finding) *Finding {
 	// Whether the machine reaches the server itself shows what is missing.
 	direct := p.Machine.Attempt(ctx, &host.Attempt{URL: "https://" + to + "/", Addresses: p.addresses(ctx, s.host), Stop: host.Connected})
 	f.with("connect to "+to+" without the proxy", describe(direct))
-	says := func(cause, how string) *Finding {
-		return f.wrong(cause, "the %s's proxy %s %s", s.service, name, how)
-	}
+	f.wrong("not-proxy", "does not answer CONNECT as an HTTP proxy does: %s", reason(o.Err))
 	switch {
 	case direct.Failed == "":
-		return says("no-proxy", fmt.Sprintf("does not lead to %s (%s), which this machine reaches directly: NO_PROXY lacks %s", to, status(o), s.host))
+		f.wrong("no-proxy", "does not lead to %s (%s), which this machine reaches directly: NO_PROXY lacks %s", to, status(o), s.host)
 	case o.Status == http.StatusProxyAuthRequired:
-		return says("credential", "wants a user and a password (HTTP status 407)")
+		f.wrong("credential", "wants a user and a password (HTTP status 407)")
 	case o.Status >= 500:
-		return says("failing", fmt.Sprintf("does not reach %s (HTTP status %d)", to, o.Status))
+		f.wrong("failing", "does not reach %s (HTTP status %d)", to, o.Status)
 	case o.Status >= 300:
-		return says("denied", fmt.Sprintf("refuses CONNECT to %s (HTTP status %d)", to, o.Status))
+		f.wrong("denied", "refuses CONNECT to %s (HTTP status %d)", to, o.Status)
 	}
-	return says("not-proxy", fmt.Sprintf("does not answer CONNECT as an HTTP proxy does: %s", reason(o.Err)))
+	f.Says = "the " + s.service + "'s proxy " + name + " " + f.Says
+	return f
 }
 
 func status(o *host.Outcome) string {

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/redact"
@@ -68,13 +67,14 @@ func shown(text string) string { return redact.Line(text, maxReported) }
 // none had looked.
 func report(results []Result, p *Patient) *Report {
 	r := &Report{SchemaVersion: 1, Time: p.Now().UTC(), Health: NotKnown, Checks: results}
-	has := func(state State) bool {
-		return slices.ContainsFunc(results, func(result Result) bool { return result.State == state })
+	seen := make(map[State]bool)
+	for i := range results {
+		seen[results[i].State] = true
 	}
 	switch {
-	case has(Wrong):
+	case seen[Wrong]:
 		r.Health = Sick
-	case has(Fine) && !has(Unknown):
+	case seen[Fine] && !seen[Unknown]:
 		r.Health = Healthy
 	}
 	return r
