@@ -116,6 +116,8 @@ func ProblemOf(f document.Fault, vital bool) Problem {
 }
 
 // Fatal returns the problems that are fatal.
+//
+//go:noinline
 func Fatal(problems []Problem) []Problem {
 	var fatal []Problem
 	for _, p := range problems {

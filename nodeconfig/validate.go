@@ -64,6 +64,8 @@ func (v *validator) unsafe(path, reason string) {
 }
 
 // missing records that a required value is not set.
+//
+//go:noinline
 func (v *validator) missing(path, reason string) {
 	v.problems = append(v.problems, Problem{Kind: Missing, Path: path, Reason: reason, Fatal: true})
 }
@@ -79,6 +81,8 @@ func (v *validator) invalid(path, reason string, clear func()) {
 }
 
 // vital records an invalid value of a vital field.
+//
+//go:noinline
 func (v *validator) vital(path, reason string) {
 	v.invalid(path, reason, func() { panic("nodeconfig: not in the table of vital fields: " + path) })
 }

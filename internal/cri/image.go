@@ -78,6 +78,8 @@ func call(ctx context.Context, socket, method string, message []byte) ([]byte, e
 func imageSpec(image string) []byte { return appendField(nil, specImage, []byte(image)) }
 
 // appendField appends a field that is a text or a message.
+//
+//go:noinline
 func appendField(dst []byte, number int, value []byte) []byte {
 	dst = append(dst, byte(number<<3|lengthDelimited)) // all numbers here are at most 15
 	return append(binary.AppendUvarint(dst, uint64(len(value))), value...)

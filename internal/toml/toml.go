@@ -48,6 +48,8 @@ func (t *Table) At(path ...string) *Table {
 }
 
 // Get returns the value at a path of keys, or nil.
+//
+//go:noinline
 func (t *Table) Get(path ...string) any {
 	var value any = t
 	for _, key := range path {

@@ -24,6 +24,8 @@ type Line struct {
 func Section(name Text) Line { return Line{"[" + name + "]", true} }
 
 // Set is a setting.
+//
+//go:noinline
 func Set(key, value Text) Line { return Line{key + "=" + value, false} }
 
 // Command is a setting with a command, one word in each line.

@@ -150,6 +150,8 @@ type translation struct {
 }
 
 // moved records the source of a value, if the table does not have it.
+//
+//go:noinline
 func (t *translation) moved(to, from origin) { t.moves = append(t.moves, move{to, from}) }
 
 func translate(config *aksnodeconfig.Configuration) *Result {

@@ -44,6 +44,8 @@ func fieldsOf(pairs ...string) (n document.Node) {
 }
 
 // add adds a field to a map.
+//
+//go:noinline
 func add(n *document.Node, name string, value document.Node) {
 	n.Kind, n.Fields = document.Map, append(n.Fields, document.Field{Name: name, Value: value})
 }
