@@ -26,6 +26,8 @@ const (
 	driftTimeout = 5 * time.Second
 	// doctorTimeout limits the examination, which asks the network.
 	doctorTimeout = 15 * time.Second
+	// timelineTimeout limits the records of the boot: systemd's units and the journal.
+	timelineTimeout = 10 * time.Second
 	// quietly is how long a collection takes before it reports its progress.
 	quietly = 2 * time.Second
 )
@@ -91,6 +93,9 @@ func (a *app) documents(machine agent.Host) []collect.Document {
 		}},
 		{Name: supportbundle.DoctorName, Why: "what is wrong with the node", Limit: doctorTimeout, Produce: func(ctx context.Context) (any, error) {
 			return doctor.Examine(ctx, doctor.Checks, node.Patient()), nil
+		}},
+		{Name: supportbundle.TimelineName, Why: "the records of the boot, from its beginning", Limit: timelineTimeout, Produce: func(ctx context.Context) (any, error) {
+			return a.bootDocuments(ctx)
 		}},
 	}
 }
