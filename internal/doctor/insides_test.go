@@ -337,6 +337,14 @@ var insideIllnesses = []struct {
 		m.tree["/var/lib/slipway/status.json"] = `{"apiVersion":"slipway.dev/v1","kind":"ProvisionStatus","outcome":"failure","exitCode":50,"codeName":"ERR_OUTBOUND_CONN_FAIL",` +
 			`"error":{"resource":"Check:outbound","message":"timed out","endpoint":"https://mcr.microsoft.com","action":"open the way"},"errors":[{"resource":"Check:outbound","message":"timed out"}]}`
 	}},
+	{"the provisioning has failed before it started the kubelet", func(m *insides, _ *doctor.Patient) {
+		m.tree["/var/lib/slipway/status.json"] = `{"apiVersion":"slipway.dev/v1","kind":"ProvisionStatus","outcome":"failure","exitCode":50,"codeName":"ERR_OUTBOUND_CONN_FAIL",` +
+			`"error":{"message":"no contract","action":"deliver one"},"errors":[{"message":"no contract"}]}`
+		never := rests("inactive", "dead")
+		never.Since = time.Time{}
+		m.units["kubelet.service"] = never
+		m.healthz, m.listeners = syscall.ECONNREFUSED, nil
+	}},
 	{"a change has not ended well", func(_ *insides, p *doctor.Patient) {
 		planned, _ := p.Current()
 		planned.Unfinished, planned.Reason = true, "the agent died"

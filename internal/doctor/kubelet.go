@@ -126,6 +126,8 @@ func lookKubelet(ctx context.Context, p *Patient) *Finding {
 		return f.fine("kubelet.service is %s", text)
 	case state.ActiveState == "activating" && state.SubState != "auto-restart" && state.Restarts == 0 || state.ActiveState == "deactivating":
 		return f.undecided("kubelet.service is %s", text)
+	case state.ActiveState == "inactive" && !state.Starting && state.Since.IsZero() && p.lastFailed():
+		return f.undecided("kubelet.service is %s, because the last provisioning has failed before it started the kubelet", text)
 	case state.ActiveState == "inactive" && !state.Starting:
 		since := ""
 		if !state.Since.IsZero() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -71,6 +72,8 @@ type known struct {
 	facts      once[facts.Facts]
 	plan       once[plannedOrError]
 	containerd once[*containerdConfig]
+	// runs reports that a provisioning ran when the check of its contract looked. It may have ended since.
+	runs atomic.Bool
 }
 
 // once runs a function of several callers once, and keeps its result.

@@ -76,6 +76,7 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		if what := awaitedIn(lines); what != "" {
 			return wrong("contract", "a provisioning runs%s (%s), and waits for %s", since, unit, what)
 		}
+		p.known.runs.Store(true)
 		return undecided("a provisioning runs%s (%s)", since, unit)
 	}
 	if what := p.engineAwaits(); what != "" {
@@ -132,6 +133,9 @@ func awaitedIn(lines []string) string {
 }
 
 func lookProvisioning(_ context.Context, p *Patient) *Finding {
+	if p.known.runs.Load() {
+		return unknown("a provisioning runs, or has ended since the examination began")
+	}
 	if what := p.engineAwaits(); what != "" {
 		return wrong("waits", "a provisioning waits for %s", what)
 	}
@@ -153,6 +157,12 @@ func lookProvisioning(_ context.Context, p *Patient) *Finding {
 		f.with("error", last.Errors[i].String())
 	}
 	return f
+}
+
+// lastFailed reports whether the last provisioning has failed. A unit that has not started since is as the failure has left it.
+func (p *Patient) lastFailed() bool {
+	last, err := publish.LastStatus(p.Machine)
+	return err == nil && !p.Provisions && last.Outcome != results.OutcomeSuccess
 }
 
 // lookIntent looks for a change that has ended in the middle: the engine's journal is still there.
