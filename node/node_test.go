@@ -39,7 +39,7 @@ func ubuntu(t *testing.T) node.Facts {
 // Every example is read and planned. The shown plan has everything except the secrets. A plan does not differ from itself, nor from
 // that of the same config made in Go.
 func TestPlan(t *testing.T) {
-	found, err := filepath.Glob("../examples/*/*")
+	found, err := filepath.Glob("../examples/*/*.*")
 	if err != nil || len(found) < 5 {
 		t.Fatal("no examples", err)
 	}

@@ -27,7 +27,7 @@ var tls = []string{
 // Every leaf of the examples, if it is removed or changed, changes the plan, causes a warning, or is in a short list. Unlike a test
 // of each field alone, this one finds a field that another one hides.
 func TestEveryLeafCounts(t *testing.T) {
-	found, err := filepath.Glob("../../examples/*/*")
+	found, err := filepath.Glob("../../examples/*/*.*")
 	if err != nil || len(found) == 0 {
 		t.Fatal("no examples", err)
 	}

@@ -48,7 +48,7 @@ func planOn(t testing.TB, machine func(*facts.Facts), example string, change ...
 // exampleNames are the examples of contracts.
 func exampleNames(t testing.TB) []string {
 	t.Helper()
-	found, err := filepath.Glob(examples + "*/*")
+	found, err := filepath.Glob(examples + "*/*.*")
 	if err != nil || len(found) == 0 {
 		t.Fatal("no examples", err)
 	}

@@ -13,7 +13,7 @@ import (
 // FuzzParse: no input causes a panic or exceeds the limits. Every document has a canonical form,
 // which is a document with the same canonical form.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"../../examples/*/*", "testdata/same/*/*"} {
+	for _, pattern := range []string{"../../examples/*/*.*", "testdata/same/*/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			f.Fatal("no seeds in", pattern, err)

@@ -37,7 +37,7 @@ func anySystem(c *nodeconfig.NodeConfig) { c.Components.OS = nil }
 // contracts are the examples, by name, for machines with any operating system.
 func contracts(t testing.TB) map[string]*nodeconfig.NodeConfig {
 	t.Helper()
-	found, err := filepath.Glob(examples + "*/*")
+	found, err := filepath.Glob(examples + "*/*.*")
 	if err != nil || len(found) == 0 {
 		t.Fatal("no examples", err)
 	}

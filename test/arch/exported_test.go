@@ -21,9 +21,9 @@ var library = map[string]bool{
 
 // tables are functions that only tests call: they return all rows of a product's table, and the tests try each.
 var tables = map[string]string{
-	"internal/distro.All":         "the table of distributions, which the tests try row by row",
-	"internal/distro.IDs":         "the names that no other package may have: a test of the house looks for them",
-	"nodeconfig.SecretFlags":      "test/contracts puts a canary in each, so that no test forgets a new one",
+	"internal/distro.All":    "the table of distributions, which the tests try row by row",
+	"internal/distro.IDs":    "the names that no other package may have: a test of the house looks for them",
+	"nodeconfig.SecretFlags": "test/contracts puts a canary in each, so that no test forgets a new one",
 }
 
 // name is a name in a package. For a method, the package is empty.

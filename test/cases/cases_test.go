@@ -92,7 +92,7 @@ func TestConvert(t *testing.T) {
 			convert(t, path, document, c.facts(t))
 		}
 	}
-	given, err := filepath.Glob(examples + "/*/*")
+	given, err := filepath.Glob(examples + "/*/*.*")
 	if err != nil || len(given) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
