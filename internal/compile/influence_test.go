@@ -135,7 +135,7 @@ func excused(name, path string) bool {
 
 // silent are the settings without a warning in the contracts of this test, with the reason.
 var silent = map[string]string{
-	"$.checks.allowAdditions":              "it changes what is drift, and no plan",
+	"$.checks.allowAdditions":               "it changes what is drift, and no plan",
 	"$.cluster.certificateAuthorityHashes":  "the CA is given, and they are compared with it",
 	"$.metadata.version":                    "the installed kubelet is of that minor version",
 	"$.components.artifacts.containerd.url": "the machine has that version",
