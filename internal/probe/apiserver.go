@@ -319,12 +319,13 @@ func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net
 	if err != nil {
 		return nil, address, err
 	}
-	deadline, _ := ctx.Deadline()
+	deadline, isLimited := ctx.Deadline()
 	for i, ip := range addresses {
 		address = netip.AddrPortFrom(ip.Unmap(), uint16(number))
-		// An address that drops all packets leaves a share of the time for the others.
-		share := time.Until(deadline) / time.Duration(len(addresses)-i)
-		dialer := net.Dialer{Timeout: max(share, time.Millisecond), KeepAlive: -1}
+		dialer := net.Dialer{KeepAlive: -1}
+		if isLimited { // an address that drops all packets leaves a share of the time for the others
+			dialer.Timeout = max(time.Until(deadline)/time.Duration(len(addresses)-i), time.Millisecond)
+		}
 		if conn, err = dialer.DialContext(ctx, "tcp", address.String()); err == nil {
 			return conn, address, nil
 		}
