@@ -86,14 +86,13 @@ func (r *caseRun) examineHealthy(ctx context.Context, times int) error {
 	if times < 0 {
 		return nil
 	}
-	report, _, err := r.examineUntil(ctx, "healthy", doctor.Healthy)
-	if err != nil {
+	if _, _, err := r.examineUntil(ctx, "healthy", doctor.Healthy); err != nil {
 		return fmt.Errorf("the healthy machine: %w", err)
 	}
 	var errs []error
 	for i := 1; i < times; i++ {
-		var seconds float64
-		if report, seconds, err = r.examine(ctx, fmt.Sprintf("healthy-%d", i+1)); err != nil {
+		report, seconds, err := r.examine(ctx, fmt.Sprintf("healthy-%d", i+1))
+		if err != nil {
 			return err
 		}
 		r.Log.Info("examined", "healthy", i+1, "verdict", claims(report), "seconds", fmt.Sprintf("%.1f", seconds))
