@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/internal/anatomy/gathered"
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/host"
@@ -31,11 +32,15 @@ not be read is named.`,
   slipway-node anatomy --root ./out/node -o json >boot.json`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			set, err := a.bootDocuments(cmd.Context())
+			machine, err := a.opened()
 			if err != nil {
 				return a.failed(err)
 			}
-			return command.Print(a.Streams, output.Value, set, func(style cli.Style) string { return gatheredText(set, style) })
+			defer machine.Close()
+			g := newGatherer(machine)
+			g.readUnits(cmd.Context())
+			g.readRecords(cmd.Context())
+			return command.Print(a.Streams, output.Value, g.set, func(style cli.Style) string { return gatheredText(g.set, style) })
 		},
 	}
 	command.AddOutput(cmd, &output)
@@ -60,36 +65,23 @@ const (
 	maxFile    = 8 << 20
 )
 
-// bootFiles are the machine's files, or those of a directory that replaces it.
-type bootFiles interface {
-	ReadDir(path string) ([]string, error)
-	Head(path string, limit int64) (data []byte, changed time.Time, cut bool, err error)
+// gatherer gathers documents.
+type gatherer struct {
+	machine observed
+	set     *gathered.Set
+	listed  gathered.Listing
 }
 
-// bootDocuments gathers the documents of this boot.
-func (a *app) bootDocuments(ctx context.Context) (*gathered.Set, error) {
-	g := gatherer{set: &gathered.Set{APIVersion: gathered.APIVersion, Kind: gathered.Kind, Documents: []gathered.Document{}}}
-	if a.root != "" {
-		dir, err := a.existingRoot()
-		if err != nil {
-			return nil, err
-		}
-		defer dir.Close()
-		g.files = dir
-		g.readPlaces()
-		return g.set, nil
-	}
-	machine, err := host.OpenMachine()
-	if err != nil {
-		return nil, err
-	}
-	defer machine.Close()
-	g.files = machine
-	g.readUnits(ctx, machine)
-	records, cut, err := machine.ReadJournal(ctx, host.JournalQuery{
-		Match: append([]string{"--boot"}, gathered.Matches()...), Fields: gathered.Fields, Limit: maxJournal,
+func newGatherer(machine observed) *gatherer {
+	return &gatherer{machine: machine, set: &gathered.Set{APIVersion: gathered.APIVersion, Kind: gathered.Kind, Documents: []gathered.Document{}}}
+}
+
+// readRecords adds the journal of this boot, and the files of the places. A directory has no journal.
+func (g *gatherer) readRecords(ctx context.Context) {
+	records, cut, err := g.machine.ReadJournal(ctx, host.JournalQuery{
+		Match: append([]string{"-b"}, gathered.Matches()...), Fields: gathered.Fields, Limit: maxJournal,
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, apply.ErrNotProbed) {
 		g.note(gathered.JournalName, err.Error())
 	}
 	if cut {
@@ -99,14 +91,6 @@ func (a *app) bootDocuments(ctx context.Context) (*gathered.Set, error) {
 		g.add(gathered.JournalName, records)
 	}
 	g.readPlaces()
-	return g.set, nil
-}
-
-// gatherer gathers documents.
-type gatherer struct {
-	files  bootFiles
-	set    *gathered.Set
-	listed gathered.Listing
 }
 
 func (g *gatherer) note(document, reason string) {
@@ -117,40 +101,28 @@ func (g *gatherer) add(name string, data []byte) {
 	g.set.Documents = append(g.set.Documents, gathered.Document{Name: name, Text: gathered.Reduce(name, data)})
 }
 
-// readUnits adds systemd's own times and those of its units.
-func (g *gatherer) readUnits(ctx context.Context, machine *host.Machine) {
-	const name = gathered.UnitsName
-	snapshot, err := machine.Snapshot(ctx)
-	if err != nil {
-		g.note(name, err.Error())
+// readUnits adds systemd's own times and those of its units. A directory has no systemd.
+func (g *gatherer) readUnits(ctx context.Context) {
+	snapshot, err := g.machine.Snapshot(ctx)
+	if errors.Is(err, apply.ErrNotProbed) {
 		return
 	}
-	bootID, _, _, err := machine.Head("/proc/sys/kernel/random/boot_id", 64)
-	if err != nil {
-		g.note("boot_id", err.Error())
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(snapshot)
 	}
-	hostname, _, _, err := machine.Head("/proc/sys/kernel/hostname", 256)
 	if err != nil {
-		g.note("hostname", err.Error())
-	}
-	data, err := json.Marshal(struct {
-		BootID   string           `json:"bootID"`
-		Hostname string           `json:"hostname"`
-		Manager  map[string]any   `json:"manager"`
-		Units    []map[string]any `json:"units"`
-	}{cli.Line(string(bootID)), cli.Line(string(hostname)), snapshot.Manager, snapshot.Units})
-	if err != nil {
-		g.note(name, err.Error())
+		g.note(gathered.UnitsName, err.Error())
 		return
 	}
-	g.add(name, data)
+	g.add(gathered.UnitsName, data)
 }
 
 // readPlaces adds the files of the places. A file that does not exist is not named: no machine has all.
 func (g *gatherer) readPlaces() {
 	for _, place := range gathered.Places {
 		dir, pattern := path.Split(place.Path)
-		names, err := g.files.ReadDir(path.Clean(dir))
+		names, err := g.machine.ReadDir(path.Clean(dir))
 		if err != nil {
 			continue
 		}
@@ -173,7 +145,7 @@ func (g *gatherer) readFile(name string, listed bool) {
 	if listed {
 		limit = 0
 	}
-	data, changed, cut, err := g.files.Head(name, limit)
+	data, changed, cut, err := g.machine.Head(name, limit)
 	switch {
 	case listed && err == nil:
 		g.listed.Files = append(g.listed.Files, gathered.File{Path: name, Modified: changed.UTC()})

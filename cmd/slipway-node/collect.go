@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/collect"
 	"github.com/slipway-dev/slipway/internal/command"
@@ -82,12 +80,10 @@ disk is full, the bundle is written to ` + state.RunDir + `, which is in memory.
 }
 
 // documents are the documents of a bundle that other commands print as JSON.
-func (a *app) documents(machine agent.Host) []collect.Document {
-	node := &agent.Agent{Host: machine, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: cli.Version, Called: a.family.Agent.Called, Sequential: true}
+func (a *app) documents(machine observed) []collect.Document {
+	node := a.observer(machine)
 	return []collect.Document{
-		{Name: supportbundle.DriftName, Why: "how the machine differs from its generation", Produce: func(ctx context.Context) (any, error) {
-			ctx, cancel := context.WithTimeout(ctx, driftTimeout)
-			defer cancel()
+		{Name: supportbundle.DriftName, Why: "how the machine differs from its generation", Limit: driftTimeout, Produce: func(ctx context.Context) (any, error) {
 			changes, d, err := node.DriftDifference(ctx)
 			return driftOf(changes, d), err
 		}},
@@ -95,7 +91,9 @@ func (a *app) documents(machine agent.Host) []collect.Document {
 			return doctor.Examine(ctx, doctor.Checks, node.Patient()), nil
 		}},
 		{Name: supportbundle.TimelineName, Why: "the records of the boot, from its beginning", Limit: timelineTimeout, Produce: func(ctx context.Context) (any, error) {
-			return a.bootDocuments(ctx)
+			g := newGatherer(machine) // the bundle has systemd's units already
+			g.readRecords(ctx)
+			return g.set, nil
 		}},
 	}
 }

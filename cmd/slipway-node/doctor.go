@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/doctor"
-	"github.com/slipway-dev/slipway/internal/host"
 )
 
 // The exit codes of doctor, by what it concludes.
@@ -38,11 +35,16 @@ The exit code is 0 if the machine is healthy, 1 if it is sick, and 2 if that is 
   slipway-node doctor --root ./out/node`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			patient, leave, err := a.patient()
+			if a.root == "" && os.Geteuid() != 0 {
+				return a.failed(errors.New("only root can examine the machine; --root DIR examines a directory"))
+			}
+			machine, err := a.opened()
 			if err != nil {
 				return a.failed(err)
 			}
-			defer leave()
+			defer machine.Close()
+			patient := a.observer(machine).Patient()
+			patient.Waiting = func(checks []string) { fmt.Fprintf(a.Err, "still looking at: %s\n", strings.Join(checks, ", ")) }
 			report := doctor.Examine(cmd.Context(), doctor.Checks, patient)
 			err = command.Print(a.Streams, output.Value, report, func(style cli.Style) string { return doctorText(report, style) })
 			if code := healthCodes[report.Health]; err == nil && code != 0 {
@@ -53,33 +55,6 @@ The exit code is 0 if the machine is healthy, 1 if it is sick, and 2 if that is 
 	}
 	command.AddOutput(cmd, &output)
 	return cmd
-}
-
-// patient is the machine, or the directory that replaces it, which must exist. It needs no systemd.
-func (a *app) patient() (p *doctor.Patient, leave func(), err error) {
-	node := &agent.Agent{Now: time.Now, Version: cli.Version, Called: a.family.Agent.Called}
-	if a.root != "" {
-		if _, err := os.Stat(a.root); err != nil {
-			return nil, nil, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
-		}
-		dir, err := host.OpenDirectory(a.root)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--root: %w", err)
-		}
-		node.Host, node.Sequential, leave = dir, true, func() { dir.Close() }
-	} else {
-		if os.Geteuid() != 0 {
-			return nil, nil, errors.New("only root can examine the machine; --root DIR examines a directory")
-		}
-		machine, err := host.OpenMachine()
-		if err != nil {
-			return nil, nil, err
-		}
-		node.Host, leave = machine, func() { machine.Close() }
-	}
-	p = node.Patient()
-	p.Waiting = func(checks []string) { fmt.Fprintf(a.Err, "still looking at: %s\n", strings.Join(checks, ", ")) }
-	return p, leave, nil
 }
 
 // doctorText formats a report for people: the verdicts, and then all checks.

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +61,8 @@ func (a *app) gather() (facts.Facts, error) {
 type observed interface {
 	agent.Host
 	collect.Machine
+	// Head reads the first bytes of a file, at most limit, and its last change.
+	Head(path string, limit int64) (data []byte, changed time.Time, cut bool, err error)
 	io.Closer
 }
 
@@ -67,15 +71,6 @@ func (a *app) opened() (observed, error) {
 	if a.root == "" {
 		return host.OpenMachine()
 	}
-	dir, err := a.existingRoot()
-	if err != nil {
-		return nil, err
-	}
-	return dir, nil
-}
-
-// existingRoot opens the directory that replaces the machine, which must exist.
-func (a *app) existingRoot() (*host.Directory, error) {
 	if _, err := os.Stat(a.root); err != nil {
 		return nil, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
 	}
@@ -84,6 +79,11 @@ func (a *app) existingRoot() (*host.Directory, error) {
 		return nil, fmt.Errorf("--root: %w", err)
 	}
 	return dir, nil
+}
+
+// observer is the agent of a machine that a command only looks at: it logs nothing, and needs no systemd.
+func (a *app) observer(machine observed) *agent.Agent {
+	return &agent.Agent{Host: machine, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: cli.Version, Called: a.family.Agent.Called, Sequential: true}
 }
 
 // factsText formats the facts for people: a line for each subject, and more lines if there are several of a kind.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/probe"
+	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/internal/systemd"
@@ -47,6 +48,19 @@ func OpenMachine() (*Machine, error) {
 		return nil, err
 	}
 	return &Machine{Tree: tree, Manager: systemd.New(systemd.Connect, journal("journalctl")), Cluster: probe.Cluster{Files: tree}, logins: &logins{}, statfs: unix.Statfs}, nil
+}
+
+// Snapshot returns what systemd knows of itself and of its units, with the boot that it is of.
+func (m *Machine) Snapshot(ctx context.Context) (*Snapshot, error) {
+	s, err := m.Manager.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for path, text := range map[string]*string{"/proc/sys/kernel/random/boot_id": &s.BootID, "/proc/sys/kernel/hostname": &s.Hostname} {
+		content, _ := m.ReadFile(path, maxProcess) // without them the snapshot is of an unknown boot
+		*text = redact.Line(string(content), 256)
+	}
+	return s, nil
 }
 
 // Booted reports whether systemd has booted the machine, as sd_booted(3) does.

@@ -258,18 +258,18 @@ type listed struct {
 	JobObject                                       dbus.ObjectPath
 }
 
-func (c *connection) List(ctx context.Context) ([]string, error) {
+func (u *listed) state() Listed { return Listed{u.Name, u.Load, u.Active, u.Sub, u.Job} }
+
+func (c *connection) List(ctx context.Context, states ...string) ([]Listed, error) {
 	var units []listed
-	if err := c.manager(ctx, "ListUnits").Store(&units); err != nil {
+	if err := c.manager(ctx, "ListUnitsFiltered", states).Store(&units); err != nil {
 		return nil, c.failure(err)
 	}
-	var names []string
-	for _, u := range units {
-		if u.Load != "not-found" {
-			names = append(names, u.Name)
-		}
+	all := make([]Listed, len(units))
+	for i := range units {
+		all[i] = units[i].state()
 	}
-	return names, nil
+	return all, nil
 }
 
 func (c *connection) Unit(ctx context.Context, unit string) (Listed, error) {
@@ -280,8 +280,7 @@ func (c *connection) Unit(ctx context.Context, unit string) (Listed, error) {
 	if len(units) == 0 {
 		return Listed{}, ErrNoUnit
 	}
-	u := units[0]
-	return Listed{u.Load, u.Active, u.Sub, u.Job}, nil
+	return units[0].state(), nil
 }
 
 // Properties sends all requests before it reads the first answer.

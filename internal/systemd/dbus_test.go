@@ -112,7 +112,7 @@ func (p *peer) accept(raw net.Conn) {
 		"Reload":           p.unanswered,
 		"GetUnit":          p.getUnit,
 		"ListUnitsByNames": p.list,
-		"ListUnits": func() ([]systemd.ListedUnit, *dbus.Error) {
+		"ListUnitsFiltered": func([]string) ([]systemd.ListedUnit, *dbus.Error) {
 			return p.list([]string{"kubelet.service", "a.slice", "a.mount"})
 		},
 		"Subscribe": func() *dbus.Error { return nil },

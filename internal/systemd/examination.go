@@ -69,8 +69,12 @@ func (m *Manager) Examine(ctx context.Context, unit string) (*Examined, error) {
 // FailedUnits returns the names of all units that have failed, sorted.
 func (m *Manager) FailedUnits(ctx context.Context) ([]string, error) {
 	var failed []string
-	err := m.do(ctx, func(conn Bus) (err error) {
-		failed, err = conn.Failed(ctx)
+	err := m.do(ctx, func(conn Bus) error {
+		units, err := conn.List(ctx, "failed")
+		failed = nil
+		for i := range units {
+			failed = append(failed, redact.Line(units[i].Name, maxLogLine))
+		}
 		return err
 	})
 	if err != nil {
@@ -118,16 +122,4 @@ func having(lines, words []string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
 	})
-}
-
-func (c *connection) Failed(ctx context.Context) ([]string, error) {
-	var units []listed
-	if err := c.manager(ctx, "ListUnitsFiltered", []string{"failed"}).Store(&units); err != nil {
-		return nil, c.failure(err)
-	}
-	var names []string
-	for _, u := range units {
-		names = append(names, redact.Line(u.Name, maxLogLine))
-	}
-	return names, nil
 }

@@ -59,14 +59,12 @@ type Bus interface {
 	Reload(ctx context.Context) error
 	// UnitFile changes, by one of the manager's methods, whether a unit starts at boot, or can start at all.
 	UnitFile(ctx context.Context, method, unit string) error
-	// List returns the names of the units that systemd has in memory.
-	List(ctx context.Context) ([]string, error)
+	// List returns the units that systemd has in memory, or those of them in one of some states (systemctl(1), --state).
+	List(ctx context.Context, states ...string) ([]Listed, error)
 	// Loaded returns [ErrNoUnit] if systemd does not have a unit in memory. It does not make systemd read the unit.
 	Loaded(ctx context.Context, unit string) error
 	// Unit returns a unit's state. If systemd does not have the unit in memory, it reads it once.
 	Unit(ctx context.Context, unit string) (Listed, error)
-	// Failed returns the names of all failed units.
-	Failed(ctx context.Context) ([]string, error)
 	// Properties returns named properties of an object's interface. If systemd does not have a unit in memory, it reads
 	// it for each of the names.
 	Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error)
@@ -78,7 +76,7 @@ type Bus interface {
 // Listed is a unit's state, as systemd lists it. The unit's properties include it, too, but collecting them takes
 // systemd as long as reading the unit.
 type Listed struct {
-	Load, Active, Sub string
+	Name, Load, Active, Sub string
 	// Job is the number of the unit's waiting or running job, or 0.
 	Job uint32
 }

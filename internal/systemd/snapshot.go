@@ -10,8 +10,11 @@ import (
 
 // Snapshot is what systemd knows of itself and of its units. The names of properties are those of D-Bus (org.freedesktop.systemd1(5)).
 type Snapshot struct {
-	Manager map[string]any   `json:"manager"`
-	Units   []map[string]any `json:"units"`
+	// BootID and Hostname are the kernel's. systemd does not have them; internal/host adds them.
+	BootID   string           `json:"bootID,omitempty"`
+	Hostname string           `json:"hostname,omitempty"`
+	Manager  map[string]any   `json:"manager"`
+	Units    []map[string]any `json:"units"`
 }
 
 // idleKinds are the kinds of units that do nothing, and of which a node has many.
@@ -47,12 +50,17 @@ func (m *Manager) Snapshot(ctx context.Context) (*Snapshot, error) {
 		if s.Manager, err = conn.Properties(ctx, ManagerObject, managerInterface, snapshotManager...); len(s.Manager) == 0 {
 			return err
 		}
-		units, err := conn.List(ctx)
+		listed, err := conn.List(ctx)
 		if err != nil {
 			return err
 		}
+		var units []string
+		for i := range listed {
+			if u := &listed[i]; u.Load != "not-found" && !slices.Contains(idleKinds, path.Ext(u.Name)) {
+				units = append(units, u.Name)
+			}
+		}
 		slices.Sort(units)
-		units = slices.DeleteFunc(units, func(unit string) bool { return slices.Contains(idleKinds, path.Ext(unit)) })
 		for _, unit := range units[:min(len(units), maxUnits)] {
 			// A unit can be gone by now, and an older systemd lacks some properties.
 			properties, _ := conn.Properties(ctx, UnitObject(unit), unitInterface, snapshotUnit...)

@@ -14,7 +14,7 @@ import (
 )
 
 // othersFlags are flags of other programs in the texts of the command lines, each with its program.
-var othersFlags = map[string]string{"--flatten": "kubectl config view", "--boot": "journalctl"}
+var othersFlags = map[string]string{"--flatten": "kubectl config view"}
 
 var (
 	// ofProgram matches a command of one of the programs in a text, up to the end of the command.

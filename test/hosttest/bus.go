@@ -95,10 +95,17 @@ func (f *Bus) UnitFile(_ context.Context, method, unit string) error {
 }
 
 // List implements [systemd.Bus].
-func (f *Bus) List(context.Context) ([]string, error) {
+func (f *Bus) List(ctx context.Context, states ...string) ([]systemd.Listed, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.Units)), func(name string) bool { return name == "manager" }), f.Err
+	names := slices.Sorted(maps.Keys(f.Units))
+	f.mu.Unlock()
+	var all []systemd.Listed
+	for _, name := range names {
+		if unit, _ := f.Unit(ctx, name); name != "manager" && (states == nil || slices.Contains(states, unit.Active)) {
+			all = append(all, unit)
+		}
+	}
+	return all, f.Err
 }
 
 // Loaded implements [systemd.Bus].
@@ -117,30 +124,17 @@ func (f *Bus) Unit(_ context.Context, unit string) (systemd.Listed, error) {
 	defer f.mu.Unlock()
 	properties, ok := f.Units[unit]
 	if !ok {
-		return systemd.Listed{Load: "not-found", Active: "inactive", Sub: "dead"}, f.Err
+		return systemd.Listed{Name: unit, Load: "not-found", Active: "inactive", Sub: "dead"}, f.Err
 	}
 	text := func(name string) string {
 		value, _ := properties[name].(string)
 		return value
 	}
-	listed := systemd.Listed{Load: text("LoadState"), Active: text("ActiveState"), Sub: text("SubState")}
+	listed := systemd.Listed{Name: unit, Load: text("LoadState"), Active: text("ActiveState"), Sub: text("SubState")}
 	if job, ok := properties["Job"].([]any); ok {
 		listed.Job, _ = job[0].(uint32)
 	}
 	return listed, f.Err
-}
-
-// Failed implements [systemd.Bus].
-func (f *Bus) Failed(context.Context) ([]string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var failed []string
-	for unit, properties := range f.Units {
-		if properties["ActiveState"] == "failed" {
-			failed = append(failed, unit)
-		}
-	}
-	return failed, f.Err
 }
 
 // Properties implements [systemd.Bus].
