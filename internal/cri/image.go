@@ -38,9 +38,9 @@ type Login struct{ Server, RefreshToken, Username, Password string }
 
 // HasImage reports whether the runtime at a socket has an image.
 func HasImage(ctx context.Context, socket, image string) (bool, error) {
-	answer, err := call(ctx, socket, statusMethod, appendField(nil, requestImage, imageSpec(image)))
+	answer, err := ask(ctx, socket, statusMethod, appendField(nil, requestImage, imageSpec(image)), 0)
 	if err != nil {
-		return false, fmt.Errorf("ask %s: %w", socket, err)
+		return false, err
 	}
 	return bytes.HasPrefix(answer, []byte{responseImage<<3 | lengthDelimited}), nil
 }
@@ -59,17 +59,21 @@ func PullImage(ctx context.Context, socket, image string, login *Login) error {
 		}
 		request = appendField(request, requestAuth, auth)
 	}
-	_, err := call(ctx, socket, pullMethod, request)
+	_, err := call(ctx, socket, pullMethod, request, 0)
 	if err != nil {
 		return fmt.Errorf("have %s pull %s: %w", socket, image, err)
 	}
 	return nil
 }
 
-func call(ctx context.Context, socket, method string, message []byte) ([]byte, error) {
+// call makes a call. limit is the size of the largest answer, 0 for that of one message.
+func call(ctx context.Context, socket, method string, message []byte, limit int) ([]byte, error) {
 	conn, err := grpc.Dial(ctx, socket)
 	if err != nil {
 		return nil, err
+	}
+	if limit > 0 {
+		conn.Accept(limit)
 	}
 	answer, err := conn.Call(ctx, method, message)
 	return answer, errors.Join(err, conn.Close())

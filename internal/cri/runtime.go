@@ -74,7 +74,7 @@ func NotServed(err error) bool {
 
 // Conditions returns the conditions of the runtime at a socket.
 func Conditions(ctx context.Context, socket string) ([]Condition, error) {
-	answer, err := ask(ctx, socket, stateMethod, nil)
+	answer, err := ask(ctx, socket, stateMethod, nil, maxAnswer)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func conditions(answer []byte) ([]Condition, error) {
 // CgroupDriver returns the driver that the runtime at a socket uses, "systemd" or "cgroupfs". It is empty if the runtime is too old to
 // report it.
 func CgroupDriver(ctx context.Context, socket string) (string, error) {
-	answer, err := ask(ctx, socket, configMethod, nil)
+	answer, err := ask(ctx, socket, configMethod, nil, maxAnswer)
 	if NotServed(err) {
 		return "", nil
 	}
@@ -142,7 +142,7 @@ func cgroupDriver(answer []byte) (driver string, err error) {
 
 // Sandboxes returns all sandboxes of the runtime at a socket.
 func Sandboxes(ctx context.Context, socket string) ([]Sandbox, error) {
-	answer, err := ask(ctx, socket, sandboxesMethod, nil)
+	answer, err := ask(ctx, socket, sandboxesMethod, nil, maxAnswer)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func sandboxes(answer []byte) ([]Sandbox, error) {
 // Containers returns the containers of a sandbox, also those that have ended.
 func Containers(ctx context.Context, socket, sandbox string) ([]Container, error) {
 	filter := appendField(nil, 3, []byte(sandbox)) // ContainerFilter.pod_sandbox_id
-	answer, err := ask(ctx, socket, listMethod, appendField(nil, 1, filter))
+	answer, err := ask(ctx, socket, listMethod, appendField(nil, 1, filter), maxAnswer)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func containers(answer []byte) ([]Container, error) {
 
 // End returns how a container has ended. It is zero for one that runs.
 func End(ctx context.Context, socket, container string) (Ended, error) {
-	answer, err := ask(ctx, socket, containerMethod, appendField(nil, 1, []byte(container)))
+	answer, err := ask(ctx, socket, containerMethod, appendField(nil, 1, []byte(container)), maxAnswer)
 	if err != nil {
 		return Ended{}, err
 	}
@@ -262,18 +262,13 @@ func end(answer []byte) (e Ended, err error) {
 	})
 }
 
-// ask makes a call whose answer may be a list.
-func ask(ctx context.Context, socket, method string, message []byte) ([]byte, error) {
-	conn, err := grpc.Dial(ctx, socket)
+// ask makes a call that changes nothing.
+func ask(ctx context.Context, socket, method string, message []byte, limit int) ([]byte, error) {
+	answer, err := call(ctx, socket, method, message, limit)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", socket, err)
 	}
-	conn.Accept(maxAnswer)
-	answer, err := conn.Call(ctx, method, message)
-	if err != nil {
-		err = fmt.Errorf("ask %s: %w", socket, err)
-	}
-	return answer, errors.Join(err, conn.Close())
+	return answer, nil
 }
 
 // nanoTime is a time in nanoseconds since 1970, 0 for none.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"slices"
@@ -46,13 +47,20 @@ func providerLogin(ctx context.Context, i *resource.Image) (*cri.Login, error) {
 		}
 	}
 	_, variables := environment(env)
-	answer := limited{left: maxProviderAnswer}
-	cmd := exec.CommandContext(ctx, i.Provider)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.WaitDelay = "/", variables, bytes.NewReader(request), &answer, killGrace
-	if err := cmd.Run(); err != nil {
+	answer, _, err := askPlugin(ctx, variables, bytes.NewReader(request), i.Provider)
+	if err != nil {
 		return nil, fmt.Errorf("%s gives no credentials for the image: %w", i.Provider, err)
 	}
-	return loginFor(i, answer.kept)
+	return loginFor(i, answer)
+}
+
+// askPlugin runs a credential plug-in, and returns its answer, which is secret, and the end of its error output.
+func askPlugin(ctx context.Context, variables []string, request io.Reader, program string, args ...string) (answer, said []byte, err error) {
+	out, errors := limited{left: maxProviderAnswer}, new(tail)
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = "/", variables, request, &out, errors, killGrace
+	err = cmd.Run()
+	return out.kept, errors.bytes(), err
 }
 
 // loginFor is the answer's login for an image's registry. If several patterns match, the kubelet takes the longest. A

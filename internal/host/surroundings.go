@@ -2,13 +2,12 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/probe"
@@ -83,45 +82,40 @@ func (m *Machine) RunPlugin(ctx context.Context, argv []string, env map[string]s
 	if err != nil {
 		return nil, err
 	}
-	answer := limited{left: maxProviderAnswer}
-	var said tail
-	cmd := exec.CommandContext(ctx, program, argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = "/", variables, &answer, &said, killGrace
-	if err := cmd.Run(); err != nil {
-		if why := redact.Line(string(said.bytes()), maxPluginError); why != "" {
-			err = fmt.Errorf("%w: %s", err, why)
-		}
-		return nil, err
+	answer, said, err := askPlugin(ctx, variables, nil, program, argv[1:]...)
+	if err == nil {
+		return answer, nil
 	}
-	return answer.kept, nil
+	if why := redact.Line(string(said), maxPluginError); why != "" {
+		err = fmt.Errorf("%w: %s", err, why)
+	}
+	return nil, err
 }
 
-var errDirectory = errors.New("a directory has no surroundings")
-
 // ClockState is an error: a directory has no clock.
-func (d *Directory) ClockState() (ClockState, error) { return ClockState{}, errDirectory }
+func (d *Directory) ClockState() (ClockState, error) { return ClockState{}, apply.ErrNotProbed }
 
 // Attempt fails: a directory has no network.
 func (d *Directory) Attempt(context.Context, *Attempt) *Outcome {
-	return &Outcome{Failed: Resolved, Err: errDirectory}
+	return &Outcome{Failed: Resolved, Err: apply.ErrNotProbed}
 }
 
 // Exchange is an error: a directory has no network.
 func (d *Directory) Exchange(context.Context, string, []byte) ([]byte, error) {
-	return nil, errDirectory
+	return nil, apply.ErrNotProbed
 }
 
 // AskMetadata is an error: a directory is in no cloud.
 func (d *Directory) AskMetadata(context.Context, string) (metadata.Seen, error) {
-	return metadata.Seen{}, errDirectory
+	return metadata.Seen{}, apply.ErrNotProbed
 }
 
 // AskWireServer is an error: a directory is in no cloud.
 func (d *Directory) AskWireServer(context.Context) (metadata.Seen, error) {
-	return metadata.Seen{}, errDirectory
+	return metadata.Seen{}, apply.ErrNotProbed
 }
 
 // RunPlugin is an error: a directory runs no program.
 func (d *Directory) RunPlugin(context.Context, []string, map[string]string) ([]byte, error) {
-	return nil, errDirectory
+	return nil, apply.ErrNotProbed
 }

@@ -229,19 +229,21 @@ func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.A
 		conn.Close()
 		return nil, address, f
 	}
-	transport := &http.Transport{
-		// No proxy is configured: the kubelet does not use one for its API server either.
-		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return secure, nil },
-		MaxResponseHeaderBytes: 64 << 10,
-		Protocols:              new(http.Protocols),
-	}
-	transport.Protocols.SetHTTP1(true) // the handshake offers only this one
-	client, err := transport.NewClientConn(ctx, "https", net.JoinHostPort(t.host, t.port))
+	client, err := t.client(ctx, "https", secure)
 	if err != nil {
 		secure.Close()
 		return nil, address, t.failed(handshaking, resource.CauseConnection, address, err)
 	}
 	return client, address, nil
+}
+
+// client sends requests over a connection to the server, which is secure if the scheme is https.
+func (t *target) client(ctx context.Context, scheme string, conn net.Conn) (*http.ClientConn, error) {
+	dial := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+	// No proxy is configured: the kubelet does not use one for its API server either.
+	transport := &http.Transport{DialContext: dial, DialTLSContext: dial, MaxResponseHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP1(true) // the handshake offers only this one
+	return transport.NewClientConn(ctx, scheme, net.JoinHostPort(t.host, t.port))
 }
 
 // reach connects to the server: directly, or through the proxy.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -168,19 +169,12 @@ func (o *Outcome) failed(f *failure) *Outcome {
 
 // ask sends the request, and reads the answer.
 func (o *Outcome) ask(ctx context.Context, t *target, a *Attempt, conn net.Conn) error {
-	dial := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
-	transport := &http.Transport{DialContext: dial, DialTLSContext: dial, MaxResponseHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
-	transport.Protocols.SetHTTP1(true)
-	client, err := transport.NewClientConn(ctx, t.url.Scheme, net.JoinHostPort(t.host, t.port))
+	client, err := t.client(ctx, t.url.Scheme, conn)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	method := a.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	response, err := t.send(ctx, client, method, t.url, a.Body)
+	response, err := t.send(ctx, client, cmp.Or(a.Method, http.MethodGet), t.url, a.Body)
 	if err != nil {
 		return err
 	}

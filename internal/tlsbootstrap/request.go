@@ -27,7 +27,7 @@ const (
 	apiVersion = "certificates.k8s.io/v1"
 	kind       = "CertificateSigningRequest"
 	// RequestsOf is the query for the requests that the signer gets.
-	RequestsOf = "?fieldSelector=spec.signerName%3Dkubernetes.io%2Fkube-apiserver-client-kubelet&limit=500"
+	RequestsOf = "?fieldSelector=spec.signerName=" + signer + "&limit=500"
 	// signer signs the certificates with which a kubelet is a client of the API server (Kubernetes: certificate signing
 	// requests, Kubernetes signers).
 	signer = "kubernetes.io/kube-apiserver-client-kubelet"
