@@ -25,6 +25,14 @@ func (p *Patient) Kubelet() *kubeletsetup.Kubelet {
 	return p.known.kubelet.get(func() *kubeletsetup.Kubelet { return kubeletsetup.Find(p.Machine) })
 }
 
+// runtimeService is the container runtime's service.
+func (p *Patient) runtimeService() *kubeletsetup.Service {
+	return p.known.runtime.get(func() *kubeletsetup.Service {
+		service := kubeletsetup.FindService(p.Machine, profile.ContainerdUnit, "containerd")
+		return &service
+	})
+}
+
 // access is how this machine reaches its cluster, found once.
 type access struct {
 	once sync.Once

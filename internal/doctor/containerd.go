@@ -9,6 +9,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/kubeletsetup"
+	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/toml"
 )
@@ -19,9 +20,6 @@ type containerdConfig struct {
 	merged *toml.Table
 }
 
-// containerdFile is the file that containerd reads without a flag (containerd: defaults/defaults_unix.go, DefaultConfigDir).
-const containerdFile = "/etc/containerd/config.toml"
-
 // maxImports limits the files that a configuration imports.
 const maxImports = 32
 
@@ -30,7 +28,7 @@ func (p *Patient) containerd() *containerdConfig {
 	return p.known.containerd.get(func() *containerdConfig {
 		c := &containerdConfig{merged: new(toml.Table)}
 		service := kubeletsetup.ConfiguredService(p.Machine, profile.ContainerdUnit)
-		file := containerdFile
+		file := concern.ContainerdConfig // without a flag (containerd: defaults/defaults_unix.go, DefaultConfigDir)
 		if value, has := service.Flag("config"); has {
 			file = value
 		} else if i := slices.Index(service.Words, "-c"); i > 0 && i+1 < len(service.Words) {

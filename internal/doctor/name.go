@@ -119,8 +119,13 @@ func joined(addresses []netip.Addr) string {
 // lookups are the lookups of names, each made once.
 type lookups struct {
 	mu  sync.Mutex
-	all map[string]chan struct{}
-	got map[string]*namelookup.Lookup
+	all map[string]*lookup
+}
+
+// lookup has its result when done is closed.
+type lookup struct {
+	done   chan struct{}
+	result *namelookup.Lookup
 }
 
 // lookUp looks a name up as the machine's programs do, once for all checks, for at most namelookup.Patience. It returns nil if
@@ -128,31 +133,26 @@ type lookups struct {
 func (p *Patient) lookUp(ctx context.Context, name string) *namelookup.Lookup {
 	n := &p.known.names
 	n.mu.Lock()
-	if n.all == nil {
-		n.all, n.got = make(map[string]chan struct{}), make(map[string]*namelookup.Lookup)
-	}
-	done, started := n.all[name]
-	if !started {
-		done = make(chan struct{})
-		n.all[name] = done
+	l := n.all[name]
+	if l == nil {
+		l = &lookup{done: make(chan struct{})}
+		if n.all == nil {
+			n.all = make(map[string]*lookup)
+		}
+		n.all[name] = l
 		go func() {
 			// It outlasts the check that began it, because other checks wait for it, too.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Patience(namelookup.Patience))
 			defer cancel()
-			l := namelookup.New(ctx, p.Machine, name)
-			n.mu.Lock()
-			n.got[name] = l
-			n.mu.Unlock()
-			close(done)
+			l.result = namelookup.New(ctx, p.Machine, name)
+			close(l.done)
 		}()
 	}
 	n.mu.Unlock()
 	select {
-	case <-done:
+	case <-l.done:
+		return l.result
 	case <-ctx.Done():
 		return nil
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.got[name]
 }

@@ -72,6 +72,7 @@ type known struct {
 	facts      once[facts.Facts]
 	plan       once[plannedOrError]
 	containerd once[*containerdConfig]
+	runtime    once[*kubeletsetup.Service]
 	// runs reports that a provisioning ran when the check of its contract looked. It may have ended since.
 	runs atomic.Bool
 }

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/host"
-	"github.com/slipway-dev/slipway/internal/kubeletsetup"
-	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -43,9 +41,8 @@ func proxiedServers(p *Patient) (all []proxied) {
 	if s := p.server(); s != nil && !s.proxy.IsZero() {
 		all = append(all, proxied{"kubelet", s.host, s.port, s.proxy})
 	}
-	runtime := kubeletsetup.FindService(p.Machine, profile.ContainerdUnit, "containerd")
 	if registry := sandboxRegistry(p); registry.host != "" {
-		if proxy := proxyOf(&runtime, registry.host, registry.port); !proxy.IsZero() {
+		if proxy := proxyOf(p.runtimeService(), registry.host, registry.port); !proxy.IsZero() {
 			all = append(all, proxied{"container runtime", registry.host, registry.port, proxy})
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/kubeletsetup"
-	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/toml"
@@ -170,8 +169,7 @@ func (p *Patient) holdsSandboxImage(ctx context.Context) bool {
 	if s.host == "" {
 		return true
 	}
-	socket := strings.TrimPrefix(p.Kubelet().Runtime.Value, "unix://")
-	held, err := p.Machine.HasImage(ctx, &resource.Image{Image: s.image, Socket: socket, Timeout: resource.Duration(p.Patience(time.Second))})
+	held, err := p.Machine.HasImage(ctx, &resource.Image{Image: s.image, Socket: p.Kubelet().Socket(), Timeout: resource.Duration(p.Patience(time.Second))})
 	return held || err != nil
 }
 
@@ -185,7 +183,6 @@ func lookRegistry(ctx context.Context, p *Patient) *Finding {
 	}
 	limited, cancel := context.WithTimeout(ctx, p.Patience(registryPatience))
 	defer cancel()
-	runtime := kubeletsetup.FindService(p.Machine, profile.ContainerdUnit, "containerd")
 	f := new(Finding)
 	var last *host.Outcome
 	hosts := s.hosts(p.Machine)
@@ -193,7 +190,7 @@ func lookRegistry(ctx context.Context, p *Patient) *Finding {
 	for i, h := range hosts {
 		each, done := context.WithTimeout(limited, share*time.Duration(i+1))
 		o := p.Machine.Attempt(each, &host.Attempt{
-			URL: h.url + "/v2/", Authority: h.authority, Unverified: h.unverified, Proxy: proxyOf(&runtime, h.host, h.port), Limit: 4 << 10,
+			URL: h.url + "/v2/", Authority: h.authority, Unverified: h.unverified, Proxy: proxyOf(p.runtimeService(), h.host, h.port), Limit: 4 << 10,
 		})
 		done()
 		f.with("GET "+h.url+"/v2/", describe(o))
