@@ -26,7 +26,7 @@ func file(b *supportbundle.Bundle, name string) (supportbundle.File, string) {
 	return supportbundle.File{}, ""
 }
 
-// A bundle has what is there, and names what is not, with the reason.
+// A bundle has the sources that exist. Its manifest names the missing ones, with the reason.
 func TestBundle(t *testing.T) {
 	n := newNode(t)
 	n.put("/var/log/cloud-init.log", "a line\n")

@@ -21,7 +21,7 @@ import (
 // holdings are what the machine holds: its facts, its contract, its generations, and the secrets in them and elsewhere.
 type holdings struct {
 	facts facts.Facts
-	// contract is the contract without its secrets, and contractErr is why there is none.
+	// contract is the contract without its secrets, and contractErr is why it is missing.
 	contract    []byte
 	contractErr error
 	store       *generation.Store

@@ -120,7 +120,7 @@ func (c *credential) ask(ctx context.Context, p *Patient, s *server, method, pat
 	return p.Machine.Attempt(ctx, a)
 }
 
-// findCredential finds the credential that the kubelet uses now: its own, or else the bootstrap one. If there is none, the
+// findCredential finds the credential that the kubelet uses now: its own, or else the bootstrap one. Without a credential, the
 // finding says why.
 func (p *Patient) findCredential() (*credential, *Finding) {
 	a := p.access()

@@ -157,7 +157,7 @@ func (p *Patient) isHealthy(ctx context.Context) bool {
 	return err == nil
 }
 
-// errorLines keeps the lines that report an error, or all if there are none.
+// errorLines keeps the lines that report an error, or all lines if no line does.
 func errorLines(lines []string) []string {
 	var errs []string
 	for _, line := range lines {

@@ -254,7 +254,7 @@ func parseNetworkConfig(content []byte) (*networkConfig, error) {
 }
 
 // addressPrograms are the programs that plug-ins run for addresses. Other plug-ins have names there that are no programs
-// (github.com/containernetworking/plugins, plugins/ipam; Azure CNI's azure-cns is none).
+// (github.com/containernetworking/plugins, plugins/ipam; Azure CNI's azure-cns is not a program).
 var addressPrograms = []string{"host-local", "dhcp", "static"}
 
 // programs are the names of the programs that the runtime runs for a network.

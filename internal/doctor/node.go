@@ -66,7 +66,7 @@ type condition struct {
 	LastTransitionTime            time.Time
 }
 
-// readNode is the Node in the API server's answer. If there is none, the finding says why.
+// readNode is the Node in the API server's answer. Without a Node, the finding says why.
 func readNode(p *Patient) (*node, *Finding) {
 	answer := p.known.own.answer.Load()
 	name := p.Kubelet().Node.Value

@@ -34,7 +34,7 @@ func (k *Kubelet) Number(setting, flag string, otherwise uint16) uint16 {
 	return otherwise
 }
 
-// Socket is the path of the runtime's socket, "" if its endpoint is none.
+// Socket is the path of the runtime's socket. It is empty if the endpoint is not a Unix socket.
 func (k *Kubelet) Socket() string {
 	path := strings.TrimPrefix(k.Runtime.Value, "unix://")
 	if !strings.HasPrefix(path, "/") {

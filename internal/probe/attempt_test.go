@@ -93,13 +93,13 @@ func TestAttemptReportsHowFarItCame(t *testing.T) {
 		{"a server that ends the connection", Attempt{URL: "https://" + ending}, Secured, 0, nil},
 		{"a proxy that leads there", Attempt{Proxy: nodeconfig.NewSecret("http://u:p@" + leading), Authority: known.CertificateAuthority}, "", 200, nil},
 		{"a proxy that refuses", Attempt{Proxy: nodeconfig.NewSecret("http://" + refusing)}, Tunneled, 403, nil},
-		{"a proxy that is none", Attempt{Proxy: nodeconfig.NewSecret("http://" + page)}, Tunneled, 0, nil},
+		{"a server that is not a proxy", Attempt{Proxy: nodeconfig.NewSecret("http://" + page)}, Tunneled, 0, nil},
 		{"a proxy that is not there", Attempt{Proxy: nodeconfig.NewSecret("http://" + nothing)}, Connected, 0, nil},
-		{"a proxy's URL that is none", Attempt{Proxy: nodeconfig.NewSecret("socks5://u:hunter2@x")}, Resolved, 0, func(o *Outcome) bool { return !strings.Contains(o.Err.Error(), "hunter2") }},
-		{"a URL that is none", Attempt{URL: "ftp://x"}, Resolved, 0, nil},
-		{"a credential that is none", Attempt{Certificate: nodeconfig.NewSecret("x")}, Resolved, 0, nil},
+		{"a proxy's URL of another scheme", Attempt{Proxy: nodeconfig.NewSecret("socks5://u:hunter2@x")}, Resolved, 0, func(o *Outcome) bool { return !strings.Contains(o.Err.Error(), "hunter2") }},
+		{"a URL of another scheme", Attempt{URL: "ftp://x"}, Resolved, 0, nil},
+		{"a damaged credential", Attempt{Certificate: nodeconfig.NewSecret("x")}, Resolved, 0, nil},
 		{"a token that cannot be sent", Attempt{Token: nodeconfig.NewSecret("a\nb")}, Resolved, 0, nil},
-		{"a CA that is none", Attempt{Authority: "x"}, Resolved, 0, nil},
+		{"a damaged CA", Attempt{Authority: "x"}, Resolved, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx := t.Context()

@@ -75,7 +75,7 @@ func byForm(data []byte, lines bool) (all []span, complete bool) {
 	return all, hits >= 0
 }
 
-// next finds the short word of a form from a position on. It returns -1 if there is none.
+// next finds the short word of a form from a position on. It returns -1 if the word is missing.
 func (f *secretForm) next(data []byte, from int) int {
 	word := f.words[0]
 	for {

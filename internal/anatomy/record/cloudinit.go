@@ -173,7 +173,7 @@ func (c *cloudInit) span(name string, begin Moment) Span {
 	return span
 }
 
-// ran records a script that cloud-init ran from one of its own directories or from a node's.
+// ran records a script that cloud-init ran from cloud-init's directories or from a node's.
 func (c *cloudInit) ran(at Moment, text string) {
 	list := text[len("Running command ["):]
 	for word := range strings.SplitSeq(list, "'") {

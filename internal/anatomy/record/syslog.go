@@ -72,8 +72,8 @@ func klogTime(at Moment, text []byte) Moment {
 	return Wall(own.UnixMicro(), 1)
 }
 
-// yearOf is the year of the last full time in a log's messages: after a blank or "time=", "2022-10-10T03:13:03". It is empty if there
-// is none.
+// yearOf is the year of the last full time in a log's messages: after a blank or "time=", "2022-10-10T03:13:03". It is empty if no
+// message has one.
 func yearOf(data []byte) string {
 	for end := len(data); end > 0; {
 		at := bytes.LastIndex(data[:end], []byte("T"))
