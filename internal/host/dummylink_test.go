@@ -21,16 +21,29 @@ func TestDummy(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("who runs this may not make interfaces")
 	}
-	// The thread has a separate network namespace, and ends with this goroutine.
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
+	onThread(func() {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			t.Logf("no separate network: %v", err)
 			return
 		}
 		testDummy(t)
+	})
+}
+
+// onThread calls a function on a thread that ends with it, so what it does to its thread changes no other test. The
+// process's first thread does not end (runtime.LockOSThread), and /proc/net shows that thread's network namespace to the
+// whole process (proc(5)): it is never the one.
+func onThread(call func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			onThread(call)
+			return
+		}
+		call()
 	}()
 	<-done
 }
