@@ -1,6 +1,6 @@
 package exitcode
 
-var below100 = []Code{
+var below100 = []row{
 	{0, "SUCCESS", Slipway,
 		"the machine is as the document asks; AKS scripts also end so where an earlier attempt left its marker",
 		"nothing; if the node is not Ready all the same, read journalctl -u kubelet"},
@@ -123,7 +123,7 @@ var below100 = []Code{
 		"open the path from the subnet to the API server's port 443, and check its CA, or the hash that pins it, if the cause is tls, pin or unsigned"},
 	{52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with the network's own DNS servers",
-		"its DNS servers must know the name: run resolvectl query with it; on Azure link the private DNS zone, or forward to Azure's DNS server"},
+		"run resolvectl query with the name on the node: its DNS servers must know the name, and the node must reach them"},
 	{53, "ERR_K8S_API_SERVER_AZURE_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with Azure's DNS server",
 		"check that the cluster is running and that its private DNS zone is linked to the node's virtual network"},

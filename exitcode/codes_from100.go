@@ -1,6 +1,6 @@
 package exitcode
 
-var from100 = []Code{
+var from100 = []row{
 	{100, "ERR_CSE_PROVISION_SCRIPT_NOT_READY_TIMEOUT", AKS,
 		"the provisioning script was not on the machine in time",
 		"run cloud-init status --long; the custom data was probably not written"},

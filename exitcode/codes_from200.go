@@ -1,6 +1,6 @@
 package exitcode
 
-var from200 = []Code{
+var from200 = []row{
 	{200, "ERR_VHD_REBOOT_REQUIRED", AKS,
 		"an image build or a patch run asks for a reboot (reserved)",
 		"reboot and run the step again; no provisioning returns this"},

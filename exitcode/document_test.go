@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -19,7 +21,11 @@ func TestDocument(t *testing.T) {
 		"understand them. The third column shows what returns a code: Slipway, or only the scripts of AKS's images.\nFor AKS contracts, and when the agent runs as aks-node-controller, 240 replaces 236 to 239.\n\n" +
 		"| code | name | from | meaning | what to do |\n|---|---|---|---|---|\n")
 	for _, c := range All() {
-		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", c.Number, c.Name, c.Source, c.Meaning, c.Action)
+		action := c.Action
+		for _, cloud := range slices.Sorted(maps.Keys(c.Clouds)) {
+			action += "<br>" + cloud + ": " + c.Clouds[cloud]
+		}
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", c.Number, c.Name, c.Source, c.Meaning, action)
 	}
 	b.WriteString(scriptsOnlyText())
 	if *update {

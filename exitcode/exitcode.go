@@ -108,10 +108,31 @@ type Code struct {
 	Meaning string `json:"meaning"`
 	// Action describes what to do about it.
 	Action string `json:"action"`
+	// Clouds has the more precise action on a cloud, by the cloud's name: "azure" or "ec2". It is nil for most codes.
+	Clouds map[string]string `json:"clouds,omitempty"`
+}
+
+// ActionOn returns what to do about it on a machine in a cloud, which is "" where it is in none that is known.
+func (c Code) ActionOn(cloud string) string { return cmp.Or(c.Clouds[cloud], c.Action) }
+
+// row is what the tables have of a code.
+type row struct {
+	number          int
+	name            string
+	source          Source
+	meaning, action string
 }
 
 // table is sorted by number. It is built at its first use, because most runs of a program do not need it.
-var table = sync.OnceValue(func() []Code { return slices.Concat(below100, from100, from200) })
+var table = sync.OnceValue(func() []Code {
+	var codes []Code
+	for _, rows := range [][]row{below100, from100, from200} {
+		for _, r := range rows {
+			codes = append(codes, Code{r.number, r.name, r.source, r.meaning, r.action, clouds[r.number]})
+		}
+	}
+	return codes
+})
 
 // Lookup returns the explanation of the exit code n, and whether the table has it.
 func Lookup(n int) (Code, bool) {

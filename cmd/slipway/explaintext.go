@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -282,6 +283,9 @@ func codeText(code exitcode.Code, style cli.Style) string {
 	w.line("")
 	w.entry("Meaning", cli.Wrap(code.Meaning, textWidth-labelWidth)...)
 	w.entry("To do", cli.Wrap(code.Action, textWidth-labelWidth)...)
+	for _, cloud := range slices.Sorted(maps.Keys(code.Clouds)) {
+		w.entry("On "+cloud, cli.Wrap(code.Clouds[cloud], textWidth-labelWidth)...)
+	}
 	from := "Slipway"
 	if code.Source == exitcode.AKS {
 		from = "the scripts of AKS images; Slipway itself never returns it"

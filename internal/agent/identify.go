@@ -26,6 +26,7 @@ func recall(r *run) identity.Machine {
 	} else {
 		known = facts.Gather(r.host)
 	}
+	r.account.Cloud = known.Platform
 	r.step(outcome.StepFacts, begin)
 	machine, err := identity.Recall(r.host, known)
 	if err != nil {

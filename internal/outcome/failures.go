@@ -47,7 +47,7 @@ func cutShort(err error) bool {
 }
 
 // Text is every error in one line, for a document without a list of errors.
-func Text(err error) string { return text(err, failures(err, Code(err))) }
+func Text(err error) string { return text(err, failures(err, Code(err), "")) }
 
 func text(err error, all []status.Failure) string {
 	var parts []string
@@ -72,8 +72,8 @@ func definite(errs []error) []error {
 	return append(own, cut...)
 }
 
-// failures lists every error of a run, in the order of occurrence.
-func failures(err error, code int) []status.Failure {
+// failures lists every error of a run on a machine in a cloud, in the order of occurrence.
+func failures(err error, code int, cloud string) []status.Failure {
 	var list []status.Failure
 	for _, single := range definite(Split(err)) {
 		failure, code := status.Failure{Message: single.Error()}, code
@@ -92,7 +92,7 @@ func failures(err error, code int) []status.Failure {
 				failure.Message = check.Err.Error()
 			}
 		}
-		failure.Action = action(code, failure.Cause)
+		failure.Action = action(code, failure.Cause, cloud)
 		list = append(list, failure)
 	}
 	return list
@@ -133,16 +133,17 @@ var outboundActions = map[string]string{
 	string(resource.CauseProxy):      "check proxy.https, its user and password, and that the proxy lets the node reach the server; or name the server in proxy.noProxy",
 }
 
-// action is the advice for a failure.
-func action(code int, cause string) string {
+// action is the advice for a failure on a machine in a cloud.
+func action(code int, cause, cloud string) string {
+	known, _ := exitcode.Lookup(code)
 	if action, ok := outboundActions[cause]; ok && code == exitcode.OutboundFailed {
 		return action
 	}
-	if action, ok := causeActions[cause]; ok {
+	// Where nothing answers, the parts of the cloud's network are more precise than the cause.
+	if action, ok := causeActions[cause]; ok && (cause != string(resource.CauseConnection) || known.Clouds[cloud] == "") {
 		return action
 	}
-	known, _ := exitcode.Lookup(code)
-	return known.Action
+	return known.ActionOn(cloud)
 }
 
 // Split returns the joined errors.

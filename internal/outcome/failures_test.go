@@ -26,7 +26,7 @@ func TestSeveralFailures(t *testing.T) {
 	}
 	agentFailed, _ := exitcode.Lookup(exitcode.SysctlFailed)
 	kubelet, _ := exitcode.Lookup(exitcode.KubeletStartFailed)
-	list := failures(err, exitcode.SysctlFailed)
+	list := failures(err, exitcode.SysctlFailed, "")
 	want := []struct{ resource, action string }{
 		{"Sysctl:a", agentFailed.Action}, {"", agentFailed.Action}, {"File:/x", agentFailed.Action}, {"Unit:kubelet.service", kubelet.Action},
 	}
@@ -41,7 +41,7 @@ func TestSeveralFailures(t *testing.T) {
 	list = failures(errors.Join(
 		&apply.Error{Resource: "Unit:kubelet.service", ExitCode: exitcode.KubeletStartFailed, Err: syscall.EIO},
 		&apply.Error{Resource: "File:/x", Err: syscall.ENOSPC},
-	), exitcode.AgentFailed)
+	), exitcode.AgentFailed, "")
 	own, _ := exitcode.Lookup(exitcode.AgentFailed)
 	if list[0].Action != kubelet.Action || list[1].Action != own.Action {
 		t.Errorf("%+v", list)
@@ -60,11 +60,39 @@ func TestActionsOfOutbound(t *testing.T) {
 			if cause == "" {
 				err = syscall.EIO // a command's
 			}
-			return failures(&apply.Error{Resource: "Check:outbound", ExitCode: code, Err: err}, code)[0].Action
+			return failures(&apply.Error{Resource: "Check:outbound", ExitCode: code, Err: err}, code, "")[0].Action
 		}
 		outbound, server := of(exitcode.OutboundFailed), of(exitcode.APIServerUnreachable)
 		if outbound == server || strings.Contains(outbound, "API server") || outbound == "" {
 			t.Errorf("%s: %q and %q", cause, outbound, server)
+		}
+	}
+}
+
+// Advice names the parts of a cloud only on a machine in that cloud.
+func TestActionsOfClouds(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		code  int
+		cause resource.Cause
+		words map[string]string
+	}{
+		{exitcode.APIServerNameUnresolved, resource.CauseDNS, map[string]string{"azure": "168.63.129.16", "ec2": "enableDnsSupport"}},
+		{exitcode.APIServerUnreachable, resource.CauseConnection, map[string]string{"azure": "authorized IP ranges", "ec2": "endpoint access"}},
+		{exitcode.OutboundFailed, "", map[string]string{"azure": "outbound type", "ec2": "VPC's endpoints"}},
+	} {
+		for _, on := range []string{"azure", "ec2", "gce", ""} {
+			err := error(&apply.CheckError{Cause: row.cause, Endpoint: "api.example:443", Err: syscall.EIO})
+			if row.cause == "" {
+				err = syscall.EIO // a command's
+			}
+			account := Account{Cloud: on}
+			result := account.Conclude(&apply.Error{Resource: "Check:x", ExitCode: row.code, Err: err}, time.Time{}, func(code int) int { return code })
+			for cloud, word := range row.words {
+				if action := result.Status.Error.Action; action == "" || strings.Contains(action, word) != (cloud == on) {
+					t.Errorf("%d on %q: %q", row.code, on, action)
+				}
+			}
 		}
 	}
 }
@@ -82,7 +110,7 @@ func TestActionsOfTheCertificate(t *testing.T) {
 		resource.CauseUnusable:   {"kubectl get csr", "--client-ca-file", "clock"},
 	} {
 		err := &apply.Error{Resource: "Certificate:kubelet-client", ExitCode: exitcode.CertificateRefused, Err: &apply.CheckError{Cause: cause, Err: syscall.EIO}}
-		action := failures(err, exitcode.CertificateRefused)[0].Action
+		action := failures(err, exitcode.CertificateRefused, "")[0].Action
 		for _, word := range words {
 			if !strings.Contains(action, word) {
 				t.Errorf("%s: %q does not have %q", cause, action, word)

@@ -21,6 +21,8 @@ import (
 type Account struct {
 	// Status is what is known so far. Conclude adds the result.
 	Status status.Status
+	// Cloud is the cloud of the machine, one of [facts.Azure] and the like, once that is known. Advice is for it.
+	Cloud string
 	// Output is the output of the plan's commands.
 	Output []byte
 	// Verdict is why the run has failed, if the doctor has found that. The run's own errors follow it in the result.
@@ -72,7 +74,7 @@ func (a *Account) Applied(report *apply.Report) {
 		s.CriticalPath = a.critical(report.Critical)
 	}
 	for _, err := range report.Advice {
-		s.Warnings = append(s.Warnings, failures(err, Code(err))...)
+		s.Warnings = append(s.Warnings, failures(err, Code(err), a.Cloud)...)
 	}
 	for _, id := range report.Skipped {
 		s.Skipped = append(s.Skipped, string(id))
@@ -110,7 +112,7 @@ func (a *Account) Conclude(err error, at time.Time, published func(code int) int
 	if err != nil {
 		code := Code(err)
 		s.Outcome, s.ExitCode = status.OutcomeFailure, published(code)
-		s.Errors = append(failures(err, code), s.Warnings...) // they may have caused the failure after all
+		s.Errors = append(failures(err, code, a.Cloud), s.Warnings...) // they may have caused the failure after all
 		s.Warnings = nil
 		if a.Verdict != nil {
 			s.Errors = append([]status.Failure{*a.Verdict}, s.Errors...)
