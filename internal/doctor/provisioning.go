@@ -39,7 +39,7 @@ var provisioningChecks = []Check{
 		},
 	},
 	{
-		Name: "drift", Asks: "Is the machine as its plan made it?", Deadline: 4 * time.Second, Look: lookDrift,
+		Name: "drift", Asks: "Is the machine as its plan made it?", Needs: []string{"provisioning"}, Deadline: 4 * time.Second, Look: lookDrift,
 		Causes: []Cause{
 			{"changed", "files or units of the node are not as its plan has them", "see the difference with slipway-node status --drift, and repair it with slipway-node provision"},
 		},
@@ -134,7 +134,7 @@ func awaitedIn(lines []string) string {
 
 func lookProvisioning(_ context.Context, p *Patient) *Finding {
 	if p.known.runs.Load() {
-		return unknown("a provisioning runs, or has ended since the examination began")
+		return undecided("a provisioning runs, or has ended since the examination began")
 	}
 	if what := p.engineAwaits(); what != "" {
 		return wrong("waits", "a provisioning waits for %s", what)
@@ -200,7 +200,7 @@ func lookScripts(p *Patient) *Finding {
 		}
 		known, _ := exitcode.Lookup(code)
 		f := wrong("scripts", "the provisioning has failed with exit code %d (%s): %s (%s)", code, known.Name, known.Meaning, result.Path)
-		f.Action = known.Action
+		f.Action = known.ActionOn(p.Facts().Platform)
 		if read.Error != "" {
 			f.with("error", read.Error)
 		}
