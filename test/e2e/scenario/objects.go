@@ -20,9 +20,11 @@ import (
 
 // collections are the API paths of cluster-wide objects, by kind.
 var collections = map[string]string{
-	"Node":         collectionOfNodes,
-	"NodePool":     "/apis/karpenter.sh/v1/nodepools",
-	"AKSNodeClass": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
+	"Node":               collectionOfNodes,
+	"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+	"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+	"NodePool":           "/apis/karpenter.sh/v1/nodepools",
+	"AKSNodeClass":       "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
 }
 
 // namespaced are the API paths of namespaced objects, by kind: the API's path, and the collection's name below the namespace.
