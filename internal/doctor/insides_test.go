@@ -183,9 +183,13 @@ var insideIllnesses = []struct {
 	{"a provisioning without a contract", func(m *insides, _ *doctor.Patient) {
 		provisions(m, `{"level":"INFO","msg":"still waiting","waiting":"a contract (file: none; azure-imds: HTTP status 404)"}`)
 	}},
-	{"a provisioning that runs", func(m *insides, _ *doctor.Patient) { provisions(m, `{"level":"INFO","msg":"applying"}`) }},
-	{"a provisioning that waits", func(m *insides, _ *doctor.Patient) {
+	{"a provisioning that runs", func(m *insides, p *doctor.Patient) {
+		provisions(m, `{"level":"INFO","msg":"applying"}`)
+		drifts(p)
+	}},
+	{"a provisioning that waits", func(m *insides, p *doctor.Patient) {
 		provisions(m)
+		drifts(p)
 		m.tree["/run/slipway/waiting"] = "2026-11-28T11:59:55Z Check:api-server for 1m10s: connection refused"
 	}},
 	{"a record of waiting that was left", func(m *insides, _ *doctor.Patient) {
@@ -333,7 +337,8 @@ var insideIllnesses = []struct {
 	}},
 	{"a network configuration that is not loaded", func(m *insides, _ *doctor.Patient) { m.conditions = noNetwork }},
 	{"a missing network program", func(m *insides, _ *doctor.Patient) { delete(m.tree, "/opt/cni/bin/portmap") }},
-	{"the provisioning has failed", func(m *insides, _ *doctor.Patient) {
+	{"the provisioning has failed", func(m *insides, p *doctor.Patient) {
+		drifts(p)
 		m.tree["/var/lib/slipway/status.json"] = `{"apiVersion":"slipway.dev/v1","kind":"ProvisionStatus","outcome":"failure","exitCode":50,"codeName":"ERR_OUTBOUND_CONN_FAIL",` +
 			`"error":{"resource":"Check:outbound","message":"timed out","endpoint":"https://mcr.microsoft.com","action":"open the way"},"errors":[{"resource":"Check:outbound","message":"timed out"}]}`
 	}},
@@ -350,11 +355,7 @@ var insideIllnesses = []struct {
 		planned.Unfinished, planned.Reason = true, "the agent died"
 		p.Current = func() (*doctor.Planned, error) { return planned, nil }
 	}},
-	{"drift", func(_ *insides, p *doctor.Patient) {
-		p.Drift = func(context.Context) ([]apply.Change, error) {
-			return []apply.Change{fileChanged, {ID: "Addition:/etc/systemd/system/kubelet.service.d/x.conf", Action: apply.Left, Note: "an administrator's"}}, nil
-		}
-	}},
+	{"drift", func(_ *insides, p *doctor.Patient) { drifts(p) }},
 	{"what an administrator has added", func(_ *insides, p *doctor.Patient) {
 		p.Drift = func(context.Context) ([]apply.Change, error) {
 			return []apply.Change{{ID: "Addition:/etc/systemd/system/kubelet.service.d/x.conf", Action: apply.Left, Note: "an administrator's"}}, nil
@@ -369,6 +370,13 @@ var insideIllnesses = []struct {
 		becomeForeign(m, p)
 		m.tree["/var/log/azure/aks/provision.json"] = `{"ExitCode":"50","Output":"+ nc -vz mcr.microsoft.com 443","Error":"","ExecDuration":"3"}`
 	}},
+}
+
+// drifts has a file differ from the machine's plan.
+func drifts(p *doctor.Patient) {
+	p.Drift = func(context.Context) ([]apply.Change, error) {
+		return []apply.Change{fileChanged, {ID: "Addition:/etc/systemd/system/kubelet.service.d/x.conf", Action: apply.Left, Note: "an administrator's"}}, nil
+	}
 }
 
 // Each fault has its verdict, and no other one beside it.

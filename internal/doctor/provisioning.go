@@ -46,6 +46,9 @@ var provisioningChecks = []Check{
 	},
 }
 
+// runsNow is why nothing is said about the result of a provisioning.
+const runsNow = "a provisioning runs, or has ended since the examination began"
+
 // stale is how old a record of waiting is when its run has died.
 const stale = 3 * state.WaitingEvery
 
@@ -134,7 +137,7 @@ func awaitedIn(lines []string) string {
 
 func lookProvisioning(_ context.Context, p *Patient) *Finding {
 	if p.known.runs.Load() {
-		return undecided("a provisioning runs, or has ended since the examination began")
+		return unknown(runsNow)
 	}
 	if what := p.engineAwaits(); what != "" {
 		return wrong("waits", "a provisioning waits for %s", what)
@@ -216,6 +219,8 @@ func lookDrift(ctx context.Context, p *Patient) *Finding {
 		return unknownFor(err)
 	case planned == nil || p.Drift == nil:
 		return notSlipways()
+	case p.known.runs.Load():
+		return unknown(runsNow)
 	}
 	changes, err := p.Drift(ctx)
 	if err != nil {
