@@ -52,8 +52,9 @@ type Node struct {
 	Kind Kind
 	// Line and Column are the position of the value, from 1, the column in characters. They are 0 in a tree that was not parsed.
 	Line, Column int32
-	// Block reports whether a string is a literal block of YAML. Its first line is the line after Line.
-	Block bool
+	// Indent is how many spaces are before the lines of a literal block of YAML, whose first line is the line after Line. It is 0
+	// for all else.
+	Indent int32
 	// Text is a string's value, or the literal of a number or boolean in JSON's spelling.
 	Text string
 	// Items are a list's elements.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -38,7 +39,7 @@ func parseYAML(data []byte) (*Node, error) {
 			return nil, yamlFault(next.Content[0], "more than one document: keep one")
 		}
 	}
-	var p yamlParser
+	p := yamlParser{data: data}
 	n, err := p.value(top.Content[0], 0)
 	if err != nil {
 		return nil, err
@@ -54,6 +55,9 @@ func yamlFault(y *yaml.Node, format string, args ...any) error {
 type yamlParser struct {
 	budget
 	text int
+	data []byte
+	// lines are those of data, once a block needs them.
+	lines [][]byte
 }
 
 // read counts text, because aliases can make more of it than the document has.
@@ -93,8 +97,35 @@ func (p *yamlParser) from(y *yaml.Node, depth int) (Node, error) {
 	case yaml.MappingNode:
 		return p.mapping(y, depth)
 	}
-	return scalar(y)
+	n, err := scalar(y)
+	if err == nil && y.Style&yaml.LiteralStyle != 0 {
+		n.Indent = p.indent(y)
+	}
+	return n, err
 }
+
+// indent is how many spaces are before each line of a literal block, which the library takes away: the first line with content
+// has the block's spaces, and may have more.
+func (p *yamlParser) indent(y *yaml.Node) int32 {
+	if p.lines == nil {
+		p.lines = bytes.Split(p.data, []byte("\n"))
+	}
+	line := y.Line // the line after it, from 0
+	for text := range strings.Lines(y.Value) {
+		if strings.TrimSpace(text) == "" {
+			line++
+			continue
+		}
+		if line >= len(p.lines) {
+			return 0
+		}
+		return int32(spaces(string(p.lines[line])) - spaces(text))
+	}
+	return 0
+}
+
+// spaces is how many spaces a line begins with.
+func spaces(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
 	n := Node{Kind: Map}
@@ -147,7 +178,7 @@ func scalar(y *yaml.Node) (Node, error) {
 		}
 		return Node{Kind: Number, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
 	case "!!str", "!!binary", "!!timestamp":
-		return Node{Kind: String, Text: y.Value, Block: y.Style&yaml.LiteralStyle != 0}, nil
+		return Node{Kind: String, Text: y.Value}, nil
 	}
 	return Node{}, yamlFault(y, "an unknown tag; put a text that begins with ! in quotes")
 }

@@ -45,10 +45,10 @@ func TestPlacesWithinAnOverride(t *testing.T) {
 		want map[string]string
 	}{
 		"a block": {block, map[string]string{
-			at + ".spec.kubelet.maxPodsExpression": "12:1", at + ".spec.kubelet.flags[1]": "15:1", at + ".spec.kubelet.flags[2]": "16:1",
+			at + ".spec.kubelet.maxPodsExpression": "12:30", at + ".spec.kubelet.flags[1]": "15:15", at + ".spec.kubelet.flags[2]": "16:15",
 		}},
 		"a quoted text": {quoted, map[string]string{at + ".spec.kubelet.flags[0]": "6:31"}},
-		"no YAML":       {broken, map[string]string{at: "10:1"}},
+		"no YAML":       {broken, map[string]string{at: "10:8"}},
 	} {
 		got := dialect.Decode([]byte(group+c.text), "")
 		found := make(map[string]string)
@@ -66,7 +66,7 @@ func TestPlacesWithinAnOverride(t *testing.T) {
 	// What is found later has its own place, too, and the index of the list of its author.
 	got := dialect.Decode([]byte(group+block), "")
 	for path, want := range map[string]string{
-		"$.kubelet.flags[0]": "flags[0] 14:1", "$.kubelet.flags[1]": "flags[2] 16:1", "$.kubelet.flags[2]": "flags[3] 17:1", "$.system.localStorage.strategy": "localStorage.strategy 20:1",
+		"$.kubelet.flags[0]": "flags[0] 14:15", "$.kubelet.flags[1]": "flags[2] 16:15", "$.kubelet.flags[2]": "flags[3] 17:15", "$.system.localStorage.strategy": "localStorage.strategy 20:23",
 	} {
 		p := got.Place(nodeconfig.Problem{Path: path, Reason: "x"})
 		if place := fmt.Sprintf("%s %d:%d", p.Path, p.Line, p.Column); !strings.HasSuffix(place, "."+want) {

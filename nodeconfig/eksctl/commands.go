@@ -110,10 +110,7 @@ func (r *reader) ineffective(t *shellText, exported map[string]bool) {
 	}
 	p := nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: t.path, Reason: fmt.Sprintf("line %d ", first+1) + strings.Join(reasons, "; ")}
 	if t.node != nil && t.node.Line > 0 {
-		p.Line, p.Column = int(t.node.Line), int(t.node.Column)
-		if t.node.Block {
-			p.Line, p.Column = p.Line+1+first, 1
-		}
+		p.Line, p.Column = within(t.node, first+1, 1)
 	}
 	r.Add(p)
 }

@@ -28,10 +28,10 @@ func (r *reader) override(g *NodeGroup, f *family) *eks.Result {
 	if err != nil {
 		p := nodeconfig.Unreadable(err)
 		p.Path, p.Reason = at, fmt.Sprintf("cannot be read as the NodeConfig of nodeadm's that it is in %s: %s", f.name, p.Reason)
-		if !text.Block && p.Line > 0 {
+		if text.Indent == 0 && p.Line > 0 {
 			p.Reason += fmt.Sprintf(" (in its line %d)", p.Line)
 		}
-		p.Line, p.Column = within(text, p.Line)
+		p.Line, p.Column = within(text, p.Line, p.Column)
 		r.Add(p)
 		return nil
 	}
@@ -54,18 +54,18 @@ func (r *reader) override(g *NodeGroup, f *family) *eks.Result {
 	return in
 }
 
-// within returns the position of a text's line in the document that contains the text. It is exact only for a literal block of YAML,
-// except the column, which does not include the block's indentation.
-func within(text *document.Node, line int) (int, int) {
-	if text.Block && line > 0 {
-		return int(text.Line) + line, 1
+// within returns the position of a text's line and column in the document that contains the text. It is exact only for a literal
+// block of YAML.
+func within(text *document.Node, line, column int) (int, int) {
+	if text.Indent > 0 && line > 0 {
+		return int(text.Line) + line, int(text.Indent) + max(column, 1)
 	}
 	return int(text.Line), int(text.Column)
 }
 
 // place returns the document that is in a text, with places in the document that has the text.
 func place(n document.Node, text *document.Node) document.Node {
-	line, column := within(text, int(n.Line))
+	line, column := within(text, int(n.Line), int(n.Column))
 	n.Line, n.Column = int32(line), int32(column)
 	n.Items, n.Fields = slices.Clone(n.Items), slices.Clone(n.Fields)
 	for i := range n.Items {
