@@ -59,8 +59,8 @@ func TestAnatomyOfACluster(t *testing.T) {
 		{kubeconfigFile(t, url, authority, "{exec: {command: kubelogin}}"), "node-1", "credential plug-in"},
 		{kubeconfigFile(t, url, "no PEM", "{token: t}"), "node-1", "is not PEM"},
 		{kubeconfigFile(t, "http://x", authority, "{token: t}"), "node-1", "no https URL"},
-		{writeFile(t, "config", "current-context: there\n"), "node-1", `the current context "there" is not in it`},
-		{writeFile(t, "config", "contexts: 7\n"), "node-1", "another type"},
+		{writeFile(t, "config", "current-context: there\n"), "node-1", `has no context "there", which is its current one`},
+		{writeFile(t, "config", "contexts: 7\n"), "node-1", "has no context"},
 	} {
 		got := runHere("", "anatomy", log, "--kubeconfig", c.config, "--node", c.node)
 		if got.code != 1 || !strings.Contains(got.err, c.want) || strings.Contains(got.err, "secret") {

@@ -38,7 +38,9 @@ const MaxKubeconfig = document.MaxBytes
 
 // ReadKubeconfig reads the current context of a kubeconfig. Paths in it are relative to it (Kubernetes docs, Organizing
 // Cluster Access Using kubeconfig Files).
-func ReadKubeconfig(files Files, file string) (*Access, error) {
+func ReadKubeconfig(files interface {
+	ReadLinked(path string, limit int64) ([]byte, error)
+}, file string) (*Access, error) {
 	content, err := files.ReadLinked(file, MaxKubeconfig)
 	if err != nil {
 		return nil, err
