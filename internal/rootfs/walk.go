@@ -23,6 +23,9 @@ func (t *Tree) openDir(dir string, create bool) (*os.File, error) {
 	if err == nil {
 		return file, nil
 	}
+	if errors.Is(err, fs.ErrNotExist) && !create {
+		return nil, fmt.Errorf("open %s: %w", dir, bare(err))
+	}
 	w := walk{tree: t, create: create}
 	resolved, err := w.resolve(dir)
 	if err != nil {
