@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -70,6 +71,14 @@ func (r *room) give() bool {
 
 func (r *room) Stage(file *resource.File) error {
 	return r.try(func() error { return r.Host.Stage(file) })
+}
+
+func (r *room) StageAll(files []*resource.File) []error {
+	errs := r.Host.StageAll(files)
+	if slices.ContainsFunc(errs, host.NoRoom) && r.give() {
+		return r.Host.StageAll(files)
+	}
+	return errs
 }
 
 func (r *room) StageCopy(c *resource.Copy) error {

@@ -154,6 +154,14 @@ func (h *tampered) Stage(f *resource.File) error {
 	return h.Directory.Stage(f)
 }
 
+func (h *tampered) StageAll(files []*resource.File) []error {
+	errs := make([]error, len(files))
+	for i, f := range files {
+		errs[i] = h.Stage(f)
+	}
+	return errs
+}
+
 func (h *tampered) Commit(name string) error {
 	if err := h.before("Commit", name); err != nil {
 		return err

@@ -45,6 +45,14 @@ func (w *watched) Stage(f *resource.File) error {
 	return w.Directory.Stage(f)
 }
 
+func (w *watched) StageAll(files []*resource.File) []error {
+	errs := make([]error, len(files))
+	for i, f := range files {
+		errs[i] = w.Stage(f)
+	}
+	return errs
+}
+
 func (w *watched) Commit(name string) error {
 	if err := w.before(call{"commit", name}); err != nil {
 		return err

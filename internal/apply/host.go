@@ -43,6 +43,8 @@ type Files interface {
 	// Stage writes a file's content, mode and owner under a temporary name beside its path, and syncs it. It creates
 	// missing parents. The path does not change until Commit.
 	Stage(file *resource.File) error
+	// StageAll is Stage for several files, in less time. The errors are in the files' order.
+	StageAll(files []*resource.File) []error
 	// StageCopy copies an existing file, under a temporary name beside the copy's path. That path does not change until
 	// Commit.
 	StageCopy(c *resource.Copy) error

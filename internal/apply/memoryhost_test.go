@@ -263,6 +263,14 @@ func (m *memory) Stage(f *resource.File) error {
 	return err
 }
 
+func (m *memory) StageAll(files []*resource.File) []error {
+	errs := make([]error, len(files))
+	for i, f := range files {
+		errs[i] = m.Stage(f)
+	}
+	return errs
+}
+
 func (m *memory) StageCopy(c *resource.Copy) error {
 	err := m.enter("copy", c.Path)
 	defer m.mu.Unlock()

@@ -4,13 +4,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/slipway-dev/slipway/internal/parallel"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
-
-// stagers is how many files are staged at a time. The sync of each file takes most of the time, and file systems
-// combine syncs that are requested together.
-const stagers = 8
 
 // stage creates directories, and every file under its temporary name.
 func (r *run) stage() error {
@@ -39,29 +34,23 @@ func (r *run) stage() error {
 	return errors.Join(append(errs, r.stageFiles(r.writes)...)...)
 }
 
-// stageFiles stages files, several at a time, and returns the failures in the files' order.
-func (r *run) stageFiles(files []difference) []error {
-	failures := make([]error, len(files))
-	stage := func(i int) {
-		d := files[i]
-		err := r.guarded(string(d.ID()), func() error { return r.stageOne(d.Spec) })
-		if err != nil {
-			failures[i] = failed(d.Resource, err)
+// stageFiles stages files and copies, and returns the failures.
+func (r *run) stageFiles(writes []difference) []error {
+	var errs []error
+	var files []*resource.File
+	var owners []resource.Resource
+	for _, d := range writes {
+		switch spec := d.Spec.(type) {
+		case *resource.File:
+			files, owners = append(files, spec), append(owners, d.Resource)
+		case *resource.Copy:
+			errs = appendFailure(errs, d.Resource, r.Host.StageCopy(spec))
 		}
 	}
-	limit := stagers
-	if r.Sequential {
-		limit = 1
+	for i, err := range r.Host.StageAll(files) {
+		errs = appendFailure(errs, owners[i], err)
 	}
-	parallel.Each(len(files), limit, stage)
-	return failures
-}
-
-func (r *run) stageOne(spec resource.Spec) error {
-	if c, ok := spec.(*resource.Copy); ok {
-		return r.Host.StageCopy(c)
-	}
-	return r.Host.Stage(spec.(*resource.File))
+	return errs
 }
 
 // unstage removes staged files that will not be committed. If it cannot remove one, the next run finds it under the

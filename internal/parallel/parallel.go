@@ -1,5 +1,5 @@
-// Package parallel processes several items in parallel, with a limit. internal/apply stages files with it, and
-// internal/rootfs syncs directories: both mostly wait for the disk, and file systems and disks combine parallel syncs.
+// Package parallel processes several items in parallel, with a limit. internal/apply downloads components with it, and
+// internal/rootfs syncs files and directories, because file systems and disks combine parallel syncs.
 package parallel
 
 import (

@@ -51,6 +51,9 @@ func (t *Tree) createExclusive(dir string, name func(attempt int) string, file *
 	if err := t.fill(f, file); err != nil {
 		return "", err
 	}
+	if err := syncTo(failpoint.Sync, f); err != nil {
+		return "", fmt.Errorf("sync: %w", bare(err))
+	}
 	for attempt := range maxAttempts {
 		base := name(attempt)
 		if len(components(base)) != 1 || components(base)[0] != base || base == ".." {

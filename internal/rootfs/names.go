@@ -102,9 +102,18 @@ func (p *entry) makeSymlink(target string) error {
 	return nil
 }
 
-// syncers is how many directories are synced at a time: each sync makes the disk flush its cache, and parallel syncs
-// share one flush.
+// syncers is how many files or directories are synced at a time: each sync makes the disk flush its cache, and parallel
+// syncs share one flush.
 const syncers = 8
+
+// inParallel calls sync for each number below n, several at a time.
+func inParallel(n int, sync func(i int)) {
+	limit := syncers
+	if failpoint.InOrder {
+		limit = 1
+	}
+	parallel.Each(n, limit, sync)
+}
 
 // Sync makes durable every name that was changed since the last call, several directories at a time. The next call
 // tries failed ones again.
@@ -113,12 +122,8 @@ func (t *Tree) Sync() error {
 	dirs := slices.Sorted(maps.Keys(t.changed))
 	t.changed = map[string]bool{}
 	t.mu.Unlock()
-	limit := syncers
-	if failpoint.InOrder {
-		limit = 1
-	}
 	errs := make([]error, len(dirs))
-	parallel.Each(len(dirs), limit, func(i int) {
+	inParallel(len(dirs), func(i int) {
 		if err := t.syncDir(dirs[i]); err != nil {
 			t.touch(dirs[i])
 			errs[i] = t.failed("sync directory", dirs[i], err)

@@ -140,6 +140,37 @@ func TestStageRefuses(t *testing.T) {
 	}
 }
 
+// More files than StageAll has open at a time are staged in their order, and nothing remains of those that cannot be.
+func TestStageAll(t *testing.T) {
+	tree, at := newTree(t)
+	files := make([]*resource.File, maxStaged+50)
+	for i := range files {
+		files[i] = file(fmt.Sprintf("/etc/%d/%d", i%3, i), fmt.Sprint("content ", i), 0o640)
+	}
+	refused := []int{7, maxStaged, maxStaged + 49}
+	for _, i := range refused {
+		must(t, os.MkdirAll(at(files[i].Path[1:]), 0o755))
+	}
+	for i, err := range tree.StageAll(files) {
+		if slices.Contains(refused, i) {
+			wantError(t, err, "stage "+files[i].Path, "a directory is in the way")
+			continue
+		}
+		must(t, err)
+		must(t, tree.Commit(files[i].Path))
+		if got, err := os.ReadFile(at(files[i].Path[1:])); err != nil || string(got) != fmt.Sprint("content ", i) {
+			t.Errorf("%s: got %q, %v", files[i].Path, got, err)
+		}
+	}
+	must(t, tree.Sync())
+	if got, want := len(list(t, tree.name)), 1+3+len(files); got != want {
+		t.Errorf("%d names, want %d", got, want)
+	}
+	if errs := tree.StageAll(nil); len(errs) > 0 {
+		t.Errorf("no file: %v", errs)
+	}
+}
+
 func TestCommitOfNothing(t *testing.T) {
 	tree, at := newTree(t)
 	for _, path := range []string{"/f", "/missing/f"} {
