@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/userdata"
 )
@@ -136,6 +137,29 @@ func BenchmarkProvision(b *testing.B) {
 		b.StartTimer()
 		if provision(b, node, opts) == 0 {
 			b.Fatal("a first provisioning changed nothing")
+		}
+	}
+}
+
+// BenchmarkPlainWrite writes the files that BenchmarkProvision makes for a node, without a record, a rename or a sync. It shows the
+// part of the provisioning's time that any program needs.
+func BenchmarkPlainWrite(b *testing.B) {
+	f, node := known(b), newNode(b)
+	provision(b, node, agent.ProvisionOptions{Config: absolute(b, example), Facts: &f})
+	from := node.Host.(*host.Directory).Root()
+	for _, own := range []string{state.Dir, state.RunDir} {
+		if err := os.RemoveAll(from + own); err != nil {
+			b.Fatal(err)
+		}
+	}
+	files := os.DirFS(from)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		to := b.TempDir()
+		b.StartTimer()
+		if err := os.CopyFS(to, files); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -35,6 +35,7 @@ var tables = []table{
 		{what: "digest of a config", module: contracts, benchmark: "Digest"},
 		{what: "render custom data", module: contracts, benchmark: "Render"},
 		{what: "provision a node, on the disk of the temporary files", module: contracts, benchmark: "Provision", varies: true},
+		{what: "copy the files of that node, without a sync or a record", module: contracts, benchmark: "PlainWrite", varies: true},
 		{what: "provision a node that is right already, contract to result", module: contracts, benchmark: "Reapply", varies: true},
 		{what: "apply a contract that the node has already", module: contracts, benchmark: "ApplyUnchanged", varies: true},
 	}},
