@@ -18,7 +18,8 @@ const document = "../docs/exit-codes.md"
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# Exit codes\n\nThe table is for both programs. `slipway explain CODE` prints one entry. The numbers are AKS's, so AKS's tools\n" +
-		"understand them. The third column shows what returns a code: Slipway, or only the scripts of AKS's images.\nFor AKS contracts, and when the agent runs as aks-node-controller, 240 replaces 236 to 239.\n\n" +
+		"understand them. The third column shows what returns a code: Slipway, or only the scripts of AKS's images.\nFor AKS contracts, and when the agent runs as aks-node-controller, 240 replaces 236 to 239.\n" +
+		"On a machine of a cloud that the last column names, the status has that cloud's text in place of the general one.\n\n" +
 		"| code | name | from | meaning | what to do |\n|---|---|---|---|---|\n")
 	for _, c := range All() {
 		action := c.Action
