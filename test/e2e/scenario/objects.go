@@ -18,13 +18,17 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// collections are the API paths of cluster-wide objects, by kind.
+// collections are the API paths of the cluster-wide objects of which a case with Karpenter leaves none, by kind.
 var collections = map[string]string{
-	"Node":               collectionOfNodes,
+	"Node":         collectionOfNodes,
+	"NodePool":     "/apis/karpenter.sh/v1/nodepools",
+	"AKSNodeClass": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
+}
+
+// roles are the API paths of cluster-wide roles and their bindings, by kind. The cluster has others than the case's.
+var roles = map[string]string{
 	"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
 	"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-	"NodePool":           "/apis/karpenter.sh/v1/nodepools",
-	"AKSNodeClass":       "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
 }
 
 // namespaced are the API paths of namespaced objects, by kind: the API's path, and the collection's name below the namespace.
@@ -48,14 +52,14 @@ func (o object) path() (collection, name string, err error) {
 	kind, _ := o["kind"].(string)
 	metadata, _ := o["metadata"].(object) // YAML decodes nested objects with this type
 	name, _ = metadata["name"].(string)
-	collection = collections[kind]
+	collection = cmp.Or(collections[kind], roles[kind])
 	if api, ok := namespaced[kind]; ok {
 		namespace, _ := metadata["namespace"].(string)
 		collection = fmt.Sprintf("%s/namespaces/%s/%s", api[0], cmp.Or(namespace, "default"), api[1])
 	}
 	if collection == "" || name == "" {
 		return "", "", fmt.Errorf("an object of the kind %q with the name %q: want a name, and one of the kinds %s", kind, name,
-			strings.Join(slices.Sorted(maps.Keys(collections)), ", ")+", "+strings.Join(slices.Sorted(maps.Keys(namespaced)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(collections)), ", ")+", "+strings.Join(slices.Sorted(maps.Keys(roles)), ", ")+", "+strings.Join(slices.Sorted(maps.Keys(namespaced)), ", "))
 	}
 	return collection, name, nil
 }
