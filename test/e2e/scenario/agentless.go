@@ -43,7 +43,7 @@ func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract st
 		return err
 	}
 	config := filepath.Join(m.Dir, "config.ign")
-	if _, err := r.renderNode(ctx, m, contract, "--to", "ignition", "--raw", "-o", config); err != nil {
+	if _, err := r.renderNode(ctx, m, contract, "--to", "ignition", "--raw", "--out", config); err != nil {
 		return err
 	}
 	for _, stage := range []string{"fetch", "files"} {
@@ -63,7 +63,7 @@ func (r *caseRun) makeBundle(ctx context.Context, m lab.Machine, contract string
 	if err := os.RemoveAll(r.bundle()); err != nil {
 		return err
 	}
-	_, err := r.renderNode(ctx, m, contract, "--to", "bundle", "-o", r.bundle())
+	_, err := r.renderNode(ctx, m, contract, "--to", "bundle", "--out", r.bundle())
 	return err
 }
 
