@@ -143,7 +143,7 @@ func TestForbiddenImports(t *testing.T) {
 // module.
 var pure = []string{
 	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/containerdapi", "internal/kubeletapi", "internal/place", "internal/plan", "internal/plan/azure", "internal/plan/concern", "internal/plan/dnscache", "internal/plan/gpu", "internal/plan/gpusize", "internal/plan/join", "internal/plan/kubelet", "internal/plan/kubeletsetting", "internal/plan/machine", "internal/plan/network", "internal/plan/runtime", "internal/plan/setting", "internal/plan/system", "internal/plan/textfile",
-	"internal/problem", "internal/profile", "internal/distro", "internal/quantity", "internal/versions", "internal/resource",
+	"internal/packed", "internal/problem", "internal/profile", "internal/distro", "internal/quantity", "internal/versions", "internal/resource",
 	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "launch", "launch/azure", "launch/bootstraptoken", "launch/report", "internal/cse", "internal/akstext", "node", "internal/agentless", "internal/cloudconfig", "internal/ignition", "internal/supportbundle", "internal/anatomy", "internal/anatomy/record", "internal/anatomy/svg", "internal/anatomy/gathered",
 }
 

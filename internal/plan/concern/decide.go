@@ -5,6 +5,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/containerdapi"
 	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/packed"
 	"github.com/slipway-dev/slipway/internal/plan/kubeletsetting"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/profile"
@@ -49,9 +50,9 @@ func NewInput(c *nodeconfig.NodeConfig, f facts.Facts, set ...func(*Input)) *Inp
 	in.Defaults, in.LacksDefaults = knownDefaults(in)
 	paths, usual := &in.Family.Paths, &in.Distro.Programs
 	in.Containerd = in.programPlace(ContainerdName, paths.Containerd, usual.Containerd)
-	in.Containerd, in.ContainerdPackage = in.runtimeProgram(ContainerdName, in.Containerd, containerdFiles, exitcode.ContainerdInstallFailed)
+	in.Containerd, in.ContainerdPackage = in.runtimeProgram(ContainerdName, in.Containerd, packed.Containerd, exitcode.ContainerdInstallFailed)
 	in.Runc = in.programPlace(RuncName, paths.Runc, usual.Runc)
-	in.Runc, in.RuncPackage = in.runtimeProgram(RuncName, in.Runc, runcFiles, exitcode.RuncInstallFailed)
+	in.Runc, in.RuncPackage = in.runtimeProgram(RuncName, in.Runc, packed.Runc, exitcode.RuncInstallFailed)
 	version := in.containerdVersion()
 	in.Schema, in.Releases = CRISchemas[MajorOf(version)], containerdapi.Of(version)
 	in.Driver = runtimeDriver(c, in.Schema)

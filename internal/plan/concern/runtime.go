@@ -129,23 +129,6 @@ func (in *Input) programPlace(name, family string, usual []string) string {
 	return family
 }
 
-// Debian's and RPM's packages have their programs in usr/bin, runc's of Debian in usr/sbin; the archives of containerd's releases have
-// them in bin, and a release of runc is the program alone.
-var (
-	containerdFiles = []resource.Unpacked{
-		{Name: ContainerdName, Members: []string{"usr/bin/containerd", "bin/containerd", "usr/local/bin/containerd"}},
-		{Name: runcShim, Members: []string{"usr/bin/" + runcShim, "bin/" + runcShim, "usr/local/bin/" + runcShim}},
-		{Name: "ctr", Members: []string{"usr/bin/ctr", "bin/ctr", "usr/local/bin/ctr"}, Optional: true},
-	}
-	runcFiles = []resource.Unpacked{
-		{Name: RuncName, Members: []string{"usr/bin/runc", "usr/sbin/runc", "bin/runc", "usr/local/bin/runc", "usr/local/sbin/runc", "runc", "runc.*"}},
-	}
-)
-
-// runcShim is between containerd and runc. It is of one release with containerd, which looks for it in PATH first, and beside its
-// own program after that (containerd: core/runtime/v2/shim_manager.go, resolveRuntimePath).
-const runcShim = "containerd-shim-runc-v2"
-
 // Overlaybd is the snapshotter that starts containers before their image has arrived.
 const Overlaybd = "overlaybd"
 

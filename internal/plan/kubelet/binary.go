@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/packed"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -15,12 +16,6 @@ var kubeletBinary = concern.Concern{
 	Name:  "kubelet binary",
 	Reads: []string{setting.Artifact(concern.KubernetesName), setting.ComponentsRegistry},
 	Plan:  planKubeletBinary,
-}
-
-// kubernetesMembers are where archives and packages have a program of Kubernetes': its own archive for nodes, the packages of
-// Debian and RPM, and an archive of the program alone.
-func kubernetesMembers(name string) []string {
-	return []string{"kubernetes/node/bin/" + name, "usr/bin/" + name, "usr/local/bin/" + name, name}
 }
 
 func planKubeletBinary(in *concern.Input, out *concern.Output) {
@@ -55,8 +50,8 @@ func planArchivedBinaries(in *concern.Input, out *concern.Output, from []string)
 		Component: concern.KubernetesName, Version: in.Config.Cluster.KubernetesVersion, From: from,
 		SHA256: artifact.SHA256,
 		Files: []resource.Unpacked{
-			{Name: "kubelet", Members: kubernetesMembers("kubelet")},
-			{Name: "kubectl", Members: kubernetesMembers("kubectl"), Optional: true},
+			{Name: "kubelet", Members: packed.Kubernetes("kubelet")},
+			{Name: "kubectl", Members: packed.Kubernetes("kubectl"), Optional: true},
 		},
 		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: unpack},
 	})
@@ -78,7 +73,7 @@ func planPackagedBinaries(in *concern.Input, out *concern.Output, s *kubeletOrig
 		if len(p.from) > 0 {
 			d := out.Download(p.code, "the image has it as a package that is not unpacked", &resource.Download{
 				Component: p.name, Version: version, From: p.from,
-				Files: []resource.Unpacked{{Name: p.name, Members: kubernetesMembers(p.name)}},
+				Files: []resource.Unpacked{{Name: p.name, Members: packed.Kubernetes(p.name)}},
 			})
 			kubernetesProgram(out, in, d, p.name)
 		}
@@ -96,7 +91,7 @@ func planRegistryBinaries(in *concern.Input, out *concern.Output, s *kubeletOrig
 				registry + "/" + in.Family.Components.RegistryPackages + "/" + name + ":v" + version,
 				registry + "/" + in.Family.Components.RegistryArchives + ":v" + version + "-linux-" + in.Facts.Architecture,
 			}, s.archive...),
-			Files: []resource.Unpacked{{Name: name, Members: kubernetesMembers(name)}},
+			Files: []resource.Unpacked{{Name: name, Members: packed.Kubernetes(name)}},
 		})
 		kubernetesProgram(out, in, d, name)
 	}

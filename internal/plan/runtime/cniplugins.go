@@ -1,12 +1,12 @@
 package runtime
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/packed"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/setting"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -40,7 +40,7 @@ func planCNIPlugins(in *concern.Input, out *concern.Output) {
 	there := slices.Clone(in.Facts.CNI.Plugins)
 	bring := func(from facts.CNIPackage, over []string) {
 		for _, name := range from.Files {
-			if isPlugin(name) {
+			if packed.IsCNIPlugin(name) {
 				cniPlugin(out, from, name, over)
 				there = append(there, name)
 			}
@@ -134,15 +134,6 @@ func wantPlugins(o *concern.Output, in *concern.Input, there []string, url strin
 	}
 	o.Fatal(nodeconfig.NotInstalled, at, "wants the CNI plug-ins %s, which are not in %s, and %s; use an image that has them, or name a package that is there",
 		strings.Join(missing, ", "), concern.CNIBinDir, where)
-}
-
-// isPlugin reports whether a file of a package is more than its papers and its configuration.
-func isPlugin(name string) bool {
-	switch path.Ext(name) {
-	case ".conflist", ".md", ".txt":
-		return false
-	}
-	return name != "LICENSE" && !strings.HasPrefix(name, ".")
 }
 
 // packagesBeside are the other packages of Azure's plug-ins.
