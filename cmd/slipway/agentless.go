@@ -51,7 +51,7 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 		return err
 	}
 	if slices.Contains(plan.Needs(c.Config, known), plan.NeedClusterAuthority) {
-		err := fmt.Errorf("%s cannot be rendered without an agent: it does not have the cluster's CA, which the agent fetches from the cluster", title(c.name))
+		err := fmt.Errorf("%s cannot be rendered without an agent: it does not have the cluster's CA, which the agent fetches from the cluster", command.Title(c.name))
 		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give the CA itself in cluster.certificateAuthority; kubectl config view --raw --flatten prints it"}
 	}
 	machine := agentless.Of(planned, profile.OfDialect(c.Dialect))
@@ -93,10 +93,10 @@ func tellLosses(s cli.Streams, c *contract, m *agentless.Machine) error {
 		}
 		table.Row(severity, cli.Cell{Text: string(loss.ID)}, cli.Cell{Text: loss.Why})
 	}
-	_, _ = fmt.Fprintf(s.Err, "%s, without an agent:\n\n%s\n", title(c.name), table.String())
+	_, _ = fmt.Fprintf(s.Err, "%s, without an agent:\n\n%s\n", command.Title(c.name), table.String())
 	if fatal := len(m.Fatal()); fatal > 0 {
 		return &cli.Error{
-			Code: exitcode.Invalid, Err: fmt.Errorf("%s makes no node without an agent: %s", title(c.name), cli.Plural(fatal, "error")),
+			Code: exitcode.Invalid, Err: fmt.Errorf("%s makes no node without an agent: %s", command.Title(c.name), cli.Plural(fatal, "error")),
 			Hint: "take the settings behind the errors out of the contract, or leave out --agentless, for an image that has Slipway",
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,52 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// maxInput limits any input, because standard input may have no end. A contract's limit is lower, and its decoder
-// enforces it.
-const maxInput = 16 << 20
-
-// stdin is the name of standard input on the command line.
-const stdin = "-"
-
-// readInput reads a file, or standard input.
-func readInput(s cli.Streams, name string) ([]byte, error) {
-	in := s.In
-	if name != stdin {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, command.Failed("%w", err)
-		}
-		defer file.Close()
-		in = file
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
-	switch {
-	case err != nil:
-		return nil, command.Failed("%w", err)
-	case len(data) > maxInput:
-		return nil, command.Failed("%s is larger than %d MiB, and no contract, plan or facts are that large", title(name), maxInput>>20)
-	}
-	return data, nil
-}
-
-// title names an input for people.
-func title(name string) string {
-	if name == stdin {
-		return "standard input"
-	}
-	return name
-}
-
-// placeName names an input before a line number, as compilers do.
-func placeName(name string) string {
-	if name == stdin {
-		return "<stdin>"
-	}
-	return name
-}
-
 // place names the contract before problems.
-func (c *contract) place() string { return placeName(c.name) }
+func (c *contract) place() string { return command.PlaceName(c.name) }
 
 // contract is a contract that has been read.
 type contract struct {
@@ -82,11 +37,11 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	as.Dialect, as.Profile = f.dialect.Value, f.profile.Value
 	var documents []compile.Document
 	for _, name := range f.files {
-		data, err := readInput(s, name)
+		data, err := command.ReadInput(s, name)
 		if err != nil {
 			return nil, err
 		}
-		documents = append(documents, compile.Document{Name: placeName(name), Data: data})
+		documents = append(documents, compile.Document{Name: command.PlaceName(name), Data: data})
 	}
 	read := compile.ReadAs(documents, as)
 	read.AllowUnapplied(f.allowed...)
@@ -115,8 +70,8 @@ func readingOf(s cli.Streams, node command.Node, files ...string) (as compile.Re
 	if err := oneStdin(append(slices.Clone(files), node.Cluster)...); err != nil || node.Cluster == "" {
 		return as, err
 	}
-	as.ClusterName = placeName(node.Cluster)
-	as.Cluster, err = readInput(s, node.Cluster)
+	as.ClusterName = command.PlaceName(node.Cluster)
+	as.Cluster, err = command.ReadInput(s, node.Cluster)
 	return as, err
 }
 
@@ -158,9 +113,9 @@ func (c *contract) require(s cli.Streams) error {
 	}
 	switch {
 	case !c.valid():
-		return refusal("%s has %s", title(c.name), cli.Plural(len(c.Fatal()), "error"))
+		return refusal("%s has %s", command.Title(c.name), cli.Plural(len(c.Fatal()), "error"))
 	case c.refused():
-		return refusal("%s has %s, and --strict allows none", title(c.name), cli.CountProblems(c.Problems))
+		return refusal("%s has %s, and --strict allows none", command.Title(c.name), cli.CountProblems(c.Problems))
 	}
 	return nil
 }
@@ -170,13 +125,13 @@ func readFacts(s cli.Streams, name string) (facts.Facts, error) {
 	if name == "" {
 		return facts.Facts{}, nil
 	}
-	data, err := readInput(s, name)
+	data, err := command.ReadInput(s, name)
 	if err != nil {
 		return facts.Facts{}, err
 	}
 	f, err := facts.ParseGiven(data)
 	if err != nil {
-		return facts.Facts{}, command.Failed("--facts: %s %w", title(name), err)
+		return facts.Facts{}, command.Failed("--facts: %s %w", command.Title(name), err)
 	}
 	return f, nil
 }
@@ -185,7 +140,7 @@ func readFacts(s cli.Streams, name string) (facts.Facts, error) {
 func oneStdin(names ...string) error {
 	n := 0
 	for _, name := range names {
-		if name == stdin {
+		if name == command.Stdin {
 			n++
 		}
 	}

@@ -102,7 +102,7 @@ func (c *conversion) run(s cli.Streams) error {
 
 // takeDefaults adds the settings of the cluster's kubelet-config to a config.
 func (c *conversion) takeDefaults(s cli.Streams, written, complete *nodeconfig.NodeConfig) ([]nodeconfig.Problem, error) {
-	data, err := readInput(s, c.defaults)
+	data, err := command.ReadInput(s, c.defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *conversion) takeDefaults(s cli.Streams, written, complete *nodeconfig.N
 	}
 	problems, err := kubelet.WithDefaults(written, complete, data)
 	if err != nil {
-		return nil, command.Failed("%s: %w", title(c.defaults), err)
+		return nil, command.Failed("%s: %w", command.Title(c.defaults), err)
 	}
 	return problems, nil
 }

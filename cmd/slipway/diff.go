@@ -125,7 +125,7 @@ type side struct {
 
 // readSide reads a plan, or reads a contract and plans it.
 func readSide(s cli.Streams, name string, f facts.Facts, as compile.Reading) (side, error) {
-	data, err := readInput(s, name)
+	data, err := command.ReadInput(s, name)
 	if err != nil {
 		return side{}, err
 	}
@@ -135,7 +135,7 @@ func readSide(s cli.Streams, name string, f facts.Facts, as compile.Reading) (si
 	var made resource.Plan
 	if json.Unmarshal(data, &kind) == nil && kind.Kind == resource.PlanKind {
 		if err := json.Unmarshal(data, &made); err != nil {
-			return side{}, command.Failed("%s: %w", title(name), err)
+			return side{}, command.Failed("%s: %w", command.Title(name), err)
 		}
 		return side{name, made.Dialect, made.Config, made}, nil
 	}

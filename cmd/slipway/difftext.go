@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 )
 
 // shownValue limits how much of a value is shown.
@@ -16,7 +17,7 @@ func diffText(c *comparison, style cli.Style) string {
 }
 
 func sideInWords(s side) string {
-	words := title(s.File) + " "
+	words := command.Title(s.File) + " "
 	if s.Dialect != "" {
 		words += " " + s.Dialect
 	}

@@ -103,7 +103,7 @@ func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*expl
 	x.File = c.name
 	if !c.valid() {
 		_, _ = fmt.Fprintf(s.Err, "%s\n", cli.StyleOf(s.Err).Yellow(fmt.Sprintf(
-			"%s has %s; slipway validate lists what is wrong", cli.Line(title(c.name)), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))))
+			"%s has %s; slipway validate lists what is wrong", cli.Line(command.Title(c.name)), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))))
 	}
 	return x, nil
 }

@@ -186,11 +186,11 @@ func (l *launching) read(s cli.Streams) error {
 		if *o.flag == "" {
 			continue
 		}
-		data, err := readInput(s, *o.flag)
+		data, err := command.ReadInput(s, *o.flag)
 		if err != nil {
 			return err
 		}
-		l.add(placeName(*o.flag), o.read(data))
+		l.add(command.PlaceName(*o.flag), o.read(data))
 	}
 	return l.readType(s)
 }
@@ -228,7 +228,7 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 func (l *launching) inClass(problems []nodeconfig.Problem) []nodeconfig.Problem {
 	for i := range problems {
 		if l.cloud.Class != nil && problems[i].Document == l.cloud.Class.Origin() {
-			problems[i].Document = placeName(cmp.Or(l.class, l.stream))
+			problems[i].Document = command.PlaceName(cmp.Or(l.class, l.stream))
 		}
 	}
 	return problems
@@ -259,17 +259,17 @@ func (l *launching) readType(s cli.Streams) (err error) {
 		}
 		return nil
 	}
-	data, err := readInput(s, l.types)
+	data, err := command.ReadInput(s, l.types)
 	if err != nil {
 		return err
 	}
-	l.cloud.TypeSource = placeName(l.types)
+	l.cloud.TypeSource = command.PlaceName(l.types)
 	location := ""
 	if l.cloud.Settings != nil {
 		location = l.cloud.Settings.Location
 	}
 	if l.cloud.Type, err = azure.ReadInstanceType(data, l.instanceType, location); err != nil {
-		l.add(placeName(l.types), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
+		l.add(command.PlaceName(l.types), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
 	if l.tokenFile == "" {
 		return l.cloud.Settings.BootstrapToken, nil
 	}
-	data, err := readInput(s, l.tokenFile)
+	data, err := command.ReadInput(s, l.tokenFile)
 	if err != nil {
 		return nodeconfig.Secret{}, err
 	}

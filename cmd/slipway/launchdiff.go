@@ -56,13 +56,13 @@ func (l *launching) compare(s cli.Streams, name string) (*launch.Comparison, err
 	if err := l.read(s); err != nil {
 		return nil, err
 	}
-	data, err := readInput(s, name)
+	data, err := command.ReadInput(s, name)
 	if err != nil {
 		return nil, err
 	}
 	record, err := launch.ParseRecord(data)
 	if err != nil {
-		return nil, command.Failed("%s: %w", title(name), err)
+		return nil, command.Failed("%s: %w", command.Title(name), err)
 	}
 	wanted := launch.Render(&l.cloud, l.request)
 	l.problems = append(l.problems, l.inClass(l.ofClass)...).Join(l.inClass(wanted.Problems())...)
@@ -71,7 +71,7 @@ func (l *launching) compare(s cli.Streams, name string) (*launch.Comparison, err
 	}
 	c, err := launch.Compare(record, wanted)
 	if err != nil {
-		return nil, command.Failed("%s: %w", title(name), err)
+		return nil, command.Failed("%s: %w", command.Title(name), err)
 	}
 	c.Changes = append([]launch.Change{}, c.Changes...) // so that JSON has a list, also if it is empty
 	return c, nil

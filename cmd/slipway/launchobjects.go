@@ -69,7 +69,7 @@ func (l *launching) readStream(s cli.Streams) error {
 	if l.stream == "" {
 		return nil
 	}
-	data, err := readInput(s, l.stream)
+	data, err := command.ReadInput(s, l.stream)
 	if err != nil {
 		return err
 	}
@@ -78,23 +78,23 @@ func (l *launching) readStream(s cli.Streams) error {
 	for _, part := range document.Stream(data) {
 		tree, err := document.Parse(part)
 		if err != nil {
-			l.add(placeName(l.stream), []nodeconfig.Problem{nodeconfig.Unreadable(err)})
+			l.add(command.PlaceName(l.stream), []nodeconfig.Problem{nodeconfig.Unreadable(err)})
 			continue
 		}
 		kind := tree.GetText("kind")
 		i := slices.IndexFunc(kinds, func(o launchObject) bool { return o.kind == kind })
 		switch {
 		case slices.Contains(seen, kind):
-			return command.Failed("%s has more than one %s, and a launch takes one", title(l.stream), kind)
+			return command.Failed("%s has more than one %s, and a launch takes one", command.Title(l.stream), kind)
 		case kind == configMap:
-			l.sources = append(l.sources, azure.SettingsSource{Name: placeName(l.stream), Document: part})
+			l.sources = append(l.sources, azure.SettingsSource{Name: command.PlaceName(l.stream), Document: part})
 		case i < 0:
-			return command.Failed("%s has an object of the kind %q, which a launch does not use", title(l.stream), cli.Shorten(kind, 64))
+			return command.Failed("%s has an object of the kind %q, which a launch does not use", command.Title(l.stream), cli.Shorten(kind, 64))
 		case *kinds[i].flag == "":
 			if kind == components.Kind { // its document is JSON
 				part = tree.AppendJSON(nil)
 			}
-			l.add(placeName(l.stream), kinds[i].read(part))
+			l.add(command.PlaceName(l.stream), kinds[i].read(part))
 		}
 		seen = append(seen, kind)
 	}

@@ -116,7 +116,7 @@ func namedSources(s cli.Streams, from []string) ([]azure.SettingsSource, error) 
 	files := slices.Clone(from)
 	for i, name := range files {
 		if name == fromConfigMap {
-			files[i] = stdin
+			files[i] = command.Stdin
 		}
 	}
 	if err := oneStdin(files...); err != nil {
@@ -133,7 +133,7 @@ func namedSources(s cli.Streams, from []string) ([]azure.SettingsSource, error) 
 			return nil, err
 		}
 		if tree, err := document.Parse(source.Document); name == fromConfigMap && err == nil && tree.GetText("kind") != configMap {
-			return nil, command.Failed("%s is not a ConfigMap; --from FILE reads options by their names", title(files[i]))
+			return nil, command.Failed("%s is not a ConfigMap; --from FILE reads options by their names", command.Title(files[i]))
 		}
 		sources = append(sources, source)
 	}
@@ -152,6 +152,6 @@ func environmentSettings() azure.SettingsSource {
 
 // fileSettings are the settings of a file.
 func fileSettings(s cli.Streams, name string) (azure.SettingsSource, error) {
-	data, err := readInput(s, name)
-	return azure.SettingsSource{Name: placeName(name), Document: data}, err
+	data, err := command.ReadInput(s, name)
+	return azure.SettingsSource{Name: command.PlaceName(name), Document: data}, err
 }

@@ -29,12 +29,12 @@ needs it is a problem.`,
 		RunE: func(_ *cobra.Command, names []string) error {
 			all := azure.InstanceTypes()
 			if list != "" {
-				data, err := readInput(s, list)
+				data, err := command.ReadInput(s, list)
 				if err != nil {
 					return err
 				}
 				if all, err = azure.ReadInstanceTypes(data, location); err != nil {
-					return command.Failed("%s: %w", title(list), err)
+					return command.Failed("%s: %w", command.Title(list), err)
 				}
 			}
 			for _, name := range names {

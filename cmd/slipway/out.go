@@ -17,7 +17,7 @@ func addOut(cmd *cobra.Command, file *string) {
 }
 
 // isStdout reports whether --out names standard output.
-func isStdout(out string) bool { return out == "" || out == stdin }
+func isStdout(out string) bool { return out == "" || out == command.Stdin }
 
 // deliver writes data with secrets to the target of --out: standard output, or a file that only its owner can read.
 func deliver(s cli.Streams, out string, data []byte) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/userdata"
 )
 
@@ -39,12 +40,12 @@ func (r *rendering) readParts(s cli.Streams) ([]userdata.Part, error) {
 	var parts []userdata.Part
 	for _, named := range r.parts {
 		file, kind := splitPart(named)
-		content, err := readInput(s, file)
+		content, err := command.ReadInput(s, file)
 		if err != nil {
 			return nil, err
 		}
 		part := userdata.Part{Type: kind, Content: content}
-		if file != stdin {
+		if file != command.Stdin {
 			part.Name = filepath.Base(file)
 		}
 		parts = append(parts, part)

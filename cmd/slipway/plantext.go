@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -26,7 +27,7 @@ var phases = []struct {
 // planText is a plan by phase and subject, in lines that fit the terminal.
 func planText(c *contract, p resource.Plan, style cli.Style) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s  %s, config %s\n", style.Bold(cli.Line(title(c.name))), versionInWords(c), p.Config[:min(shownDigest, len(p.Config))])
+	fmt.Fprintf(&out, "%s  %s, config %s\n", style.Bold(cli.Line(command.Title(c.name))), versionInWords(c), p.Config[:min(shownDigest, len(p.Config))])
 	for _, phase := range phases {
 		part := p.Only(phase.phase)
 		if len(part.Resources) == 0 {

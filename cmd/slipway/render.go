@@ -373,7 +373,7 @@ func delivered(c *contract, parts []userdata.Part) userdata.Contract {
 func (r *rendering) refused(s cli.Streams, c *contract, err error) error {
 	invalid, ok := errors.AsType[*userdata.InvalidError](err)
 	if !ok {
-		refusal := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s: %w", title(c.name), err)}
+		refusal := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s: %w", command.Title(c.name), err)}
 		if hinted, ok := errors.AsType[*cli.Error](err); ok {
 			refusal.Hint = hinted.Hint
 		}
@@ -383,7 +383,7 @@ func (r *rendering) refused(s cli.Streams, c *contract, err error) error {
 	for _, p := range invalid.Problems {
 		path, part := p.Field, 0
 		if n, _ := fmt.Sscanf(p.Field, "Parts[%d]", &part); n == 1 {
-			problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: p.Reason, Fatal: true, Document: placeName(r.partFiles()[part])})
+			problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: p.Reason, Fatal: true, Document: command.PlaceName(r.partFiles()[part])})
 			continue
 		}
 		for name := range c.Config.Components.Features {
@@ -395,5 +395,5 @@ func (r *rendering) refused(s cli.Streams, c *contract, err error) error {
 	}
 	nodeconfig.SortProblems(problems)
 	_, _ = io.WriteString(s.Err, cli.Problems(c.place(), problems, cli.StyleOf(s.Err)))
-	return command.Failed("%s cannot be rendered, %s", title(c.name), cli.CountProblems(problems))
+	return command.Failed("%s cannot be rendered, %s", command.Title(c.name), cli.CountProblems(problems))
 }

@@ -69,7 +69,7 @@ func reportText(c *contract, style cli.Style) string {
 	if text != "" {
 		text += "\n"
 	}
-	name := cli.Line(title(c.name))
+	name := cli.Line(command.Title(c.name))
 	if !c.valid() {
 		return text + style.Bold(name) + ": " + style.Red("not valid") + ", " + cli.CountProblems(c.Problems) + "\n"
 	}

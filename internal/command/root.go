@@ -140,6 +140,20 @@ func AddGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	cmd.AddCommand(commands...)
 }
 
+// NewGroup returns a command that only has other ones.
+func NewGroup(use, short, long, example string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Example: example, Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, c := range commands {
+		c.DisableFlagsInUseLine = true
+		c.Flags().SortFlags = false
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // usage is an error of the command line, with a hint to the help.
 func usage(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
