@@ -46,6 +46,8 @@ type Request struct {
 	From []string
 	// SHA256 is the file's digest in hexadecimal. Empty means unknown.
 	SHA256 string
+	// Blob requests the blob with this digest from the references' repositories, whatever their tags name.
+	Blob bool
 	// Platform selects from an OCI index.
 	Platform Platform
 	// MaxBytes is the file's maximum size.
@@ -113,10 +115,8 @@ func (c *Client) Get(ctx context.Context, r Request, into File) (got Fetched, er
 	defer done()
 	begin := s.now()
 	g := &download{session: s, request: &r, into: &sink{file: into}, begin: begin, further: begin}
-	for _, from := range r.From {
-		g.places = append(g.places, newPlace(from))
-	}
-	p, err := g.run(ctx)
+	g.from(r.From)
+	p, err := g.run(ctx, g.try)
 	if err == nil {
 		got = Fetched{From: p.shown, SHA256: g.into.sum(), Bytes: g.into.size, Resumed: g.into.kept, Checked: g.into.sha256 != ""}
 	}
@@ -134,15 +134,22 @@ type download struct {
 	most           int64
 }
 
-// run makes rounds over the sources until one has the file, no source may have it later, or ctx ends.
-func (g *download) run(ctx context.Context) (*remote, error) {
+// from sets the sources.
+func (g *download) from(places []string) {
+	for _, from := range places {
+		g.places = append(g.places, newPlace(from))
+	}
+}
+
+// run makes rounds over the sources until one has what try gets, no source may have it later, or ctx ends.
+func (g *download) run(ctx context.Context, try func(context.Context, *remote) *failure) (*remote, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		again, after := false, time.Duration(0)
 		for _, p := range g.places {
 			if p.last != nil && !p.last.again {
 				continue
 			}
-			f := g.persist(ctx, p)
+			f := g.persist(ctx, p, try)
 			if f == nil {
 				return p, nil
 			}
@@ -175,11 +182,11 @@ func (g *download) run(ctx context.Context) (*remote, error) {
 
 // persist tries a source again as long as the file grows, and once more if an earlier part had to be discarded: that
 // part may be another source's, which would spoil every try of this one.
-func (g *download) persist(ctx context.Context, p *remote) *failure {
+func (g *download) persist(ctx context.Context, p *remote, try func(context.Context, *remote) *failure) *failure {
 	repeated := false
 	for {
 		before := g.into.most
-		f := g.try(ctx, p)
+		f := try(ctx, p)
 		switch {
 		case f == nil || !f.again:
 			return f
@@ -198,6 +205,9 @@ func (g *download) persist(ctx context.Context, p *remote) *failure {
 
 // try tries a source once.
 func (g *download) try(ctx context.Context, p *remote) *failure {
+	if g.request.Blob && p.host != "" {
+		p.url, p.sha256 = p.of("blobs", sha256Prefix+g.request.SHA256), g.request.SHA256
+	}
 	if p.url == "" {
 		if f := g.resolve(ctx, p); f != nil {
 			return f

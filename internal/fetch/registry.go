@@ -64,8 +64,17 @@ func (g *download) checkPlatform(ctx context.Context, p *remote, config *descrip
 	return is.another(&g.request.Platform)
 }
 
-// manifest reads a manifest or an index. It checks the digest, if the reference or the header has one.
+// manifest reads a manifest or an index.
 func (g *download) manifest(ctx context.Context, p *remote, version string) (*manifest, *failure) {
+	data, f := g.manifestData(ctx, p, version)
+	if f != nil {
+		return nil, f
+	}
+	return parseManifest(data)
+}
+
+// manifestData downloads a manifest or an index. It checks the digest, if the reference or the header has one.
+func (g *download) manifestData(ctx context.Context, p *remote, version string) ([]byte, *failure) {
 	a, f := g.ask(ctx, p, p.of("manifests", version), http.Header{"Accept": manifestTypes})
 	if f != nil {
 		return nil, f
@@ -76,8 +85,5 @@ func (g *download) manifest(ctx context.Context, p *remote, version string) (*ma
 			f = checkDigest(data, digest)
 		}
 	}
-	if f != nil {
-		return nil, f
-	}
-	return parseManifest(data)
+	return data, f
 }

@@ -26,7 +26,9 @@ func (p *entry) fd() int        { return int(p.dir.Fd()) }
 func (p *entry) parent() string { return path.Dir(p.path) }
 
 // staged is a file's name until it is renamed into place.
-func (p *entry) staged() string { return "." + p.base + ".slipway-tmp" }
+func (p *entry) staged() string { return stagedName(p.base) }
+
+func stagedName(base string) string { return "." + base + ".slipway-tmp" }
 
 func (p *entry) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 
 	"golang.org/x/sys/unix"
 
@@ -34,6 +35,12 @@ func (t *Tree) OpenPart(name string) (*Part, error) {
 	return &Part{file}, nil
 }
 
+// OpenStaged is [Tree.OpenPart] for the file that Commit renames to path. The caller syncs it before.
+func (t *Tree) OpenStaged(name string) (*Part, error) {
+	dir, base := path.Split(name)
+	return t.OpenPart(dir + stagedName(base))
+}
+
 // Part is a file that is written in parts. It is not synced: after a power cut, its next writer must check the content.
 type Part struct{ file *os.File }
 
@@ -48,6 +55,14 @@ func (p *Part) Read(data []byte) (int, error) { return p.file.Read(data) }
 
 // Seek sets the position.
 func (p *Part) Seek(offset int64, from int) (int64, error) { return p.file.Seek(offset, from) }
+
+// Sync makes the content durable.
+func (p *Part) Sync() error {
+	if err := syncTo(failpoint.Sync, p.file); err != nil {
+		return Failed("sync", p.Name(), err)
+	}
+	return nil
+}
 
 // Close closes the file.
 func (p *Part) Close() error { return p.file.Close() }
