@@ -10,7 +10,8 @@
 // Secrets are marked with writeOnly. Data that passes through has no schema; nodeconfig.SecretPlaces has the paths in it that may
 // contain a credential.
 //
-// Besides, there is the schema of a boot's timeline, which "slipway anatomy -o json" prints.
+// Besides, there are the schemas of a boot's timeline, which "slipway anatomy -o json" prints, and of the two documents of a node
+// image, components.yaml and its lock. The latter are generated from the types of internal/image.
 //
 // The package is data. The command line prints it (slipway schema) and uses it to explain fields.
 package schema
@@ -22,10 +23,15 @@ import "embed"
 //go:embed *.json
 var files embed.FS
 
-// Timeline is the name of the schema of a boot's timeline.
-const Timeline = "timeline"
+// The names of the schemas that are not a dialect's: a boot's timeline, and what people and "slipway image lock" write about a node
+// image.
+const (
+	Timeline        = "timeline"
+	ImageComponents = "image-components"
+	ImageLock       = "image-lock"
+)
 
-// Get returns the schema of a dialect's documents by the dialect's name, or that of a timeline, and reports whether there is one. The caller may change
+// Get returns the schema of a dialect's documents by the dialect's name, or another schema by its name, and reports whether there is one. The caller may change
 // it.
 func Get(dialect string) ([]byte, bool) {
 	data, err := files.ReadFile(dialect + ".json")

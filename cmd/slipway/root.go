@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/image/commands"
 )
 
 const program = "slipway"
@@ -22,8 +23,8 @@ func newRoot(s cli.Streams) *cobra.Command {
 		Short: "Check node contracts and render them",
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
 This program checks contracts and shows what they do, before a machine has them, and how a machine
-has become a node. It touches no machine; only "anatomy --kubeconfig" uses the network. It reads documents of these dialects, in YAML or JSON, and detects
-which one a document is in:
+has become a node. It touches no machine. Only "anatomy --kubeconfig" and "image" use the network.
+It reads documents of these dialects, in YAML or JSON, and detects which one a document is in:
 
 ` + listOfDialects() + `
 Results go to standard output, messages to standard error. A terminal gets colours, unless
@@ -36,6 +37,7 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
 	command.AddGroup(root, "Check a contract", newValidate(s), newExplain(s), newSchema(s))
 	command.AddGroup(root, "See the node that it makes", newPlan(s), newDiff(s), newVerify(s), newCapacity(s))
 	command.AddGroup(root, "Make what a machine is created with", newRender(s), newConvert(s), newLaunch(s))
+	command.AddGroup(root, "Make a node image", commands.New(s))
 	command.AddGroup(root, "See how a machine became a node", newAnatomy(s))
 	command.Prepare(root, s)
 	return root

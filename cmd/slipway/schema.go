@@ -14,15 +14,16 @@ import (
 
 func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [DIALECT|timeline]",
-		Short: "Print the JSON Schema of a contract, or of a boot's timeline",
+		Use:   "schema [DIALECT|image-components|image-lock|timeline]",
+		Short: "Print the JSON Schema of a contract, or of another document",
 		Long: `Print the JSON Schema (draft 2020-12) of the documents of a dialect. The dialects are:
 
 ` + listOfDialects() + `
 Editors use it to check and complete a document. It knows names, types and allowed values;
 "slipway validate" checks everything else.
 
-"timeline" is the schema of what "slipway anatomy -o json" prints.`,
+"image-components" is the schema of components.yaml, and "image-lock" that of its lock; see "slipway
+image". "timeline" is the schema of what "slipway anatomy -o json" prints.`,
 		Example: `  slipway schema native >slipway.schema.json
   # then, as the first line of a contract, for editors with a YAML language server:
   # yaml-language-server: $schema=slipway.schema.json`,
@@ -42,7 +43,9 @@ Editors use it to check and complete a document. It knows names, types and allow
 }
 
 // schemaNames are the names of all schemas.
-func schemaNames() []string { return append(dialect.Names(), schema.Timeline) }
+func schemaNames() []string {
+	return append(dialect.Names(), schema.ImageComponents, schema.ImageLock, schema.Timeline)
+}
 
 // listOfDialects has a line for each dialect, with its title.
 func listOfDialects() string {

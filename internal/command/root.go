@@ -144,7 +144,8 @@ func AddGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 func NewGroup(use, short, long, example string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example, Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SuggestionsMinimumDistance: mistakes,
 	}
 	for _, c := range commands {
 		c.DisableFlagsInUseLine = true
@@ -230,7 +231,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	}
 	hint := Hint(cmd)
 	if cmd.Flags().Lookup("file") != nil {
-		hint = "name the contract with -f FILE; " + hint
+		hint = "name the file with -f FILE; " + hint
 	}
 	return cli.Usage(hint, "unexpected argument %q", args[0])
 }

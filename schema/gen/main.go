@@ -19,12 +19,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/image/spec"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/schema"
 )
@@ -77,6 +80,16 @@ func generate(ctx context.Context, root string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
 		}
 	}
+	for name, document := range map[string]any{schema.ImageComponents: new(spec.Document), schema.ImageLock: new(lock.Lock)} {
+		pkg := strings.TrimSuffix(reflect.TypeFor[spec.Document]().PkgPath(), "/spec")
+		s, err := reflected(described{name, document, filepath.Join(root, "internal", "image"), pkg, true, imageEnums})
+		if err == nil {
+			schemas[name+".json"], err = encode(s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", name, err)
+		}
+	}
 	timeline, err := timelineSchema(filepath.Join(root, "internal", "anatomy"))
 	if err == nil {
 		schemas[schema.Timeline+".json"], err = encode(timeline)
@@ -92,7 +105,7 @@ func schemaOf(ctx context.Context, root string, d *dialect.Dialect) (*jsonschema
 	if d.Name == dialect.AKS {
 		return aksSchema(ctx, filepath.Join(root, "api", "aksnodeconfig", "v1"))
 	}
-	s, err := reflected(filepath.Join(root, "nodeconfig"), d)
+	s, err := reflected(ofDialect(filepath.Join(root, "nodeconfig"), d))
 	if err == nil && d.Name == dialect.EKSCTL {
 		ofOldClusterConfigs(s)
 	}

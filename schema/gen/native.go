@@ -11,6 +11,9 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/image/kind"
+	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/image/spec"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -31,11 +34,25 @@ var enums = map[string][]any{
 	"Components.layout":         families(),
 }
 
-func families() (names []any) {
-	for _, name := range profile.Names() {
-		names = append(names, name)
+// imageEnums are those of the documents of a node image.
+var imageEnums = map[string][]any{
+	"Document.apiVersion":     {spec.APIVersion},
+	"Document.kind":           {spec.Kind},
+	"Document.architectures":  words(spec.Architectures),
+	"Lock.apiVersion":         {lock.APIVersion},
+	"Lock.kind":               {lock.Kind},
+	"Component.kind":          words(kind.Names()),
+	"Component.architectures": words(spec.Architectures),
+	"Artifact.architecture":   words(spec.Architectures),
+}
+
+func families() []any { return words(profile.Names()) }
+
+func words(texts []string) (all []any) {
+	for _, text := range texts {
+		all = append(all, text)
 	}
-	return names
+	return all
 }
 
 // durationPattern matches the input of time.ParseDuration, without a negative sign.
@@ -54,28 +71,46 @@ func ofOldClusterConfigs(s *jsonschema.Schema) {
 	}})
 }
 
-// reflected reflects the Go types of a dialect's document; dir is the directory of nodeconfig's sources, for the comments. Only a
-// native document may not have other fields.
-func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
-	dir, err := filepath.Abs(dir)
+// described is a document whose Go types are its description.
+type described struct {
+	// name is the schema's name, and document a pointer to the type.
+	name     string
+	document any
+	// dir is the directory of the types' sources, for the comments, and pkg the import path of that directory.
+	dir, pkg string
+	// closed reports that the document may not have other fields.
+	closed bool
+	// values are the fields with a closed set of values, by type and field.
+	values map[string][]any
+}
+
+// ofDialect describes a dialect's document; dir is the directory of nodeconfig's sources. Only a native document may not have other
+// fields.
+func ofDialect(dir string, d *dialect.Dialect) described {
+	return described{d.Name, d.Document, dir, reflect.TypeFor[nodeconfig.NodeConfig]().PkgPath(), d.Name == dialect.Native, enums}
+}
+
+// reflected reflects the Go types of a document.
+func reflected(d described) (*jsonschema.Schema, error) {
+	dir, err := filepath.Abs(d.dir)
 	if err != nil {
 		return nil, err
 	}
-	words := maps.Clone(enums)
-	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: d.Name != dialect.Native}
+	values := maps.Clone(d.values)
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: !d.closed}
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
 	r.LookupComment = func(t reflect.Type, field string) string {
-		key := filepath.ToSlash(dir) + strings.TrimPrefix(t.PkgPath(), reflect.TypeFor[nodeconfig.NodeConfig]().PkgPath()) + "." + t.Name()
+		key := filepath.ToSlash(dir) + strings.TrimPrefix(t.PkgPath(), d.pkg) + "." + t.Name()
 		if field == "" {
 			return oneLine(r.CommentMap[key])
 		}
 		f, found := t.FieldByName(field)
 		for _, word := range nodeconfig.WordsOf(f) {
 			of := t.Name() + "." + document.JSONNames(f)[0]
-			if !slices.Contains(words[of], any(word)) {
-				words[of] = append(words[of], word)
+			if !slices.Contains(values[of], any(word)) {
+				values[of] = append(values[of], word)
 			}
 		}
 		comment := oneLine(r.CommentMap[key+"."+field])
@@ -105,16 +140,16 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 		}
 		return nil
 	}
-	s := r.Reflect(d.Document)
-	name := reflect.TypeOf(d.Document).Elem().Name()
-	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+d.Name+".json"), name
-	if err := finish(name, true, s, words); err != nil {
+	s := r.Reflect(d.document)
+	name := reflect.TypeOf(d.document).Elem().Name()
+	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+d.name+".json"), name
+	if err := finish(name, true, s, values); err != nil {
 		return nil, err
 	}
 	s.Extras = nil
 	s.Type = "object" // a document is not null
 	for name, def := range s.Definitions {
-		if err := finish(name, false, def, words); err != nil {
+		if err := finish(name, false, def, values); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +157,7 @@ func reflected(dir string, d *dialect.Dialect) (*jsonschema.Schema, error) {
 }
 
 // finish makes the composites of a type nullable and sets the enumerations of its fields. A top type is that of a document.
-func finish(name string, top bool, s *jsonschema.Schema, words map[string][]any) error {
+func finish(name string, top bool, s *jsonschema.Schema, closed map[string][]any) error {
 	nullable(s, "object")
 	if s.Properties == nil {
 		return fmt.Errorf("type %s has no fields", name)
@@ -130,14 +165,14 @@ func finish(name string, top bool, s *jsonschema.Schema, words map[string][]any)
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		field := pair.Value
 		composite(field)
-		values, closed := words[name+"."+pair.Key]
+		values, isClosed := closed[name+"."+pair.Key]
 		switch {
-		case closed && field.Items != nil:
+		case isClosed && field.Items != nil:
 			field.Items.Enum = append(values[:len(values):len(values)], nil)
-		case closed && top: // the document's own version and kind
+		case isClosed && top: // the document's own version and kind
 			field.Const = values[0]
 			field.Extras["type"] = "string"
-		case closed:
+		case isClosed:
 			field.Enum = append(values[:len(values):len(values)], nil)
 		}
 	}

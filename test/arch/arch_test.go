@@ -117,7 +117,7 @@ var forbidden = []struct {
 	{"golang.org/x/sys/unix", "only internal/host, and what it is made of, touches the machine", []string{"internal/host", "internal/rootfs", "internal/systemd"}},
 	{"github.com/coreos/go-systemd/v22/dbus", "internal/systemd talks to D-Bus itself, over one connection that it closes", nil},
 	{"github.com/godbus/dbus/v5", "only internal/systemd talks to D-Bus", []string{"internal/systemd"}},
-	{module + "internal/rootfs", "the machine is touched through internal/host", []string{"internal/host", "internal/probe", "cmd/slipway"}}, // cmd/slipway reads the tree that it verifies
+	{module + "internal/rootfs", "the machine is touched through internal/host", []string{"internal/host", "internal/probe", "cmd/slipway", "internal/image/cache", "internal/image/download", "internal/image/fault"}}, // cmd/slipway reads the tree that it verifies, and internal/image keeps files on a workstation
 	{module + "internal/systemd", "the machine is touched through internal/host", []string{"internal/host", "internal/probe"}},
 	{module + "internal/probe", "the machine is touched through internal/host", []string{"internal/host"}},
 	{"math/rand", "nothing on a node is left to chance", []string{"launch/azure"}}, // AKS makes a cluster's ID with it, from a seed
@@ -144,7 +144,7 @@ func TestForbiddenImports(t *testing.T) {
 var pure = []string{
 	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/containerdapi", "internal/kubeletapi", "internal/place", "internal/plan", "internal/plan/azure", "internal/plan/concern", "internal/plan/dnscache", "internal/plan/gpu", "internal/plan/gpusize", "internal/plan/join", "internal/plan/kubelet", "internal/plan/kubeletsetting", "internal/plan/machine", "internal/plan/network", "internal/plan/runtime", "internal/plan/setting", "internal/plan/system", "internal/plan/textfile",
 	"internal/packed", "internal/problem", "internal/profile", "internal/distro", "internal/quantity", "internal/versions", "internal/resource",
-	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "launch", "launch/azure", "launch/bootstraptoken", "launch/report", "internal/cse", "internal/akstext", "node", "internal/agentless", "internal/cloudconfig", "internal/ignition", "internal/supportbundle", "internal/anatomy", "internal/anatomy/record", "internal/anatomy/svg", "internal/anatomy/gathered",
+	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "launch", "launch/azure", "launch/bootstraptoken", "launch/report", "internal/cse", "internal/akstext", "node", "internal/agentless", "internal/cloudconfig", "internal/ignition", "internal/image/changes", "internal/image/kind", "internal/image/lock", "internal/image/spec", "internal/supportbundle", "internal/anatomy", "internal/anatomy/record", "internal/anatomy/svg", "internal/anatomy/gathered",
 }
 
 // impure are packages that a pure package must not import.

@@ -5,6 +5,10 @@
 //	fill FILE SIZE          make a file of that many bytes
 //	mode FILE MODE          want a file's permissions
 //	like FILE WANT          compare two files, but for times, durations, digests and the widths of columns
+//	serve NAME DIR          serve a directory over HTTPS; its URL is in $NAME
+//	fault NAME KIND [N]     let the next N answers of that server be wrong (page, error, flip, half, busy)
+//	program FILE ARCH TEXT  make a file that begins like a program
+//	digests CACHE N         want N files with right digests in a cache
 //
 // $EXAMPLES is the directory of examples, and the condition [root] is that the superuser runs them. The
 // tests of cmd/slipway and cmd/slipway-node call it; it is part of neither program.
@@ -12,6 +16,8 @@ package script
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"os/exec"
@@ -20,6 +26,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -36,6 +43,7 @@ func Run(t *testing.T, examples string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", directory)
+			env.Values[servers{}] = make(map[string]*server)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second under the race detector
 			return nil
 		},
@@ -43,7 +51,7 @@ func Run(t *testing.T, examples string) {
 			return name == "root" && os.Getuid() == 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "edit": edit, "fill": fill, "mode": mode, "like": like,
+			"exits": exits, "edit": edit, "fill": fill, "mode": mode, "like": like, "serve": serve, "fault": fault, "program": program, "digests": digests,
 		},
 	})
 }
@@ -87,6 +95,17 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[1] {
 		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
 	}
+}
+
+// timeless is the time of files whose time does not matter.
+var timeless time.Time
+
+// sumOf is a file's SHA-256 in hexadecimal.
+func sumOf(ts *testscript.TestScript, name string) string {
+	data, err := os.ReadFile(name)
+	ts.Check(err)
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // varying are texts that differ between runs, and their replacements.

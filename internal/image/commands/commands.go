@@ -1,0 +1,141 @@
+// Package commands has the commands of "slipway image": what a node image has, in a lock, and its files, in a cache.
+//
+// The commands read and write files, and call internal/image's packages. They touch no machine. cmd/slipway adds them.
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/fetch"
+	"github.com/slipway-dev/slipway/internal/image/cache"
+	"github.com/slipway-dev/slipway/internal/image/download"
+	"github.com/slipway-dev/slipway/internal/image/fault"
+	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// New returns the command.
+func New(s cli.Streams) *cobra.Command {
+	return command.NewGroup("image COMMAND", "Lock and fetch what a node image has",
+		`Lock and fetch what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
+
+People write components.yaml: versions or ranges, and where the components are. "lock" makes
+components.lock of it, with the exact version, digest, size and licence of each component, and what
+is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache.`,
+		`  slipway image lock
+  slipway image lock --update kubelet=1.36.4
+  slipway image diff old.lock components.lock
+  slipway image fetch`,
+		newLock(s), newDiff(s), newFetch(s))
+}
+
+// The usual names of both documents.
+const (
+	usualDocument = "components.yaml"
+	usualLock     = "components.lock"
+)
+
+// store has the flags of commands that use the cache.
+type store struct {
+	cache   string
+	from    []string
+	offline bool
+}
+
+func (f *store) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.cache, "cache", "", "keep the files in `DIR` (default: the user's cache directory)")
+	cmd.Flags().StringArrayVar(&f.from, "from", nil, "look for files in `DIR` first, a copy of another cache")
+	cmd.Flags().BoolVar(&f.offline, "offline", false, "ask no server: take files from the cache and from directories")
+	command.Must(cmd.MarkFlagDirname("cache"))
+	command.Must(cmd.MarkFlagDirname("from"))
+}
+
+// getter opens the cache. dir is the directory of the document. The caller closes the cache.
+func (f *store) getter(cmd *cobra.Command, s cli.Streams, dir string) (*download.Getter, error) {
+	for _, from := range f.from {
+		if info, err := os.Stat(from); err != nil || !info.IsDir() {
+			return nil, cli.Usage(command.Hint(cmd), "--from: %s is not a directory", cli.Line(from))
+		}
+	}
+	if f.cache == "" {
+		var err error
+		if f.cache, err = cache.Default(); err != nil {
+			return nil, cli.Usage("name a directory with --cache DIR", "%w", err)
+		}
+	}
+	c, err := cache.Open(cmd.Context(), f.cache, func() {
+		_, _ = fmt.Fprintf(s.Err, "another process uses %s; waiting for its end\n", cli.Line(f.cache))
+	})
+	if err != nil {
+		return nil, command.Failed("%w", err)
+	}
+	g := &download.Getter{Cache: c, Dir: dir, From: f.from}
+	if !f.offline {
+		g.Client = &fetch.Client{Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) }}
+	}
+	return g, nil
+}
+
+// lockBeside is the usual lock of a document.
+func lockBeside(document string) string {
+	if document == command.Stdin {
+		return usualLock
+	}
+	return strings.TrimSuffix(document, filepath.Ext(document)) + ".lock"
+}
+
+// refused prints a document's problems, and returns the error of a document that has any.
+func refused(s cli.Streams, name string, problems []nodeconfig.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	_, _ = io.WriteString(s.Err, cli.Problems(command.PlaceName(name), problems, cli.StyleOf(s.Err)))
+	return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s has %s", cli.Line(command.Title(name)), cli.CountProblems(problems)), Problems: problems}
+}
+
+// readLock reads a lock.
+func readLock(s cli.Streams, name string) (*lock.Lock, error) {
+	data, err := command.ReadInput(s, name)
+	if err != nil {
+		return nil, err
+	}
+	l, problems := lock.Parse(data)
+	return l, refused(s, name, problems)
+}
+
+// unlocked prints the errors of components, each with its next step, and returns the command's error.
+func failedComponents(s cli.Streams, err error, what string) error {
+	all := []error{err}
+	if joined, several := err.(interface{ Unwrap() []error }); several {
+		all = joined.Unwrap()
+	}
+	style := cli.StyleOf(s.Err)
+	failed := &cli.Error{Code: exitcode.Invalid}
+	for _, one := range all {
+		e, ok := errors.AsType[*fault.Error](one)
+		if !ok {
+			return command.Failed("%w", err)
+		}
+		_, _ = fmt.Fprintf(s.Err, "%s: %s\n", style.Red("error"), cli.Line(e.Error()))
+		if e.Next != "" {
+			_, _ = fmt.Fprintln(s.Err, style.Dim("  "+e.Next))
+		}
+		failed.Problems = append(failed.Problems, nodeconfig.Problem{
+			Kind: nodeconfig.Invalid, Path: e.Component, Reason: cli.Line(e.Error()) + "; " + e.Next, Fatal: true,
+		})
+	}
+	failed.Err = fmt.Errorf("%s could not be %s", cli.Plural(len(all), "component"), what)
+	return failed
+}
