@@ -70,7 +70,7 @@ func Open(ctx context.Context, dir string, waiting func()) (*Cache, error) {
 		c.unlock, err = tree.Lock(ctx, lockFile)
 	}
 	if err != nil {
-		return nil, errors.Join(c.failed(err), tree.Close())
+		return nil, errors.Join(c.Failed(err), tree.Close())
 	}
 	return c, nil
 }
@@ -92,8 +92,8 @@ func (c *Cache) Hold(key string) (release func()) {
 	return m.Unlock
 }
 
-// failed names the cache in an error.
-func (c *Cache) failed(err error) error {
+// Failed names the cache in an error of its disk, if there is one.
+func (c *Cache) Failed(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -108,13 +108,13 @@ func (c *Cache) Size(digest string) (size int64, err error) {
 		return -1, nil
 	}
 	if err != nil {
-		return -1, c.failed(rootfs.Failed("open", blobs+digest, err))
+		return -1, c.Failed(rootfs.Failed("open", blobs+digest, err))
 	}
 	defer file.Close()
 	sum := sha256.New()
 	size, err = io.Copy(sum, file)
 	if err != nil {
-		return -1, c.failed(rootfs.Failed("read", blobs+digest, err))
+		return -1, c.Failed(rootfs.Failed("read", blobs+digest, err))
 	}
 	if hex.EncodeToString(sum.Sum(nil)) == digest {
 		return size, nil
@@ -126,14 +126,14 @@ func (c *Cache) Size(digest string) (size int64, err error) {
 func (c *Cache) Open(digest string) (*os.File, error) {
 	file, err := c.tree.OpenKind(blobs+digest, syscall.S_IFREG)
 	if err != nil {
-		return nil, c.failed(rootfs.Failed("open", blobs+digest, err))
+		return nil, c.Failed(rootfs.Failed("open", blobs+digest, err))
 	}
 	return file, nil
 }
 
 // Remove removes the file with a digest.
 func (c *Cache) Remove(digest string) error {
-	return c.failed(errors.Join(c.tree.Remove(blobs+digest), c.tree.Sync()))
+	return c.Failed(errors.Join(c.tree.Remove(blobs+digest), c.tree.Sync()))
 }
 
 // Put adds the file with a digest. write writes and checks it; it may find the beginning of the file from an earlier run. If write
@@ -142,25 +142,25 @@ func (c *Cache) Put(digest string, write func(part *rootfs.Part) (resumable bool
 	defer c.Hold(blobs + digest)()
 	part, err := c.tree.OpenStaged(blobs + digest)
 	if err != nil {
-		return c.failed(err)
+		return c.Failed(err)
 	}
 	resumable, err := write(part)
 	if err == nil {
-		err = c.failed(part.Sync())
+		err = c.Failed(part.Sync())
 	} else if info, failed := part.Stat(); failed != nil || info.Size() == 0 {
 		resumable = false
 	}
 	err = errors.Join(err, part.Close())
 	if err == nil {
-		err = c.failed(c.tree.Commit(blobs + digest))
+		err = c.Failed(c.tree.Commit(blobs + digest))
 	}
 	if err == nil {
-		return c.failed(c.tree.Sync())
+		return c.Failed(c.tree.Sync())
 	}
 	if resumable && !rootfs.NoRoom(err) {
 		return err
 	}
-	return errors.Join(err, c.failed(c.tree.Unstage(blobs+digest)))
+	return errors.Join(err, c.Failed(c.tree.Unstage(blobs+digest)))
 }
 
 // PutData adds a small file, and returns its digest.
@@ -183,14 +183,14 @@ func (c *Cache) PutUnknown(key string, write func(part *rootfs.Part) (digest str
 	defer c.Hold(name)()
 	part, err := c.tree.OpenPart(name)
 	if err != nil {
-		return "", c.failed(err)
+		return "", c.Failed(err)
 	}
 	digest, err = write(part)
 	if err == nil {
-		err = c.Put(digest, func(to *rootfs.Part) (bool, error) { return false, copyPart(to, part, digest) })
+		err = c.Put(digest, func(to *rootfs.Part) (bool, error) { return false, c.Failed(copyPart(to, part, digest)) })
 	}
 	// A download without a digest is not continued, because another file could be at its source now.
-	return digest, errors.Join(err, part.Close(), c.failed(c.tree.Remove(name)))
+	return digest, errors.Join(err, part.Close(), c.Failed(c.tree.Remove(name)))
 }
 
 // copyPart copies a file, and checks its digest.

@@ -176,7 +176,9 @@ func (g *Getter) local(path string, w *Wanted) (Got, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return refused(fetch.NotFound, "%w", bare(err))
 	}
-	err = g.Cache.Put(digest, func(part *rootfs.Part) (bool, error) { return false, cache.CopyChecked(part, file, digest) })
+	err = g.Cache.Put(digest, func(part *rootfs.Part) (bool, error) {
+		return false, g.Cache.Failed(cache.CopyChecked(part, file, digest))
+	})
 	if err != nil {
 		return Got{}, errOwn{err}
 	}
@@ -201,6 +203,9 @@ func (g *Getter) remote(ctx context.Context, from []string, w *Wanted) (got Got,
 	}
 	get := func(part *rootfs.Part) error {
 		f, err := client.Get(ctx, request, part)
+		if _, ofSource := errors.AsType[*fetch.Error](err); err != nil && !ofSource {
+			err = g.Cache.Failed(err)
+		}
 		got = Got{SHA256: f.SHA256, Bytes: f.Bytes, From: f.From, Resumed: f.Resumed, Checked: f.Checked}
 		return err
 	}
