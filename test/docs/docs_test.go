@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slipway-dev/slipway/internal/image/spec"
 )
 
 const repo = "../.."
@@ -153,9 +155,15 @@ func (r *reader) do(b block) {
 	}
 }
 
-// contract validates a contract, and saves it under the file name in the prose. A contract without an apiVersion is merged with the
+// contract validates a contract, or what an image has, and saves a contract under the file name in the prose. A contract without an apiVersion is merged with the
 // reader's own. It may have no warnings except those that depend on the machine.
 func (r *reader) contract(b block) {
+	if strings.Contains(b.text, "kind: "+spec.Kind+"\n") {
+		if _, problems := spec.Parse([]byte(b.text)); len(problems) > 0 {
+			r.t.Errorf("%s: %v", r.where, problems)
+		}
+		return
+	}
 	if b.file == "" {
 		r.t.Errorf("%s: the text before the contract does not name its file", r.where)
 		return

@@ -82,6 +82,7 @@ var helpFiles = map[string]string{
 	"images.yaml":          "launch/images.yaml",
 	"skus.json":            "launch/skus.json",
 	"components.json":      "launch/components.json",
+	"old.json":             "launch/components.json",
 	"join.txt":             "kubeadm/join.txt",
 	"bootstrap.kubeconfig": "kubeadm/kubeconfig.yaml",
 }
@@ -97,6 +98,9 @@ var helpParts = map[string]string{
 // kubeletConfigMap is kubectl's output of kubeadm's ConfigMap.
 const kubeletConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kubelet-config, namespace: kube-system}\ndata:\n  kubelet: |\n" +
 	"    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    clusterDNS: [10.96.0.10]\n"
+
+// lockDirectory makes a lock of components that are in a directory.
+const lockDirectory = "slipway image lock -f examples/image/directory.yaml --lock components.lock --cache cache"
 
 // special are the lines that cannot run unchanged.
 var special = []struct {
@@ -129,6 +133,12 @@ var special = []struct {
 	{line: "slipway-node local-dns --stop", reason: "changes the machine's DNS"},
 	{line: "slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run",
 		instead: "slipway-node provision --provision-config machine/etc/slipway/config.yaml --dry-run", reason: "the machine is a directory"},
+	{line: "slipway image lock", instead: lockDirectory, reason: "needs the internet"},
+	{line: "slipway image lock --update kubelet=1.36.4", instead: lockDirectory + " --update motd=1.0", reason: "needs the internet"},
+	{line: "slipway image diff old.lock components.lock", instead: lockDirectory + " && slipway image diff components.lock components.lock", reason: "there is a lock before"},
+	{line: "slipway image fetch", instead: lockDirectory + " && slipway image fetch --cache cache --lock components.lock --from cache", reason: "there is a lock before"},
+	{line: "slipway image fetch --offline --from /media/usb/cache",
+		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},
 	{line: "slipway diff old.yaml new.yaml", instead: "slipway diff old.yaml new.yaml", code: 1, reason: "they differ"},
 	{line: "slipway diff     examples/aks/azure-cni.json examples/aks/kubenet.json",
 		instead: "slipway diff examples/aks/azure-cni.json examples/aks/kubenet.json", code: 1, reason: "they differ"},

@@ -260,7 +260,9 @@ func TestFaultsBetween(t *testing.T) {
 			t.Errorf("%s: afterwards %d files", c.fault, n)
 		}
 	}
-	var result struct{ Problems []struct{ Path, Reason string } }
+	var result struct {
+		Problems []struct{ Path, Reason string }
+	}
 	between.set("page", 1<<20)
 	out := w.run(1, "fetch", "--cache", "c9", "-o", "json")
 	if err := json.Unmarshal([]byte(out[strings.LastIndex(out, "\n{")+1:]), &result); err != nil || len(result.Problems) != 4 || result.Problems[0].Path != "pause" {
