@@ -112,3 +112,38 @@ func FuzzToken(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNextPage: a list of tags continues on its own host only.
+func FuzzNextPage(f *testing.F) {
+	for _, link := range []string{`</v2/a/tags/list?last=b>; rel="next"`, `<https://registry.test/v2/>; rel=next`, `<//evil.test/>; rel="next"`, "<>; next", `<https://me@registry.test/>; rel="next"`} {
+		f.Add(link)
+	}
+	f.Fuzz(func(t *testing.T, link string) {
+		next, failure := nextPage("https://registry.test/v2/a/tags/list?n=1000", link)
+		if next == "" || failure != nil {
+			return
+		}
+		if u, err := url.Parse(next); err != nil || u.Scheme != "https" || u.Host != "registry.test" {
+			t.Fatalf("%q leads to %q", link, next)
+		}
+	})
+}
+
+// FuzzParseImage: an image names content by SHA-256 only.
+func FuzzParseImage(f *testing.F) {
+	f.Add([]byte(`{"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":"sha256:` + strings.Repeat("0", 64) + `","size":2},"layers":[{"digest":"sha256:` + strings.Repeat("1", 64) + `","size":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		image, err := ParseImage(data)
+		if err != nil {
+			return
+		}
+		for _, c := range append(image.Manifests, image.Blobs...) {
+			if !isSHA256(c.SHA256) || c.Bytes < 0 {
+				t.Errorf("%+v", c)
+			}
+		}
+		if len(image.Manifests) > 0 == (len(image.Blobs) > 0) {
+			t.Errorf("%+v is an index and a manifest, or neither", image)
+		}
+	})
+}
