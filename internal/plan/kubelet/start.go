@@ -37,21 +37,30 @@ func planKubeletStart(in *concern.Input, out *concern.Output) {
 		concern.KubeletGroup.All(),
 		concern.OutboundGroup.All(),
 	}
-	start := resource.Resource{
-		Phase:    resource.Join,
-		ExitCode: exitcode.KubeletStartFailed,
-		Reason:   "the node joins",
-		Spec:     &resource.Unit{Unit: concern.KubeletUnit},
+	// An author's command that starts a snap gives it other settings. So its unit follows the command: it gives the snap this
+	// node's, and restarts it where they differ.
+	foreign := in.Starter >= 0 && !in.Snapped()
+	if in.Starter >= 0 {
+		start := concern.ShellCommand(in.Config.Commands, in.Starter)
+		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
+		if !foreign {
+			start.Reason = "a command of the contract's author; the kubelet then gets the settings of this node"
+		}
+		start.Requires, start.After = append(start.Requires, requires...), []resource.ID{concern.FirstGroup.All()}
+		out.AppendTo(concern.StartGroup, start)
+		requires = append(requires, start.ID())
 	}
-	if in.Starter < 0 {
+	if !foreign {
 		// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
 		out.Enable(resource.Join, concern.KubeletUnit)
-	} else {
-		start = concern.ShellCommand(in.Config.Commands, in.Starter)
-		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
+		out.AppendTo(concern.StartGroup, resource.Resource{
+			Phase:    resource.Join,
+			Requires: requires, After: []resource.ID{concern.FirstGroup.All()},
+			ExitCode: exitcode.KubeletStartFailed,
+			Reason:   "the node joins",
+			Spec:     &resource.Unit{Unit: concern.KubeletUnit},
+		})
 	}
-	start.Requires, start.After = append(start.Requires, requires...), []resource.ID{concern.FirstGroup.All()}
-	out.AppendTo(concern.StartGroup, start)
 	// A kubelet answers before it has joined, and also if it cannot join. kubeadm checks it in the same way (kubelet-check).
 	well, steady := Healthz(in.Config.Kubelet), kubeletStarted
 	if well == nil {
@@ -63,7 +72,7 @@ func planKubeletStart(in *concern.Input, out *concern.Output) {
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet accepts its settings and keeps running",
 		Spec: &resource.Check{
-			Label: concern.KubeletActive, Timeout: kubeletPatience, UnitActive: concern.KubeletUnit, Foreign: in.Starter >= 0, Steady: steady, Restarts: kubeletRestarts,
+			Label: concern.KubeletActive, Timeout: kubeletPatience, UnitActive: concern.KubeletUnit, Foreign: foreign, Steady: steady, Restarts: kubeletRestarts,
 			Well: well,
 		},
 	})
