@@ -127,7 +127,7 @@ crash crash-part:
 	@mkdir -p out; echo "seed $(SEED)"
 	@go test -tags failpoint -count=1 -timeout 3h ./test/crash $(PART) -seed $(SEED) -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \
 		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
-	go test -tags failpoint -count=1 ./internal/image/download
+	go test -tags failpoint -count=1 ./internal/image/download $(if $(PART),,./internal/image/bake)
 	$(if $(PART),,go test -count=1 -timeout 3h ./test/session -all)
 
 # It is a program of its own module, and works from the root.

@@ -27,6 +27,8 @@ const (
 	maxOrigin = 64 << 10
 	// partFile is the downloaded part of a component.
 	partFile = "part"
+	// programMode is the mode of what is unpacked.
+	programMode = 0o755
 	// keptStores is how many stores of a component are kept beside the one in progress: the last complete one, for a
 	// rollback.
 	keptStores = 1
@@ -104,7 +106,7 @@ func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *apply.Sto
 				continue
 			}
 			content := &counting{r: f, sum: sha256.New()}
-			if err := t.StageStream(d.Path(wanted.Name), content); err != nil {
+			if err := t.StageStream(d.Path(wanted.Name), programMode, content); err != nil {
 				if content.err != nil {
 					return fmt.Errorf("%s: %w", f.Name, content.err)
 				}

@@ -48,7 +48,7 @@ func (t *Tree) stageCopy(c *resource.Copy) error {
 		if err := p.link(source, p.staged()); err != nil {
 			return fmt.Errorf("link: %w", err)
 		}
-		if err := t.release(source); err != nil {
+		if err := t.release(source, copyMode); err != nil {
 			p.discard(p.staged()) // the first error is the one to report
 			return err
 		}
@@ -58,7 +58,7 @@ func (t *Tree) stageCopy(c *resource.Copy) error {
 		if err := streamTo(f, source); err != nil {
 			return err
 		}
-		if err := t.release(f); err != nil {
+		if err := t.release(f, copyMode); err != nil {
 			return err
 		}
 		return bare(syncTo(failpoint.Sync, f))
@@ -71,8 +71,8 @@ func (t *Tree) linkable(p *entry, file *os.File) bool {
 	return unix.Fstat(int(file.Fd()), &own) == nil && unix.Fstat(p.fd(), &there) == nil && own.Dev == there.Dev
 }
 
-// release gives an open file to the superuser and makes it executable for all.
-func (t *Tree) release(f *os.File) error {
+// release gives an open file to the superuser, and sets its mode.
+func (t *Tree) release(f *os.File, mode uint32) error {
 	var stat unix.Stat_t
 	if err := again(func() error { return unix.Fstat(int(f.Fd()), &stat) }); err != nil {
 		return err
@@ -82,9 +82,9 @@ func (t *Tree) release(f *os.File) error {
 			return fmt.Errorf("set owner 0:0: %w", bare(err))
 		}
 	}
-	if stat.Mode&permissionBits != copyMode {
-		if err := chmodTo(f, copyMode); err != nil {
-			return fmt.Errorf("set mode %04o: %w", copyMode, bare(err))
+	if stat.Mode&permissionBits != mode {
+		if err := chmodTo(f, mode); err != nil {
+			return fmt.Errorf("set mode %04o: %w", mode, bare(err))
 		}
 	}
 	return nil

@@ -83,9 +83,9 @@ func (p *Part) Truncate(size int64) error {
 	return nil
 }
 
-// StageStream is Stage for a program that is too large for memory: it writes the content as it reads it. The file is
-// the superuser's, with mode 0755.
-func (t *Tree) StageStream(name string, content io.Reader) error {
+// StageStream is Stage for a file that is too large for memory: it writes the content as it reads it. The file is the
+// superuser's.
+func (t *Tree) StageStream(name string, mode uint32, content io.Reader) error {
 	p, err := t.prepare(name)
 	if err != nil {
 		return t.failed("stage", name, err)
@@ -94,11 +94,11 @@ func (t *Tree) StageStream(name string, content io.Reader) error {
 	if err := p.replaceable(); err != nil {
 		return t.failed("stage", name, err)
 	}
-	err = p.create(p.staged(), copyMode, func(f *os.File) error {
+	err = p.create(p.staged(), mode, func(f *os.File) error {
 		if err := streamTo(f, content); err != nil {
 			return err
 		}
-		if err := t.release(f); err != nil {
+		if err := t.release(f, mode); err != nil {
 			return err
 		}
 		return bare(syncTo(failpoint.Sync, f))

@@ -137,6 +137,8 @@ var special = []struct {
 	{line: "slipway image lock --update kubelet=1.36.4", instead: lockDirectory + " --update motd=1.0", reason: "needs the internet"},
 	{line: "slipway image diff old.lock components.lock", instead: lockDirectory + " && slipway image diff components.lock components.lock", reason: "there is a lock before"},
 	{line: "slipway image fetch", instead: lockDirectory + " && slipway image fetch --cache cache --lock components.lock --from cache", reason: "there is a lock before"},
+	{line: "slipway image bake --root image --architecture amd64",
+		instead: lockDirectory + " && mkdir -p image/usr/lib/systemd && touch image/usr/lib/systemd/systemd && slipway image bake --root image --cache cache --architecture amd64", reason: "needs the internet"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",
 		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},
 	{line: "slipway diff old.yaml new.yaml", instead: "slipway diff old.yaml new.yaml", code: 1, reason: "they differ"},

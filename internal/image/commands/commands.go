@@ -28,17 +28,19 @@ import (
 
 // New returns the command.
 func New(s cli.Streams) *cobra.Command {
-	return command.NewGroup("image COMMAND", "Lock and fetch what a node image has",
-		`Lock and fetch what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
+	return command.NewGroup("image COMMAND", "Lock, fetch and bake what a node image has",
+		`Lock, fetch and bake what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
 
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
-is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache.`,
+is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and "bake" puts them into the tree of an
+image.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock
-  slipway image fetch`,
-		newLock(s), newDiff(s), newFetch(s))
+  slipway image fetch
+  slipway image bake --root image --architecture amd64`,
+		newLock(s), newDiff(s), newFetch(s), newBake(s))
 }
 
 // The usual names of both documents.
@@ -115,7 +117,7 @@ func readLock(s cli.Streams, name string) (*lock.Lock, error) {
 	return l, refused(s, name, problems)
 }
 
-// unlocked prints the errors of components, each with its next step, and returns the command's error.
+// failedComponents prints the errors of components, each with its next step, and returns the command's error.
 func failedComponents(s cli.Streams, err error, what string) error {
 	all := []error{err}
 	if joined, several := err.(interface{ Unwrap() []error }); several {

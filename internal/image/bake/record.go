@@ -1,0 +1,150 @@
+package bake
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// The lock in an image, and the lock that is being put into it. If a run dies, the next one knows the files of both.
+const (
+	recordPath = "/opt/slipway/components.lock"
+	nextPath   = "/opt/slipway/components.lock.next"
+)
+
+// record is what a tree keeps of a baking.
+type record struct {
+	lock, manifest []byte
+	// manifestBefore is the tree's manifest before.
+	manifestBefore []byte
+}
+
+// equal reports whether the tree already has the record.
+func (r *record) equal(lockBefore []byte) bool {
+	return bytes.Equal(r.lock, lockBefore) && bytes.Equal(r.manifest, r.manifestBefore)
+}
+
+// records reads the files that earlier locks have brought, and returns the tree's lock. A damaged record is an error: without it,
+// files of the earlier lock would stay for good.
+func (b *baking) records(architecture string) (before []byte, err error) {
+	b.brought = make(map[string]file)
+	for _, name := range []string{nextPath, recordPath} {
+		data, err := b.read(name, document.MaxBytes)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			continue
+		}
+		l, problems := lock.Parse(data)
+		if len(problems) > 0 {
+			return nil, errors.New(name + " in the tree: " + problems[0].String() + "; remove it, and the files that it names")
+		}
+		for at, f := range filesOf(l, architecture) {
+			b.brought[at] = f
+		}
+		before = data
+		if name == nextPath {
+			before = nil // the run that wrote it did not end
+		}
+	}
+	return before, nil
+}
+
+// read reads a file of the tree. It returns nil if there is none.
+func (b *baking) read(name string, limit int64) ([]byte, error) {
+	data, err := b.ReadFile(name, limit)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// newRecords makes the records of a lock.
+func (b *baking) newRecords(l *lock.Lock, architecture string) (*record, error) {
+	r := &record{lock: l.Encode()}
+	var err error
+	if r.manifestBefore, err = b.read(components.Path, components.MaxBytes); err != nil {
+		return nil, err
+	}
+	m := components.Manifest{APIVersion: components.APIVersion, Kind: components.Kind}
+	if r.manifestBefore != nil {
+		if m, err = components.Parse(r.manifestBefore); err != nil {
+			return nil, err
+		}
+	}
+	// What other programs have put into the image stays in the manifest.
+	m.Components = slices.DeleteFunc(m.Components, func(c components.Component) bool {
+		_, wanted := b.wanted[c.Path]
+		_, brought := b.brought[c.Path]
+		return wanted || brought
+	})
+	for at, f := range b.wanted {
+		if name := programOf(f); name != "" {
+			m.Components = append(m.Components, components.Component{Name: name, Version: f.component.Version, Path: at, SHA256: f.SHA256})
+		}
+	}
+	slices.SortFunc(m.Components, func(a, b components.Component) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path))
+	})
+	var out bytes.Buffer
+	err = cli.WriteJSON(&out, m)
+	r.manifest = out.Bytes()
+	return r, err
+}
+
+// programs are the kinds whose component has one program that the node asks for by the kind's name.
+var programs = []string{"kubelet", "containerd", "runc"}
+
+// programOf is the name of a program in the manifest, or "" if the manifest does not have it.
+func programOf(f file) string {
+	switch kind := f.component.Kind; {
+	case slices.Contains(programs, kind) && strings.HasPrefix(path.Base(f.Path), kind) && !strings.HasPrefix(path.Base(f.Path), kind+"-shim"):
+		return kind
+	case kind == "credential-provider":
+		return f.component.Name
+	}
+	return ""
+}
+
+// begin records the lock before anything changes.
+func (b *baking) begin(r *record) error { return b.write(nextPath, r.lock) }
+
+// finish records what the tree has now.
+func (b *baking) finish(r *record) error {
+	if err := b.Sync(); err != nil {
+		return err
+	}
+	if !bytes.Equal(r.manifest, r.manifestBefore) {
+		if err := b.write(components.Path, r.manifest); err != nil {
+			return err
+		}
+	}
+	if err := b.write(recordPath, r.lock); err != nil {
+		return err
+	}
+	return b.clean()
+}
+
+// clean removes the record of a lock that is being put into the tree.
+func (b *baking) clean() error {
+	if !b.Exists(nextPath) {
+		return nil
+	}
+	return errors.Join(b.Remove(nextPath), b.Sync())
+}
+
+func (b *baking) write(name string, data []byte) error {
+	return b.WriteFileAtomic(&resource.File{Path: name, Mode: 0o644, Content: data})
+}

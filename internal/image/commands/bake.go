@@ -1,0 +1,149 @@
+package commands
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/image/bake"
+	"github.com/slipway-dev/slipway/internal/image/changes"
+	"github.com/slipway-dev/slipway/internal/image/download"
+	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/image/spec"
+)
+
+// baking has the flags of bake.
+type baking struct {
+	lock, root   string
+	architecture command.Choice
+	output       command.Choice
+	store
+}
+
+// baked is the result of bake.
+type baked struct {
+	Root         string `json:"root"`
+	Lock         string `json:"lock"`
+	Architecture string `json:"architecture"`
+	*bake.Result
+}
+
+func newBake(s cli.Streams) *cobra.Command {
+	b := baking{architecture: command.Choice{Allowed: spec.Architectures}}
+	cmd := &cobra.Command{
+		Use:   "bake --root DIR [flags]",
+		Short: "Put the files of a lock into the tree of an image",
+		Long: `Put the files of a lock into the tree of an image: each at its path, with its mode and digest. Files
+that the cache lacks are fetched first. A tree that is right is not touched.
+
+What an older lock brought and this one lacks is removed, unless it has changed since. The tree keeps
+the lock, and the manifest of its components (/opt/slipway/components.json), which the node reads.
+
+The tree has a distribution with systemd already. Container images are left out. After this, apply
+the parts of a node that need no cluster: slipway-node provision --root DIR --provision-config FILE.
+
+Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
+		Example: `  slipway image bake --root image
+  slipway image bake --root image --lock components.lock --architecture arm64`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd, s) },
+	}
+	cmd.Flags().StringVar(&b.root, "root", "", "put the files into the tree below `DIR`")
+	command.Must(cmd.MarkFlagDirname("root"))
+	cmd.Flags().StringVar(&b.lock, "lock", usualLock, "read the lock from `FILE`")
+	command.Must(cmd.MarkFlagFilename("lock", "lock"))
+	command.AddChoice(cmd, &b.architecture, "architecture", "", "take the files for `ARCHITECTURE`: "+cli.List(spec.Architectures, "or")+" (default: the lock's, if it has one)")
+	b.add(cmd)
+	command.AddOutput(cmd, &b.output)
+	return cmd
+}
+
+func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
+	if b.root == "" {
+		return cli.Usage(command.Hint(cmd), "name the tree with --root DIR")
+	}
+	l, err := readLock(s, b.lock)
+	if err != nil {
+		return err
+	}
+	architecture, err := b.machine(cmd, l)
+	if err != nil {
+		return err
+	}
+	g, err := b.getter(cmd, s, filepath.Dir(b.lock))
+	if err != nil {
+		return err
+	}
+	defer g.Cache.Close()
+	m := newMeter(s.Err)
+	g.Progress = m.update
+	_, err = g.Lock(cmd.Context(), withoutImages(l), []string{architecture}, func(download.Fetched) {})
+	m.clear()
+	if err != nil {
+		return failedComponents(s, err, "fetched")
+	}
+	result, err := bake.Tree(cmd.Context(), b.root, l, architecture, g.Cache)
+	if err != nil {
+		return failedComponents(s, err, "put into the tree")
+	}
+	r := &baked{b.root, b.lock, architecture, result}
+	return command.Print(s, b.output.Value, r, r.text)
+}
+
+// machine is the tree's architecture.
+func (b *baking) machine(cmd *cobra.Command, l *lock.Lock) (string, error) {
+	has := make(map[string]bool)
+	for _, c := range l.Components {
+		for _, a := range c.Artifacts {
+			has[a.Architecture] = true
+		}
+	}
+	one := b.architecture.Value
+	switch names := slices.Sorted(maps.Keys(has)); {
+	case one != "" && !has[one]:
+		return "", command.Failed("%s has nothing for %s", cli.Line(command.Title(b.lock)), one)
+	case one != "":
+		return one, nil
+	case len(names) != 1:
+		return "", cli.Usage(command.Hint(cmd), "the lock is for %s: name one with --architecture", cli.List(names, "and"))
+	default:
+		return names[0], nil
+	}
+}
+
+// withoutImages is a lock without its container images.
+func withoutImages(l *lock.Lock) *lock.Lock {
+	files := *l
+	files.Components = slices.DeleteFunc(slices.Clone(l.Components), func(c lock.Component) bool { return c.Image != nil })
+	return &files
+}
+
+// text is the result for people.
+func (r *baked) text(style cli.Style) string {
+	var out strings.Builder
+	list := func(word string, paths []string, paint func(string) string) {
+		for _, path := range paths {
+			fmt.Fprintf(&out, "%s %s\n", paint(word), cli.Line(path))
+		}
+	}
+	list("wrote  ", r.Written, style.Green)
+	list("removed", r.Removed, style.Red)
+	for _, path := range r.Kept {
+		fmt.Fprintf(&out, "%s %s, which has changed since an older lock brought it\n", style.Yellow("kept   "), cli.Line(path))
+	}
+	if len(r.LeftOut) > 0 {
+		fmt.Fprintf(&out, "left out the container images %s\n", cli.Line(cli.List(r.LeftOut, "and")))
+	}
+	state := "is"
+	if r.Same() {
+		state = "was already"
+	}
+	fmt.Fprintf(&out, "%s %s as %s says: %s for %s, %s\n", cli.Line(r.Root), state, cli.Line(command.Title(r.Lock)), cli.Plural(r.Files, "file"), r.Architecture, changes.Size(r.Bytes))
+	return out.String()
+}
