@@ -14,7 +14,7 @@ const imageHead = "apiVersion: slipway.dev/v1\nkind: ImageComponents\ncomponents
 // The schema of components.yaml accepts the types that its reader accepts.
 func TestImageComponentsFollowTheirSchema(t *testing.T) {
 	s := compiled(t, schema.ImageComponents)
-	example, err := os.ReadFile("../examples/image/components.yaml")
+	example, err := os.ReadFile("../examples/image/trixie/components.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ const kubeletConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube
 	"    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    clusterDNS: [10.96.0.10]\n"
 
 // lockDirectory makes a lock of components that are in a directory.
-const lockDirectory = "slipway image lock -f examples/image/directory.yaml --lock components.lock --cache cache"
+const lockDirectory = "slipway image lock -f examples/image/trixie/directory.yaml --lock components.lock --cache cache"
 
 // special are the lines that cannot run unchanged.
 var special = []struct {
