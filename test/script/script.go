@@ -43,6 +43,7 @@ func Run(t *testing.T, examples string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", directory)
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache")) // a program with a cache writes nothing elsewhere
 			env.Values[servers{}] = make(map[string]*server)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second under the race detector
 			return nil
