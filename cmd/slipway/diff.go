@@ -2,24 +2,15 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
-)
-
-// The exit codes of diff; they equal those of diff(1).
-const (
-	exitSame    = exitcode.Success
-	exitDiffer  = 1
-	exitTrouble = 2
 )
 
 func newDiff(s cli.Streams) *cobra.Command {
@@ -49,9 +40,9 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := compareInputs(s, args[0], args[1], factsFile, node, family.Value)
 			if err != nil {
-				return trouble(err)
+				return command.Trouble(err)
 			}
-			return compared(command.Print(s, output.Value, c, func(style cli.Style) string { return diffText(c, style) }), c.Same)
+			return command.Compared(command.Print(s, output.Value, c, func(style cli.Style) string { return diffText(c, style) }), c.Same)
 		},
 	}
 	addFacts(cmd, &factsFile)
@@ -59,28 +50,6 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 	addProfile(cmd, &family)
 	command.AddOutput(cmd, &output)
 	return cmd
-}
-
-// compared is the result of a command that has printed a comparison, or could not print it.
-func compared(err error, same bool) error {
-	switch {
-	case err != nil:
-		return trouble(err)
-	case same:
-		return nil
-	}
-	return cli.Quit(exitDiffer)
-}
-
-// trouble gives an error diff's code for errors. A wrong command line has the same code everywhere.
-func trouble(err error) error {
-	if e, ok := errors.AsType[*cli.Error](err); ok {
-		if e.Code == exitcode.Usage {
-			return e
-		}
-		return &cli.Error{Code: exitTrouble, Err: e.Err, Hint: e.Hint, Problems: e.Problems}
-	}
-	return &cli.Error{Code: exitTrouble, Err: err}
 }
 
 func compareInputs(s cli.Streams, a, b, factsFile string, node command.Node, family string) (*comparison, error) {

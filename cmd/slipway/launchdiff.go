@@ -40,10 +40,10 @@ made.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := l.compare(s, args[0])
 			if err != nil {
-				return trouble(err)
+				return command.Trouble(err)
 			}
 			d := launchDiff{Same: len(c.Changes) == 0, Comparison: c}
-			return compared(command.Print(s, l.output.Value, d, d.text), d.Same)
+			return command.Compared(command.Print(s, l.output.Value, d, d.text), d.Same)
 		},
 	}
 	l.inputs(cmd)

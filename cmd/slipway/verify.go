@@ -68,7 +68,7 @@ Exit codes: 0 no difference, 1 a difference or an error, 64 wrong usage.`,
 			}
 			err = command.Print(s, output.Value, v, v.text)
 			if err == nil && len(v.Differences)+len(v.Changed) > 0 {
-				err = cli.Quit(exitDiffer)
+				err = cli.Quit(command.Differs)
 			}
 			return err
 		},

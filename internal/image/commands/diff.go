@@ -1,24 +1,16 @@
 package commands
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/components"
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/image/changes"
 	"github.com/slipway-dev/slipway/internal/image/lock"
-)
-
-// The exit codes of diff; they equal those of diff(1).
-const (
-	exitDiffer  = 1
-	exitTrouble = 2
 )
 
 // comparison is the result of diff.
@@ -43,20 +35,10 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 		Args: command.Arguments(2, 2, "two locks, or two manifests"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := compare(s, args[0], args[1])
-			if err == nil {
-				err = command.Print(s, output.Value, c, c.Text)
+			if err != nil {
+				return command.Trouble(err)
 			}
-			switch e, ok := errors.AsType[*cli.Error](err); {
-			case ok && e.Code == exitcode.Usage:
-				return e
-			case ok:
-				return &cli.Error{Code: exitTrouble, Err: e.Err, Hint: e.Hint, Problems: e.Problems}
-			case err != nil:
-				return &cli.Error{Code: exitTrouble, Err: err}
-			case !c.Same():
-				return cli.Quit(exitDiffer)
-			}
-			return nil
+			return command.Compared(command.Print(s, output.Value, c, c.Text), c.Same())
 		},
 	}
 	command.AddOutput(cmd, &output)
