@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/fetch"
 	"github.com/slipway-dev/slipway/internal/image/fault"
@@ -74,7 +73,7 @@ func (g *Getter) artifact(ctx context.Context, c *lock.Component, a *lock.Artifa
 
 // image brings the index, the manifest, the config and the layers of an image.
 func (g *Getter) image(ctx context.Context, c *lock.Component, a *lock.Artifact, f *Fetched) error {
-	digest := strings.TrimPrefix(c.Image.Digest, sha256Prefix)
+	digest := c.Image.SHA256()
 	index, err := g.Image(ctx, c.Image.References, digest)
 	if err != nil {
 		return err
@@ -107,6 +106,3 @@ func (g *Getter) image(ctx context.Context, c *lock.Component, a *lock.Artifact,
 	}
 	return nil
 }
-
-// sha256Prefix begins a digest of OCI.
-const sha256Prefix = "sha256:"

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/image/spec"
@@ -63,6 +64,15 @@ type Image struct {
 	// Digest is that of its index or manifest, "sha256:...".
 	Digest string `json:"digest,omitempty"`
 }
+
+// digestPrefix begins a digest of OCI.
+const digestPrefix = "sha256:"
+
+// SHA256 is the digest in hexadecimal.
+func (i *Image) SHA256() string { return strings.TrimPrefix(i.Digest, digestPrefix) }
+
+// NewImage is an image with a digest in hexadecimal.
+func NewImage(references []string, sum string) *Image { return &Image{references, digestPrefix + sum} }
 
 // Artifact is a component for one architecture.
 type Artifact struct {

@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"encoding/hex"
 	"path"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (l *Lock) Validate(out *problem.Collector) {
 			out.Fatal(nodeconfig.Invalid, at+".name", "is there twice")
 		}
 		names[c.Name] = true
-		if c.Name == "" || !spec.IsVersion(c.Version) && c.Version == "" {
+		if c.Name == "" || c.Version == "" {
 			out.Fatal(nodeconfig.Missing, at, "has no name or no version")
 		}
 		row := kind.Named(c.Kind)
@@ -51,7 +50,7 @@ func (l *Lock) Validate(out *problem.Collector) {
 			out.Fatal(nodeconfig.Invalid, at+".image", "is for the kind %s alone", kind.Image)
 		}
 		if c.Image != nil {
-			if digest, ok := strings.CutPrefix(c.Image.Digest, "sha256:"); !ok || !isDigest(digest) {
+			if digest, ok := strings.CutPrefix(c.Image.Digest, digestPrefix); !ok || !spec.IsSHA256(digest) {
 				out.Fatal(nodeconfig.Invalid, at+".image.digest", "want sha256: and 64 hexadecimal digits")
 			}
 		}
@@ -78,7 +77,7 @@ func validateArtifact(out *problem.Collector, at string, row *kind.Kind, a *Arti
 	if len(a.Sources) == 0 && !row.Image {
 		out.Fatal(nodeconfig.Missing, at+".sources", "is missing")
 	}
-	if !isDigest(a.SHA256) {
+	if !spec.IsSHA256(a.SHA256) {
 		out.Fatal(nodeconfig.Invalid, at+".sha256", "want 64 hexadecimal digits, in small letters")
 	}
 	if a.Size <= 0 || a.Size > MaxSize {
@@ -98,16 +97,11 @@ func validateArtifact(out *problem.Collector, at string, row *kind.Kind, a *Arti
 		if !spec.IsMode(f.Mode) {
 			out.Fatal(nodeconfig.Invalid, here+".mode", "want permission bits in octal, in quotes")
 		}
-		if !isDigest(f.SHA256) || f.Size < 0 {
+		if !spec.IsSHA256(f.SHA256) || f.Size < 0 {
 			out.Fatal(nodeconfig.Invalid, here+".sha256", "want the file's digest and its size")
 		}
 		if path.IsAbs(f.Member) {
 			out.Fatal(nodeconfig.Invalid, here+".member", "want a path in the archive")
 		}
 	}
-}
-
-func isDigest(text string) bool {
-	sum, err := hex.DecodeString(text)
-	return err == nil && len(sum) == 32 && strings.ToLower(text) == text
 }

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"path"
@@ -49,7 +48,7 @@ func sumOf(data []byte, sources []string) (string, bool) {
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	for _, line := range lines {
 		fields := strings.Fields(line)
-		if len(fields) == 0 || !isSHA256(fields[0]) {
+		if len(fields) == 0 || !spec.IsSHA256(strings.ToLower(fields[0])) {
 			continue
 		}
 		alone := len(fields) == 1 && len(lines) == 1
@@ -66,9 +65,4 @@ func baseName(source string) string {
 		source = u.Path
 	}
 	return path.Base(source)
-}
-
-func isSHA256(text string) bool {
-	sum, err := hex.DecodeString(text)
-	return err == nil && len(sum) == 32
 }

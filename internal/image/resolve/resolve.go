@@ -198,13 +198,13 @@ func (c *component) image(ctx context.Context, locked *lock.Component) error {
 	}
 	digest := ""
 	if p := c.previous; p != nil && p.Image != nil && p.Version == locked.Version && !c.update {
-		digest = strings.TrimPrefix(p.Image.Digest, "sha256:")
+		digest = p.Image.SHA256()
 	}
 	image, err := c.Image(ctx, references, digest)
 	if err != nil {
 		return c.failed("", err)
 	}
-	locked.Image = &lock.Image{References: references, Digest: "sha256:" + image.SHA256}
+	locked.Image = lock.NewImage(references, image.SHA256)
 	for _, architecture := range w.Architectures {
 		m, err := c.Manifest(ctx, references, image, architecture)
 		if err != nil {

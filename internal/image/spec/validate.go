@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"net/url"
@@ -194,15 +195,20 @@ func (w *Whole) sourceProblem(source string) string {
 	return ""
 }
 
+// IsSHA256 reports whether a text is a digest in hexadecimal, in small letters.
+func IsSHA256(text string) bool {
+	sum, err := hex.DecodeString(text)
+	return err == nil && len(sum) == sha256.Size && strings.ToLower(text) == text
+}
+
 // validateDigests checks the digests that the author names.
 func (w *Whole) validateDigests(out *problem.Collector, at string) {
 	for _, arch := range slices.Sorted(maps.Keys(w.SHA256)) {
 		here := document.FieldPath(at+".sha256", arch)
-		sum, err := hex.DecodeString(w.SHA256[arch])
 		switch {
 		case !slices.Contains(w.Architectures, arch):
 			out.Fatal(nodeconfig.Invalid, here, "%s", document.WantWord(arch, w.Architectures))
-		case err != nil || len(sum) != 32 || strings.ToLower(w.SHA256[arch]) != w.SHA256[arch]:
+		case !IsSHA256(w.SHA256[arch]):
 			out.Fatal(nodeconfig.Invalid, here, "want 64 hexadecimal digits, in small letters")
 		case w.Row.Image:
 			out.Fatal(nodeconfig.Invalid, here, "an image has its digest in the registry: name HOST/PATH:TAG@sha256:DIGEST as the source")
