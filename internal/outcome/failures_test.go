@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -77,11 +78,11 @@ func TestActionsOfClouds(t *testing.T) {
 		cause resource.Cause
 		words map[string]string
 	}{
-		{exitcode.APIServerNameUnresolved, resource.CauseDNS, map[string]string{"azure": "168.63.129.16", "ec2": "enableDnsSupport"}},
-		{exitcode.APIServerUnreachable, resource.CauseConnection, map[string]string{"azure": "authorized IP ranges", "ec2": "endpoint access"}},
-		{exitcode.OutboundFailed, "", map[string]string{"azure": "outbound type", "ec2": "VPC's endpoints"}},
+		{exitcode.APIServerNameUnresolved, resource.CauseDNS, map[string]string{facts.Azure: "168.63.129.16", facts.EC2: "enableDnsSupport"}},
+		{exitcode.APIServerUnreachable, resource.CauseConnection, map[string]string{facts.Azure: "authorized IP ranges", facts.EC2: "endpoint access"}},
+		{exitcode.OutboundFailed, "", map[string]string{facts.Azure: "outbound type", facts.EC2: "VPC's endpoints"}},
 	} {
-		for _, on := range []string{"azure", "ec2", "gce", ""} {
+		for _, on := range []string{facts.Azure, facts.EC2, facts.GCE, ""} {
 			err := error(&apply.CheckError{Cause: row.cause, Endpoint: "api.example:443", Err: syscall.EIO})
 			if row.cause == "" {
 				err = syscall.EIO // a command's
