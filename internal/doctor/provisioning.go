@@ -46,7 +46,7 @@ var provisioningChecks = []Check{
 	},
 }
 
-// runsNow is why nothing is said about the result of a provisioning.
+// runsNow is why the doctor gives no verdict on the result of a provisioning.
 const runsNow = "a provisioning runs, or has ended since the examination began"
 
 // stale is how old a record of waiting is when its run has died.

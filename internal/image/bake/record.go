@@ -62,7 +62,7 @@ func (b *baking) records(architecture string) (before []byte, err error) {
 	return before, nil
 }
 
-// read reads a file of the tree. It returns nil if there is none.
+// read reads a file of the tree. It returns nil if the file does not exist.
 func (b *baking) read(name string, limit int64) ([]byte, error) {
 	data, err := b.ReadFile(name, limit)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

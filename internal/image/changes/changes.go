@@ -20,7 +20,7 @@ import (
 type Side struct {
 	base  string
 	items map[string]item
-	// sizes are the bytes to download by architecture. A manifest has none.
+	// sizes are the bytes to download by architecture. It is nil for a manifest.
 	sizes map[string]int64
 }
 
@@ -68,7 +68,7 @@ func newItem(version string) item {
 	return item{version: version, digests: make(map[string]string), sources: make(map[string]string), sizes: make(map[string]int64), files: make(map[string]string)}
 }
 
-// OfManifest is what an image's component manifest has. If a component is there in several versions, each is an item of its own.
+// OfManifest is what an image's component manifest has. If it has several versions of a component, each is a separate item.
 func OfManifest(m *components.Manifest) Side {
 	s := Side{items: make(map[string]item)}
 	times := make(map[string]int)

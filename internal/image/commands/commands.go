@@ -33,8 +33,8 @@ func New(s cli.Streams) *cobra.Command {
 
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
-is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and "bake" puts them into the tree of an
-image.`,
+is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and
+"bake" puts them into the tree of an image.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock

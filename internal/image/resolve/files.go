@@ -144,7 +144,7 @@ const elfHeader = 20
 // machines are the architectures by their number in a program.
 var machines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}
 
-// checkMachine refuses a program for another architecture. A script, or another file, has none.
+// checkMachine refuses a program for another architecture. A script, or another file, is for every architecture.
 func (t *taking) checkMachine(name string, head []byte) error {
 	if len(head) < elfHeader || string(head[:4]) != elf.ELFMAG {
 		return nil

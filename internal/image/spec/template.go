@@ -89,7 +89,7 @@ func PlaceOf(source string) Place {
 	return Registry
 }
 
-// TagOf splits an OCI reference before its tag. The tag is empty if there is none.
+// TagOf splits an OCI reference before its tag. The tag of a reference without one is empty.
 func TagOf(reference string) (repository, tag string) {
 	reference, _, _ = strings.Cut(reference, "@")
 	at := strings.LastIndexByte(reference, ':')
