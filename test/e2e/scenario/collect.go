@@ -29,7 +29,12 @@ var keptOfFailures = map[string]string{
 	"units.txt":           "systemctl --no-pager list-units; systemctl list-jobs",
 	"systemd-analyze.txt": "systemd-analyze --no-pager critical-chain; systemd-analyze --no-pager blame",
 	"all-units.txt":       "systemctl --no-pager --all list-units; networkctl --no-pager -a status",
+	// A run's log may be all that is left of it.
+	Findings: "/opt/slipway/bin/slipway-node doctor; journalctl --no-pager -b -q -n 20 -o cat -u kubelet",
 }
+
+// Findings is the name of the file, in the directory of a failed case, that says what the machine itself knows about the failure.
+const Findings = "findings.txt"
 
 // collect keeps all data about the machine, and returns its timeline. It omits what it cannot get,
 // because it is needed most when the machine is broken.

@@ -254,6 +254,10 @@ func report(outcomes []scenario.Outcome) error {
 		fmt.Printf("%-8s %-24s %6.1f s  %s\n", verdict, o.Case, o.Duration.Round(100*time.Millisecond).Seconds(), o.Out)
 		if o.Err != nil {
 			fmt.Printf("         %v\n", o.Err)
+			// If it is not there, the machine could not say anything.
+			if findings, err := os.ReadFile(filepath.Join(o.Out, scenario.Findings)); err == nil {
+				fmt.Printf("%s\n", findings)
+			}
 		}
 	}
 	if failed > 0 {
