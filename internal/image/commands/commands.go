@@ -28,19 +28,20 @@ import (
 
 // New returns the command.
 func New(s cli.Streams) *cobra.Command {
-	return command.NewGroup("image COMMAND", "Lock, fetch and bake what a node image has",
-		`Lock, fetch and bake what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
+	return command.NewGroup("image COMMAND", "Lock, fetch, bake and check what a node image has",
+		`Lock, fetch, bake and check what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
 
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
 is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and
-"bake" puts them into the tree of an image.`,
+"bake" puts them into the tree of an image. "check" finds what an image must not have.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock
   slipway image fetch
-  slipway image bake --root image --architecture amd64`,
-		newLock(s), newDiff(s), newFetch(s), newBake(s))
+  slipway image bake --root image --architecture amd64
+  slipway image check image`,
+		newLock(s), newDiff(s), newFetch(s), newBake(s), newCheck(s))
 }
 
 // The usual names of both documents.

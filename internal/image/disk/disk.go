@@ -1,0 +1,119 @@
+// Package disk opens the file of a disk image as a tree of files: a raw image or a fixed VHD, with a partition table or without, whose
+// root file system is ext4.
+//
+// It reads without mounting, so it needs no privilege and no module of the kernel, and the image stays as it is.
+// "slipway image check" reads images with it.
+package disk
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/diskfs/go-diskfs/backend"
+	backendfile "github.com/diskfs/go-diskfs/backend/file"
+	"github.com/diskfs/go-diskfs/filesystem/ext4"
+	"github.com/diskfs/go-diskfs/partition"
+)
+
+// sector is the size of a sector in bytes, of which partition tables of images count their places.
+const sector = 512
+
+// formats are images of other formats, by their first bytes.
+var formats = []struct{ magic, name string }{
+	{"QFI\xfb", "qcow2"}, {"vhdxfile", "vhdx"}, {"KDMV", "vmdk"}, {"conectix", "vpc"}, {"<<< ", "vdi"},
+}
+
+// Open opens the first file system of an image that has a distribution.
+//
+// The caller closes the tree.
+func Open(name string) (tree *Tree, err error) {
+	opened, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	storage := backendfile.New(opened, true)
+	defer func() {
+		if err != nil {
+			_ = storage.Close()
+		}
+	}()
+	defer damaged(&err)
+	if err := known(storage); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	spans, err := spans(storage)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, s := range spans {
+		if !s.plausible(storage) {
+			continue
+		}
+		system, err := ext4.Read(storage, s.size, s.start, sector)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the file system at byte %d: %w", name, s.start, err)
+		}
+		for _, release := range []string{"etc/os-release", "usr/lib/os-release"} {
+			if _, err := system.Stat(release); err == nil {
+				return &Tree{system, storage}, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s: it has no ext4 file system with a distribution; mount the image, and name the directory", name)
+}
+
+// known refuses images whose bytes are not those of the disk.
+func known(storage backend.Storage) error {
+	head := make([]byte, sector)
+	if _, err := storage.ReadAt(head, 0); err != nil {
+		return errors.New("it is too small for an image")
+	}
+	for _, f := range formats {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return fmt.Errorf("it is an image of the format %s; convert it first: qemu-img convert -f %[1]s -O raw IMAGE disk.raw", f.name)
+		}
+	}
+	return nil
+}
+
+// span is the place of a file system in bytes.
+type span struct{ start, size int64 }
+
+// spans are the partitions, or the whole disk if it has none.
+func spans(storage backend.Storage) (all []span, err error) {
+	info, err := storage.Stat()
+	if err != nil {
+		return nil, err
+	}
+	table, err := partition.Read(storage, sector, sector)
+	if err != nil {
+		return []span{{0, info.Size()}}, nil
+	}
+	for _, p := range table.GetPartitions() {
+		if start, size := p.GetStart(), p.GetSize(); start >= 0 && size > 0 && start <= info.Size()-size {
+			all = append(all, span{start, size})
+		}
+	}
+	return all, nil
+}
+
+// plausible reports whether there is an ext4 file system that fits its partition. The library believes what a file system says about
+// its size, and takes memory for it.
+//
+// The fields are those of the kernel's documentation, "ext4 Data Structures and Algorithms", "The Super Block".
+func (s span) plausible(storage backend.Storage) bool {
+	super := make([]byte, 1024)
+	if n, err := storage.ReadAt(super, s.start+1024); n < len(super) || err != nil {
+		return false
+	}
+	blocks := uint64(binary.LittleEndian.Uint32(super[0x04:])) | uint64(binary.LittleEndian.Uint32(super[0x150:]))<<32
+	shift := binary.LittleEndian.Uint32(super[0x18:])
+	perGroup := binary.LittleEndian.Uint32(super[0x20:])
+	const magic, smallestGroup = 0xEF53, 256
+	return binary.LittleEndian.Uint16(super[0x38:]) == magic && shift <= 6 && perGroup >= smallestGroup &&
+		blocks > 0 && blocks <= math.MaxInt64>>16 && blocks<<(10+shift) <= uint64(s.size)
+}
