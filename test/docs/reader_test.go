@@ -139,6 +139,8 @@ var special = []struct {
 	{line: "slipway image fetch", instead: lockDirectory + " && slipway image fetch --cache cache --lock components.lock --from cache", reason: "there is a lock before"},
 	{line: "slipway image bake --root image --architecture amd64",
 		instead: lockDirectory + " && mkdir -p image/usr/lib/systemd && touch image/usr/lib/systemd/systemd && slipway image bake --root image --cache cache --architecture amd64", reason: "needs the internet"},
+	{line: "slipway image check image",
+		instead: "mkdir -p image/etc image/usr/lib && touch image/etc/machine-id image/usr/lib/os-release && slipway image check image", reason: "there is an image before"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",
 		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},
 	{line: "slipway diff old.yaml new.yaml", instead: "slipway diff old.yaml new.yaml", code: 1, reason: "they differ"},
