@@ -5,9 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	anatomy "github.com/slipway-dev/slipway/internal/anatomy/commands"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
-	"github.com/slipway-dev/slipway/internal/image/commands"
+	image "github.com/slipway-dev/slipway/internal/image/commands"
 )
 
 const program = "slipway"
@@ -37,8 +38,8 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
 	command.AddGroup(root, "Check a contract", newValidate(s), newExplain(s), newSchema(s))
 	command.AddGroup(root, "See the node that it makes", newPlan(s), newDiff(s), newVerify(s), newCapacity(s))
 	command.AddGroup(root, "Make what a machine is created with", newRender(s), newConvert(s), newLaunch(s))
-	command.AddGroup(root, "Make a node image", commands.New(s, newImageCan(s)))
-	command.AddGroup(root, "See how a machine became a node", newAnatomy(s))
+	command.AddGroup(root, "Make a node image", image.New(s, newImageCan(s)))
+	command.AddGroup(root, "See how a machine became a node", anatomy.New(s))
 	command.Prepare(root, s)
 	return root
 }

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"encoding/pem"
@@ -47,7 +47,7 @@ func TestAnatomyOfACluster(t *testing.T) {
 	url, authority := clusterServer(t)
 	log := writeFile(t, "cloud-init.log", "2025-11-26 22:13:25,500 - main.py[DEBUG]: Cloud-init v. 25.1 running 'init-local' at Wed, 26 Nov 2025 22:13:25 +0000. Up 5.50 seconds.\n")
 	config := kubeconfigFile(t, url, authority, "{token: secret-token}")
-	got := runHere("", "anatomy", log, "--kubeconfig", config, "--node", "node-1", "-o", "json")
+	got := runHere(log, "--kubeconfig", config, "--node", "node-1", "-o", "json")
 	for _, want := range []string{`"name": "Node created"`, `"name": "cluster event Starting"`, `"atUs": 16000000`} {
 		if got.code != 0 || !strings.Contains(got.out, want) {
 			t.Errorf("code %d, no %s: %s%s", got.code, want, got.out, got.err)
@@ -62,7 +62,7 @@ func TestAnatomyOfACluster(t *testing.T) {
 		{writeFile(t, "config", "current-context: there\n"), "node-1", `has no context "there", which is its current one`},
 		{writeFile(t, "config", "contexts: 7\n"), "node-1", "has no context"},
 	} {
-		got := runHere("", "anatomy", log, "--kubeconfig", c.config, "--node", c.node)
+		got := runHere(log, "--kubeconfig", c.config, "--node", c.node)
 		if got.code != 1 || !strings.Contains(got.err, c.want) || strings.Contains(got.err, "secret") {
 			t.Errorf("code %d, want %q: %s", got.code, c.want, got.err)
 		}

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"bytes"
@@ -38,11 +38,11 @@ func supportBundle(t *testing.T) string {
 // A bundle's files count, and of the set in it those that the bundle does not have. A cut bundle is read in part, a newer one refused.
 func TestAnatomyOfABundle(t *testing.T) {
 	whole := supportBundle(t)
-	got := runHere("", "anatomy", writeFile(t, "bundle.tar.gz", whole), "-o", "json")
+	got := runHere(writeFile(t, "bundle.tar.gz", whole), "-o", "json")
 	if got.code != 0 || strings.Count(got.out, `"name": "init-local"`) != 1 || !strings.Contains(got.out, "guest agent runs") {
 		t.Errorf("code %d: %s%s", got.code, got.out, got.err)
 	}
-	got = runHere("", "anatomy", writeFile(t, "cut.tar.gz", whole[:len(whole)-len(whole)/4]))
+	got = runHere(writeFile(t, "cut.tar.gz", whole[:len(whole)-len(whole)/4]))
 	if got.code != 0 || !strings.Contains(got.out, "the bundle is cut or damaged") || !strings.Contains(got.out, "init-local") {
 		t.Errorf("cut: code %d: %s%s", got.code, got.out, got.err)
 	}

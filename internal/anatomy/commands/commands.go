@@ -1,4 +1,8 @@
-package main
+// Package commands has the command "slipway anatomy": it gathers the documents that a user names, asks a cluster for its view if the user
+// wants that, and prints the timeline that internal/anatomy makes of them.
+//
+// The command reads files, and asks an API server. It touches no machine. cmd/slipway adds it.
+package commands
 
 import (
 	"cmp"
@@ -15,7 +19,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
-func newAnatomy(s cli.Streams) *cobra.Command {
+// New returns the command.
+func New(s cli.Streams) *cobra.Command {
 	var (
 		output  command.Choice
 		options anatomy.Options
