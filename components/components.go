@@ -31,6 +31,21 @@ type Manifest struct {
 	// Abilities are the kinds of nodes that the image can be. It is nil if they are unknown. The node does not read it: it is for
 	// programs that decide which image a node gets (launch.Launch.Check).
 	Abilities *Abilities `json:"abilities,omitempty"`
+	// Made is what the image was made of. It is nil if that is unknown. The node does not read it.
+	Made *Made `json:"made,omitempty"`
+}
+
+// Made is what an image was made of, and by which program. An empty field is unknown.
+type Made struct {
+	// Builder is the program and its version: "slipway 0.1.0".
+	Builder string `json:"builder,omitempty"`
+	// Architecture is "amd64" or "arm64".
+	Architecture string `json:"architecture,omitempty"`
+	// Lock is the SHA-256 digest of the components' lock, in hexadecimal. The image has the lock, too, beside the manifest.
+	Lock string `json:"lock,omitempty"`
+	// Suite is the distribution's release below the components, and Snapshot the time of its packages: "trixie", "20261101T000000Z".
+	Suite    string `json:"suite,omitempty"`
+	Snapshot string `json:"snapshot,omitempty"`
 }
 
 // Abilities are the kinds of nodes that an image can be. A nil list is unknown; an empty one means that the image has none of the
@@ -58,6 +73,9 @@ type Component struct {
 	Path string `json:"path"`
 	// SHA256 is the binary's digest, in hexadecimal.
 	SHA256 string `json:"sha256,omitempty"`
+	// License is its licence's SPDX expression, and Source where it came from. Empty means unknown.
+	License string `json:"license,omitempty"`
+	Source  string `json:"source,omitempty"`
 }
 
 // Parse parses a manifest.
@@ -68,11 +86,12 @@ func Parse(data []byte) (Manifest, error) {
 	}
 	var rest struct {
 		Abilities *Abilities `json:"abilities"`
+		Made      *Made      `json:"made"`
 	}
 	if err := json.Unmarshal(data, &rest); err != nil {
 		return Manifest{}, fmt.Errorf("component manifest: %w", err)
 	}
-	return Manifest{APIVersion, Kind, listed, rest.Abilities}, nil
+	return Manifest{APIVersion, Kind, listed, rest.Abilities, rest.Made}, nil
 }
 
 // List parses only the components of a manifest. The node calls it, and so does not link code that it does not need.

@@ -67,7 +67,7 @@ func Gather(m Machine) Facts {
 		g.markTemporary(f.Disks)
 		f.Networkd = g.Exists(networkdLink)
 		f.Packages = g.packages()
-	} else if named(f.Components, sociSnapshotter) {
+	} else if found := (inventory{f.Components}); found.has(sociSnapshotter, "") {
 		if at := g.units().at(SOCIUnit); at != "" {
 			f.Units = []string{at}
 		}
@@ -218,29 +218,29 @@ const sociSnapshotter = "soci-snapshotter-grpc"
 
 // components reads the image's manifest, and looks for the components that it does not list.
 func (g gatherer) components(platform string, usual *distro.Programs) []components.Component {
-	found, _ := components.List(g.read(components.Path))
+	listed, _ := components.List(g.read(components.Path))
+	found := inventory{listed}
 	for _, v := range versioned {
 		names, _ := g.ReadDir(v.dir)
 		for _, name := range names {
 			version, ok := strings.CutPrefix(name, v.prefix)
-			c := components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name}
-			known := ok && version != "" && !listed(found, v.name, version)
-			if slices.Contains(unversioned, name) && !named(found, name) {
-				c.Name, c.Version, known = name, "", true
+			called, known := v.name, ok && version != "" && !found.has(v.name, version)
+			if slices.Contains(unversioned, name) && !found.has(name, "") {
+				called, version, known = name, "", true
 			}
-			if known && !g.brought(c.Path) {
-				found = append(found, c)
+			if at := v.dir + "/" + name; known && !g.brought(at) {
+				found.add(called, version, at)
 			}
 		}
 	}
 	for _, p := range programs {
-		elsewhere := p.cloud != "" && platform != "" && platform != p.cloud || p.with != "" && !named(found, p.with)
-		if !elsewhere && !named(found, p.name) && g.Exists(p.path) && !g.brought(p.path) {
-			found = append(found, components.Component{Name: p.name, Path: p.path})
+		elsewhere := p.cloud != "" && platform != "" && platform != p.cloud || p.with != "" && !found.has(p.with, "")
+		if !elsewhere && !found.has(p.name, "") && g.Exists(p.path) && !g.brought(p.path) {
+			found.add(p.name, "", p.path)
 		}
 	}
 	for _, b := range []installed{{"containerd", usual.Containerd}, {"kubelet", usual.Kubelet}} {
-		if named(found, b.name) {
+		if found.has(b.name, "") {
 			continue
 		}
 		for _, path := range b.paths {
@@ -249,38 +249,38 @@ func (g gatherer) components(platform string, usual *distro.Programs) []componen
 				if at := stated[b.name]; at != "" {
 					version = cmp.Or(strings.TrimPrefix(g.line(at), "v"), version)
 				}
-				found = append(found, components.Component{Name: b.name, Version: version, Path: path})
+				found.add(b.name, version, path)
 				break
 			}
 		}
 	}
 	for _, s := range snaps {
 		dir := "/snap/" + s.snap + "/current" // snapd docs: the active revision
-		if s.cloud != platform || named(found, s.name) {
+		if s.cloud != platform || found.has(s.name, "") {
 			continue
 		}
 		if version := g.snapVersion(dir); version != "" {
-			c := components.Component{Name: s.name, Version: strings.TrimPrefix(version, "v")}
-			if path := dir + "/" + s.program; g.Exists(path) {
-				c.Path = path
+			at := dir + "/" + s.program
+			if !g.Exists(at) {
+				at = ""
 			}
-			found = append(found, c)
+			found.add(s.name, strings.TrimPrefix(version, "v"), at)
 		}
 	}
 	// Distributions have these at different paths, and their versions do not matter.
 	for _, p := range []installed{{"containerd", usual.Runc}, {"kubelet", usual.Credentials}} {
 		at := -1
-		if named(found, p.name) { // the program that runs it
+		if found.has(p.name, "") { // the program that runs it
 			at = slices.IndexFunc(p.paths, func(at string) bool {
 				cloud := providers[path.Base(at)]
 				return (cloud == "" || platform == "" || platform == cloud) && g.Exists(at) && !g.brought(at)
 			})
 		}
-		if at >= 0 && !named(found, path.Base(p.paths[at])) {
-			found = append(found, components.Component{Name: path.Base(p.paths[at]), Path: p.paths[at]})
+		if at >= 0 && !found.has(path.Base(p.paths[at]), "") {
+			found.add(path.Base(p.paths[at]), "", p.paths[at])
 		}
 	}
-	return found
+	return found.all
 }
 
 // brought reports whether a program is Slipway's link to a downloaded program: the image does not have that.
@@ -299,12 +299,21 @@ func (g gatherer) snapVersion(dir string) string {
 	return ""
 }
 
-func named(found []components.Component, name string) bool {
-	return slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == name })
+// inventory are the components that have been found. Its methods are not copied into their callers, which would take 4 KB of the agent.
+type inventory struct{ all []components.Component }
+
+//go:noinline
+func (f *inventory) add(name, version, path string) {
+	f.all = append(f.all, components.Component{Name: name, Version: version, Path: path})
 }
 
-func listed(found []components.Component, name, version string) bool {
-	return slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == name && c.Version == version })
+// has reports whether there is a component with a name, in a version or, if that is empty, in any.
+//
+//go:noinline
+func (f *inventory) has(name, version string) bool {
+	return slices.ContainsFunc(f.all, func(c components.Component) bool {
+		return c.Name == name && (version == "" || c.Version == version)
+	})
 }
 
 // goVersion returns a Go program's version from its build record: the main module's if the release was built as a

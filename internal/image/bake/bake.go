@@ -47,6 +47,7 @@ type file struct {
 	lock.File
 	component *lock.Component
 	archive   string // the digest of the download that has it
+	source    string // where the download is, at first
 	mode      uint32
 }
 
@@ -102,7 +103,7 @@ func filesOf(l *lock.Lock, architecture string) map[string]file {
 		}
 		for _, f := range a.Files {
 			mode, _ := strconv.ParseUint(f.Mode, 8, 32) // the lock is valid
-			all[f.Path] = file{f, c, a.SHA256, uint32(mode)}
+			all[f.Path] = file{f, c, a.SHA256, a.Sources[0], uint32(mode)}
 		}
 	}
 	return all

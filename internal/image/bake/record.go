@@ -3,6 +3,8 @@ package bake
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path"
@@ -92,8 +94,14 @@ func (b *baking) newRecords(l *lock.Lock, architecture string) (*record, error) 
 	})
 	for at, f := range b.wanted {
 		if name := programOf(f); name != "" {
-			m.Components = append(m.Components, components.Component{Name: name, Version: f.component.Version, Path: at, SHA256: f.SHA256})
+			m.Components = append(m.Components, components.Component{
+				Name: name, Version: f.component.Version, Path: at, SHA256: f.SHA256, License: f.component.License, Source: f.source})
 		}
+	}
+	sum := sha256.Sum256(r.lock)
+	m.Made = &components.Made{Builder: "slipway " + cli.Version, Architecture: architecture, Lock: hex.EncodeToString(sum[:])}
+	if l.Base != nil {
+		m.Made.Suite, m.Made.Snapshot = l.Base.Suite, l.Base.Snapshot
 	}
 	slices.SortFunc(m.Components, func(a, b components.Component) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path))

@@ -71,6 +71,9 @@ func newItem(version string) item {
 // OfManifest is what an image's component manifest has. If it has several versions of a component, each is a separate item.
 func OfManifest(m *components.Manifest) Side {
 	s := Side{items: make(map[string]item)}
+	if m.Made != nil && m.Made.Suite != "" {
+		s.base = m.Made.Suite + " " + m.Made.Snapshot
+	}
 	times := make(map[string]int)
 	for _, c := range m.Components {
 		times[c.Name]++
@@ -81,7 +84,7 @@ func OfManifest(m *components.Manifest) Side {
 			name += " " + c.Path
 		}
 		it := newItem(c.Version)
-		it.digests[""], it.files[c.Path] = c.SHA256, ""
+		it.digests[""], it.files[c.Path], it.license = c.SHA256, "", c.License
 		if minor, ok := versions.Minor(c.Version); ok && c.Name == kind.Kubelet {
 			it.isKubelet, it.kubernetes = true, []string{fmt.Sprintf("1.%d", minor)}
 		}
@@ -272,7 +275,7 @@ func (i *item) moved(b *item) (details []string) {
 		list("now also serves Kubernetes", onlyIn(b.kubernetes, i.kubernetes))
 		list("no longer serves Kubernetes", onlyIn(i.kubernetes, b.kubernetes))
 	}
-	if i.license != b.license {
+	if i.license != b.license && i.license != "" && b.license != "" {
 		details = append(details, "licence "+i.license+" → "+b.license)
 	}
 	return details
