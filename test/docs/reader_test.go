@@ -139,6 +139,7 @@ var special = []struct {
 	{line: "slipway image fetch", instead: lockDirectory + " && slipway image fetch --cache cache --lock components.lock --from cache", reason: "there is a lock before"},
 	{line: "slipway image bake --root image --architecture amd64",
 		instead: lockDirectory + " && mkdir -p image/usr/lib/systemd && touch image/usr/lib/systemd/systemd && slipway image bake --root image --cache cache --architecture amd64", reason: "needs the internet"},
+	{line: "slipway image can -f node.yaml components.json", instead: "slipway image can -f examples/aks/minimal.json components.json", reason: "the manifest is of an image for AKS"},
 	{line: "slipway image check image",
 		instead: "mkdir -p image/etc image/usr/lib && touch image/etc/machine-id image/usr/lib/os-release && slipway image check image", reason: "there is an image before"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",

@@ -35,8 +35,19 @@ type Result struct {
 	// Files is the number of all files, and Bytes their size.
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
+	// Kubelets are those of the tree, by version.
+	Kubelets []Kubelet `json:"kubelets,omitempty"`
+	// Link is the path of the link to the only kubelet. It is empty if there are several, or if the lock has the kubelet there.
+	Link string `json:"link,omitempty"`
 	// LeftOut are the names of container images, which are not put into the tree.
 	LeftOut []string `json:"leftOut,omitempty"`
+}
+
+// Kubelet is a kubelet of the tree.
+type Kubelet struct {
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	Bytes   int64  `json:"bytes"`
 }
 
 // Same reports whether the tree was right before.
@@ -136,11 +147,15 @@ func (b *baking) run(l *lock.Lock, architecture string, before []byte) error {
 			b.result.Kept = append(b.result.Kept, path)
 		}
 	}
+	link, err := b.kubelets()
+	if err != nil {
+		return err
+	}
 	record, err := b.newRecords(l, architecture)
 	if err != nil {
 		return err
 	}
-	if len(missing)+len(stale) == 0 && record.equal(before) {
+	if len(missing)+len(stale) == 0 && link == nil && record.equal(before) {
 		return b.clean()
 	}
 	if err := b.begin(record); err != nil {
@@ -150,6 +165,11 @@ func (b *baking) run(l *lock.Lock, architecture string, before []byte) error {
 		return err
 	}
 	b.result.Written, b.result.Removed = append(b.result.Written, missing...), append(b.result.Removed, stale...)
+	if link != nil {
+		if err := link(); err != nil {
+			return err
+		}
+	}
 	return b.finish(record)
 }
 

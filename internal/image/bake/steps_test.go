@@ -42,12 +42,13 @@ func (s *step) Before(m *failpoint.Mutation) failpoint.Fate {
 // After implements failpoint.Point.
 func (*step) After(*failpoint.Mutation, error) {}
 
-// locks are an older and a newer lock whose files the cache has: one file changes, one is removed, one is new.
+// locks are an older and a newer lock whose files the cache has: one file changes, one is removed, one is new, and of two kubelets one
+// stays, to which a link leads.
 func locks(t *testing.T, c *cache.Cache) (older, newer *lock.Lock) {
 	t.Helper()
 	of := func(files map[string]string) *lock.Lock {
 		l := &lock.Lock{APIVersion: lock.APIVersion, Kind: lock.Kind}
-		for _, path := range []string{"/usr/bin/kubelet", "/usr/bin/old", "/usr/sbin/new"} {
+		for _, path := range []string{"/opt/bin/kubelet-1", "/opt/bin/kubelet-2", "/usr/bin/changed", "/usr/bin/old", "/usr/sbin/new"} {
 			text, ok := files[path]
 			if !ok {
 				continue
@@ -56,15 +57,19 @@ func locks(t *testing.T, c *cache.Cache) (older, newer *lock.Lock) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.Components = append(l.Components, lock.Component{Name: filepath.Base(path), Kind: "file", Version: "1", Wanted: "1", License: "MIT", Artifacts: []lock.Artifact{{
+			kind := "file"
+			if strings.Contains(path, "kubelet") {
+				kind = "kubelet"
+			}
+			l.Components = append(l.Components, lock.Component{Name: filepath.Base(path), Kind: kind, Version: "1", Wanted: "1", License: "MIT", Artifacts: []lock.Artifact{{
 				Architecture: "amd64", Sources: []string{"./x"}, SHA256: digest, Size: int64(len(text)),
 				Files: []lock.File{{Path: path, Mode: "0755", SHA256: digest, Size: int64(len(text))}},
 			}}})
 		}
 		return l
 	}
-	return of(map[string]string{"/usr/bin/kubelet": strings.Repeat("first", 50_000), "/usr/bin/old": "old"}),
-		of(map[string]string{"/usr/bin/kubelet": strings.Repeat("second", 50_000), "/usr/sbin/new": "new"})
+	return of(map[string]string{"/opt/bin/kubelet-1": "1", "/opt/bin/kubelet-2": "2", "/usr/bin/changed": strings.Repeat("first", 50_000), "/usr/bin/old": "old"}),
+		of(map[string]string{"/opt/bin/kubelet-2": "2", "/usr/bin/changed": strings.Repeat("second", 50_000), "/usr/sbin/new": "new"})
 }
 
 // content is a tree's files, without the locks.
@@ -73,6 +78,11 @@ func content(t *testing.T, root string) map[string]string {
 	all := make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
+			return err
+		}
+		if d.Type() == fs.ModeSymlink {
+			target, err := os.Readlink(path)
+			all[strings.TrimPrefix(path, root)] = "-> " + target
 			return err
 		}
 		data, err := os.ReadFile(path)

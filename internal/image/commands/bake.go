@@ -21,6 +21,7 @@ import (
 // baking has the flags of bake.
 type baking struct {
 	lock, root   string
+	kubernetes   string
 	architecture command.Choice
 	output       command.Choice
 	store
@@ -42,6 +43,9 @@ func newBake(s cli.Streams) *cobra.Command {
 		Long: `Put the files of a lock into the tree of an image: each at its path, with its mode and digest. Files
 that the cache lacks are fetched first. A tree that is right is not touched.
 
+A lock can have several kubelets, each at its path. An image then has them all, or with --kubernetes one
+of them, to which /usr/bin/kubelet is a link, and the components that serve its version.
+
 What an older lock brought and this one lacks is removed, unless it has changed since. The tree keeps
 the lock, and the manifest of its components (/opt/slipway/components.json), which the node reads.
 
@@ -50,7 +54,8 @@ the parts of a node that need no cluster: slipway-node provision --root DIR --pr
 
 Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
 		Example: `  slipway image bake --root image
-  slipway image bake --root image --lock components.lock --architecture arm64`,
+  slipway image bake --root image --lock components.lock --architecture arm64
+  slipway image bake --root image --kubernetes 1.36`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd, s) },
 	}
@@ -59,6 +64,7 @@ Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
 	cmd.Flags().StringVar(&b.lock, "lock", usualLock, "read the lock from `FILE`")
 	command.Must(cmd.MarkFlagFilename("lock", "lock"))
 	command.AddChoice(cmd, &b.architecture, "architecture", "", "take the files for `ARCHITECTURE`: "+cli.List(spec.Architectures, "or")+" (default: the lock's, if it has one)")
+	cmd.Flags().StringVar(&b.kubernetes, "kubernetes", "", "put in one kubelet, of `VERSION`, and what serves it (1.36, or 1.36.4)")
 	b.add(cmd)
 	command.AddOutput(cmd, &b.output)
 	return cmd
@@ -71,6 +77,11 @@ func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
 	l, err := readLock(s, b.lock)
 	if err != nil {
 		return err
+	}
+	if b.kubernetes != "" {
+		if l, err = l.Serving(b.kubernetes); err != nil {
+			return command.Failed("%s: %w", cli.Line(command.Title(b.lock)), err)
+		}
 	}
 	architecture, err := b.machine(cmd, l)
 	if err != nil {
@@ -136,6 +147,16 @@ func (r *baked) text(style cli.Style) string {
 	list("removed", r.Removed, style.Red)
 	for _, path := range r.Kept {
 		fmt.Fprintf(&out, "%s %s, which has changed since an older lock brought it\n", style.Yellow("kept   "), cli.Line(path))
+	}
+	if r.Link != "" {
+		fmt.Fprintf(&out, "%s is a link to %s\n", cli.Line(r.Link), cli.Line(r.Kubelets[0].Path))
+	}
+	if len(r.Kubelets) > 1 {
+		var each []string
+		for _, k := range r.Kubelets {
+			each = append(each, fmt.Sprintf("%s (%s)", k.Version, changes.Size(k.Bytes)))
+		}
+		fmt.Fprintf(&out, "the kubelets are %s; --kubernetes puts in one of them\n", cli.Line(cli.List(each, "and")))
 	}
 	if len(r.LeftOut) > 0 {
 		fmt.Fprintf(&out, "left out the container images %s\n", cli.Line(cli.List(r.LeftOut, "and")))
