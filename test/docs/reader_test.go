@@ -142,6 +142,7 @@ var special = []struct {
 	{line: "slipway image can -f node.yaml components.json", instead: "slipway image can -f examples/aks/minimal.json components.json", reason: "the manifest is of an image for AKS"},
 	{line: "slipway image check image",
 		instead: "mkdir -p image/etc image/usr/lib && touch image/etc/machine-id image/usr/lib/os-release && slipway image check image", reason: "there is an image before"},
+	{line: "slipway image bake --here", instead: "slipway image bake --help", reason: "it changes the machine"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",
 		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},
 	{line: "slipway diff old.yaml new.yaml", instead: "slipway diff old.yaml new.yaml", code: 1, reason: "they differ"},

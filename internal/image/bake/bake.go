@@ -22,6 +22,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/image/cache"
 	"github.com/slipway-dev/slipway/internal/image/fault"
 	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
@@ -81,6 +82,11 @@ func Tree(ctx context.Context, root string, l *lock.Lock, architecture string, c
 	defer func() { err = errors.Join(err, tree.Close()) }()
 	if !slices.ContainsFunc(systemd, tree.Exists) {
 		return nil, fmt.Errorf("%s has no systemd, so it is not the tree of a machine: install the distribution first", root)
+	}
+	for _, name := range profile.Names() {
+		if at := profile.Named(name).Paths.Kubeconfig; tree.Exists(at) {
+			return nil, fmt.Errorf("%s is the tree of a node: it has %s; bake a new image, and replace the node", root, at)
+		}
 	}
 	unlock, err := tree.Lock(ctx, apply.LockPath)
 	if err != nil {

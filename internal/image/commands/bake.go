@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 // baking has the flags of bake.
 type baking struct {
 	lock, root   string
+	here         bool
 	kubernetes   string
 	architecture command.Choice
 	output       command.Choice
@@ -38,7 +40,7 @@ type baked struct {
 func newBake(s cli.Streams) *cobra.Command {
 	b := baking{architecture: command.Choice{Allowed: spec.Architectures}}
 	cmd := &cobra.Command{
-		Use:   "bake --root DIR [flags]",
+		Use:   "bake --root DIR|--here [flags]",
 		Short: "Put the files of a lock into the tree of an image",
 		Long: `Put the files of a lock into the tree of an image: each at its path, with its mode and digest. Files
 that the cache lacks are fetched first. A tree that is right is not touched.
@@ -49,18 +51,23 @@ of them, to which /usr/bin/kubelet is a link, and the components that serve its 
 What an older lock brought and this one lacks is removed, unless it has changed since. The tree keeps
 the lock, and the manifest of its components (/opt/slipway/components.json), which the node reads.
 
+With --here, a builder such as Packer runs the command inside the machine whose disk becomes the image,
+as root. It starts and stops nothing. A machine that has joined a cluster is refused, here and with --root.
+
 The tree has a distribution with systemd already. Container images are left out. After this, apply
 the parts of a node that need no cluster: slipway-node provision --root DIR --provision-config FILE.
 
 Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
 		Example: `  slipway image bake --root image
   slipway image bake --root image --lock components.lock --architecture arm64
-  slipway image bake --root image --kubernetes 1.36`,
+  slipway image bake --root image --kubernetes 1.36
+  slipway image bake --here`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd, s) },
 	}
 	cmd.Flags().StringVar(&b.root, "root", "", "put the files into the tree below `DIR`")
 	command.Must(cmd.MarkFlagDirname("root"))
+	cmd.Flags().BoolVar(&b.here, "here", false, "put the files into this machine, from which an image is made")
 	cmd.Flags().StringVar(&b.lock, "lock", usualLock, "read the lock from `FILE`")
 	command.Must(cmd.MarkFlagFilename("lock", "lock"))
 	command.AddChoice(cmd, &b.architecture, "architecture", "", "take the files for `ARCHITECTURE`: "+cli.List(spec.Architectures, "or")+" (default: the lock's, if it has one)")
@@ -71,8 +78,13 @@ Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
 }
 
 func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
-	if b.root == "" {
-		return cli.Usage(command.Hint(cmd), "name the tree with --root DIR")
+	switch {
+	case b.here && b.root != "":
+		return cli.Usage("leave out one of them", "--here and --root name two trees")
+	case b.here:
+		b.root = "/"
+	case b.root == "":
+		return cli.Usage(command.Hint(cmd), "name the tree with --root DIR, or --here for this machine")
 	}
 	l, err := readLock(s, b.lock)
 	if err != nil {
@@ -116,6 +128,9 @@ func (b *baking) machine(cmd *cobra.Command, l *lock.Lock) (string, error) {
 		}
 	}
 	one := b.architecture.Value
+	if one == "" && b.here {
+		one = runtime.GOARCH
+	}
 	switch names := slices.Sorted(maps.Keys(has)); {
 	case one != "" && !has[one]:
 		return "", command.Failed("%s has nothing for %s", cli.Line(command.Title(b.lock)), one)
