@@ -171,8 +171,9 @@ func (e *examination) readContent(name string) error {
 	if err != nil || binary(data) {
 		return err
 	}
-	for i := range contents {
-		if row := &contents[i]; row.matches(data) {
+	rows := contents()
+	for i := range rows {
+		if row := &rows[i]; row.matches(data) {
 			e.add(&row.rule, name)
 		}
 	}

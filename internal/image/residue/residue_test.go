@@ -131,7 +131,7 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("the test plants nothing for %s", r.name)
 		}
 	}
-	for _, r := range contents {
+	for _, r := range contents() {
 		if !tried[r.name] {
 			t.Errorf("the test plants nothing for %s", r.name)
 		}
