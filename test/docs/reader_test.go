@@ -102,6 +102,9 @@ const kubeletConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube
 // lockDirectory makes a lock of components that are in a directory.
 const lockDirectory = "slipway image lock -f examples/image/trixie/directory.yaml --lock components.lock --cache cache"
 
+// baked makes the tree of an image from that lock.
+const baked = lockDirectory + " && mkdir -p image/usr/lib/systemd && touch image/usr/lib/systemd/systemd && slipway image bake --root image --cache cache --architecture amd64"
+
 // special are the lines that cannot run unchanged.
 var special = []struct {
 	line string
@@ -138,10 +141,12 @@ var special = []struct {
 	{line: "slipway image diff old.lock components.lock", instead: lockDirectory + " && slipway image diff components.lock components.lock", reason: "there is a lock before"},
 	{line: "slipway image fetch", instead: lockDirectory + " && slipway image fetch --cache cache --lock components.lock --from cache", reason: "there is a lock before"},
 	{line: "slipway image bake --root image --architecture amd64",
-		instead: lockDirectory + " && mkdir -p image/usr/lib/systemd && touch image/usr/lib/systemd/systemd && slipway image bake --root image --cache cache --architecture amd64", reason: "needs the internet"},
+		instead: baked, reason: "needs the internet"},
 	{line: "slipway image can -f node.yaml components.json", instead: "slipway image can -f examples/aks/minimal.json components.json", reason: "the manifest is of an image for AKS"},
 	{line: "slipway image check image",
 		instead: "mkdir -p image/etc image/usr/lib && touch image/etc/machine-id image/usr/lib/os-release && slipway image check image", reason: "there is an image before"},
+	{line: "slipway image verify image", instead: baked + " && slipway image verify image", reason: "there is an image before"},
+	{line: "slipway image verify --lock components.lock image", instead: baked + " && slipway image verify --lock components.lock image", reason: "there is an image before"},
 	{line: "slipway image bake --here", instead: "slipway image bake --help", reason: "it changes the machine"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",
 		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},

@@ -34,8 +34,8 @@ func New(s cli.Streams, further ...*cobra.Command) *cobra.Command {
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
 is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and
-"bake" puts them into the tree of an image. "check" finds what an image must not have,
-and "can" says whether an image can make the node of a contract.`,
+"bake" puts them into the tree of an image. "verify" compares an image with its lock,
+"check" finds what an image must not have, and "can" says whether an image can make the node of a contract.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock
@@ -43,7 +43,7 @@ and "can" says whether an image can make the node of a contract.`,
   slipway image bake --root image --architecture amd64
   slipway image check image
   slipway image can -f node.yaml components.json`,
-		append([]*cobra.Command{newLock(s), newDiff(s), newFetch(s), newBake(s), newCheck(s)}, further...)...)
+		append([]*cobra.Command{newLock(s), newDiff(s), newFetch(s), newBake(s), newVerify(s), newCheck(s)}, further...)...)
 }
 
 // The usual names of both documents.

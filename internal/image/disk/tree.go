@@ -1,8 +1,8 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/diskfs/go-diskfs/backend"
@@ -22,8 +22,10 @@ func damaged(err *error) {
 	}
 }
 
-// Open opens a file, and does not follow a link. A file with holes is empty here: go-diskfs (v1.9.4) reads other bytes of the disk in
-// their place, or reads for ever. No text file has holes.
+// errHoles is why a file with holes is not read: go-diskfs (v1.9.4) reads other bytes of the disk in their place, or reads for ever.
+var errHoles = fmt.Errorf("it has holes, which only a mounted image shows; mount the image, and name the directory: %w", errors.ErrUnsupported)
+
+// Open opens a file, and does not follow a link. To read a file with holes is an error that wraps [errors.ErrUnsupported].
 func (t *Tree) Open(name string) (opened fs.File, err error) {
 	defer damaged(&err)
 	if opened, err = t.system.Open(name); err != nil {
@@ -66,7 +68,7 @@ func sparse(info fs.FileInfo) bool {
 	return ok && int64(stat.Blocks)*512 < info.Size()
 }
 
-// file is an open file. A hollow one has no content.
+// file is an open file. A hollow one has holes.
 type file struct {
 	fs.File
 	hollow bool
@@ -75,7 +77,7 @@ type file struct {
 func (f *file) Read(b []byte) (n int, err error) {
 	defer damaged(&err)
 	if f.hollow {
-		return 0, io.EOF
+		return 0, errHoles
 	}
 	return f.File.Read(b)
 }
