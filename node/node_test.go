@@ -39,14 +39,7 @@ func ubuntu(t *testing.T) node.Facts {
 // Every example is read and planned. The shown plan has everything except the secrets. A plan does not differ from itself, nor from
 // that of the same config made in Go.
 func TestPlan(t *testing.T) {
-	found, err := filepath.Glob("../examples/*/*.*")
-	if err != nil || len(found) < 5 {
-		t.Fatal("no examples", err)
-	}
-	for _, name := range found {
-		if kind := filepath.Base(filepath.Dir(name)); kind == "facts" || kind == "launch" || kind == "packer" {
-			continue
-		}
+	for _, name := range contracts.Examples(t, "..") {
 		contract := node.Read(node.Document{Name: name, Data: read(t, strings.TrimPrefix(name, "../examples/"))})
 		planned, problems := contract.Plan(ubuntu(t))
 		if len(nodeconfig.Fatal(problems)) > 0 || len(problems) < len(contract.Problems()) || contract.Dialect() == "" {

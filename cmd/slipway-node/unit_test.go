@@ -21,6 +21,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/test/contracts"
 )
 
 const (
@@ -176,15 +177,7 @@ func writablePaths(t *testing.T, unit string) func(path string) bool {
 
 // In the sandbox the agent can write all files of any example's plan.
 func TestWatchUnitLetsPlansBeApplied(t *testing.T) {
-	allowed := writablePaths(t, watchUnit)
-	var contracts []string
-	for _, pattern := range []string{"../../examples/*/*.yaml", "../../examples/aks/*.json"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		contracts = append(contracts, found...)
-	}
+	allowed, all := writablePaths(t, watchUnit), contracts.Examples(t, "../..")
 	written := 0
 	for _, factsPath := range []string{"../../examples/facts/ubuntu.json", ""} {
 		known, err := readFacts(factsPath)
@@ -194,7 +187,7 @@ func TestWatchUnitLetsPlansBeApplied(t *testing.T) {
 		if known == nil {
 			known = new(facts.Facts)
 		}
-		for _, contract := range contracts {
+		for _, contract := range all {
 			data, err := os.ReadFile(contract)
 			if err != nil {
 				t.Fatal(err)
@@ -216,7 +209,7 @@ func TestWatchUnitLetsPlansBeApplied(t *testing.T) {
 		}
 	}
 	if written < 100 {
-		t.Errorf("only %d files were looked at in %d contracts", written, len(contracts))
+		t.Errorf("only %d files were looked at in %d examples", written, len(all))
 	}
 }
 

@@ -3,7 +3,6 @@ package compile_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -91,14 +90,17 @@ func TestAWarningHidesNothing(t *testing.T) {
 	}
 }
 
+// The tests that read all examples know the directory of each dialect.
+func TestExamplesOfEachDialect(t *testing.T) {
+	if names := slices.Sorted(slices.Values(dialect.Names())); !slices.Equal(names, contracts.Dialects) {
+		t.Errorf("the dialects are %q, and those of the examples %q", names, contracts.Dialects)
+	}
+}
+
 // FuzzPlan: for every document, planning ends and reports no problem twice.
 func FuzzPlan(f *testing.F) {
-	found, err := filepath.Glob("../../examples/*/*.*")
-	if err != nil || len(found) == 0 {
-		f.Fatal("no seeds", err)
-	}
 	ubuntu := read(f, "../../examples/facts/ubuntu.json")
-	for _, name := range found {
+	for _, name := range contracts.Examples(f, "../..") {
 		f.Add(read(f, name), ubuntu)
 	}
 	head := "apiVersion: slipway.dev/v1\nkind: NodeConfig\n"

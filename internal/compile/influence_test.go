@@ -27,10 +27,6 @@ var tls = []string{
 // Every leaf of the examples, if it is removed or changed, changes the plan, causes a warning, or is in a short list. Unlike a test
 // of each field alone, this one finds a field that another one hides.
 func TestEveryLeafCounts(t *testing.T) {
-	found, err := filepath.Glob("../../examples/*/*.*")
-	if err != nil || len(found) == 0 {
-		t.Fatal("no examples", err)
-	}
 	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
 	if err != nil {
 		t.Fatal(err)
@@ -38,10 +34,8 @@ func TestEveryLeafCounts(t *testing.T) {
 	known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"}, components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"}) // for EKS's nodes
 	known.Instance.ID, known.Instance.Zone, known.Instance.Lifecycle = "i-0", "1", "spot"
 	documents := fullDocuments(t)
-	for _, name := range found {
-		if kind := filepath.Base(filepath.Dir(name)); kind != "facts" && kind != "launch" && kind != "packer" {
-			documents[filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name)] = parsed(t, name)
-		}
+	for _, name := range contracts.Examples(t, "../..") {
+		documents[filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name)] = parsed(t, name)
 	}
 	for name, tree := range documents {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +15,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/contracts"
 	"github.com/slipway-dev/slipway/test/hosttest"
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 const examples = "../../examples"
 
@@ -92,14 +90,8 @@ func TestConvert(t *testing.T) {
 			convert(t, path, document, c.facts(t))
 		}
 	}
-	given, err := filepath.Glob(examples + "/*/*.*")
-	if err != nil || len(given) == 0 {
-		t.Fatalf("no examples: %v", err)
-	}
-	for _, path := range given {
-		if filepath.Base(filepath.Dir(path)) != "facts" {
-			convert(t, path, read(t, path), (&spec{}).facts(t))
-		}
+	for _, path := range contracts.Examples(t, "../..") {
+		convert(t, path, read(t, path), (&spec{}).facts(t))
 	}
 }
 
@@ -204,7 +196,7 @@ func merge(base, over map[string]any) map[string]any {
 func golden(t *testing.T, dir, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if *update {
+	if *contracts.Update {
 		write(t, path, got)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/contracts"
 )
 
 // machines are the facts of an image of each distribution in the table, in its order, and of one that is not in it.
@@ -195,7 +196,7 @@ place, the facts say so.
 		fmt.Fprintf(&page, "\n## %s\n\n| cell | value |\n|---|---|\n", d.Name)
 		writeCells(&page, d, reflect.ValueOf(*d), "")
 	}
-	if *update {
+	if *contracts.Update {
 		write(t, distributionsPage, page.Bytes())
 		return
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// Update rewrites golden files instead of comparing them: go test -update.
+var Update = flag.Bool("update", false, "rewrite the golden files")
 
 // Golden compares JSON, after indenting it, with a file; with -update it rewrites the file.
 func Golden(t testing.TB, file string, got []byte) {
@@ -27,7 +28,7 @@ func Golden(t testing.TB, file string, got []byte) {
 // GoldenText compares a text with a file; with -update it rewrites the file.
 func GoldenText(t testing.TB, file string, got []byte) {
 	t.Helper()
-	if *update {
+	if *Update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
