@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/integrity"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // maxFile is how large a file may be that is compared, in bytes. A plan has none that is larger.
@@ -83,7 +84,7 @@ func (e *Entry) compare(tree fs.FS, owner Owner) []Difference {
 		return nil
 	}
 	var all []Difference
-	if mode := Mode(bits(info.Mode())); mode != e.Mode {
+	if mode := Mode(resource.ModeOf(info.Mode())); mode != e.Mode {
 		all = append(all, differs("has mode %s, want %s", mode, e.Mode)...)
 	}
 	if uid, gid, ok := owner(info); ok && (uid != e.UID || gid != e.GID) {
@@ -200,23 +201,6 @@ func typeOf(info fs.FileInfo) string {
 	}
 	return "special file"
 }
-
-// bits are the permission bits as a plan has them.
-func bits(mode fs.FileMode) uint32 {
-	out := uint32(mode.Perm())
-	for _, s := range special {
-		if mode&s.flag != 0 {
-			out |= s.bit
-		}
-	}
-	return out
-}
-
-// special are the bits that Go does not count among the permission bits.
-var special = []struct {
-	flag fs.FileMode
-	bit  uint32
-}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
 // cause returns an error without its path, because the caller's text has the path already.
 func cause(err error) error {

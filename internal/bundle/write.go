@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // Write writes a bundle as a new directory, completely or not at all. Only its owner can read it, because its files may hold
@@ -97,11 +99,5 @@ func (e *Entry) fileMode() (os.FileMode, error) {
 	if _, err := fmt.Sscanf(e.Mode, "%o", &bits); err != nil {
 		return 0, fmt.Errorf("%s has the mode %q: %w", e.Path, e.Mode, err)
 	}
-	mode := os.FileMode(bits & 0o777)
-	for _, s := range special {
-		if bits&s.bit != 0 {
-			mode |= s.flag
-		}
-	}
-	return mode, nil
+	return resource.FileMode(bits), nil
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // mutate makes one change of the tree by a system call, if the failpoint allows it. It repeats the call after a signal,
@@ -30,7 +31,7 @@ func chownTo(f *os.File, uid, gid int) error {
 
 // chmodTo sets a file's mode.
 func chmodTo(f *os.File, mode uint32) error {
-	return mutate(failpoint.Change{Kind: failpoint.Mode, File: f, Mode: mode}, func() error { return f.Chmod(fileMode(mode)) })
+	return mutate(failpoint.Change{Kind: failpoint.Mode, File: f, Mode: mode}, func() error { return f.Chmod(resource.FileMode(mode)) })
 }
 
 // syncTo makes a file's content durable, or a directory's names.

@@ -198,18 +198,3 @@ func joinPath(dir, base string) string {
 	}
 	return dir + "/" + base
 }
-
-// fileMode converts a mode for the os package.
-func fileMode(mode uint32) os.FileMode {
-	m := os.FileMode(mode & 0o777)
-	if mode&unix.S_ISUID != 0 {
-		m |= os.ModeSetuid
-	}
-	if mode&unix.S_ISGID != 0 {
-		m |= os.ModeSetgid
-	}
-	if mode&unix.S_ISVTX != 0 {
-		m |= os.ModeSticky
-	}
-	return m
-}

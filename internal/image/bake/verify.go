@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // Difference is what one file of an image is, and should not be.
@@ -153,7 +154,7 @@ func (v *verification) file(f file) error {
 		v.differs(f.Path, name, "it has %d bytes, and the lock has %d", info.Size(), f.Size)
 		return nil
 	}
-	if mode := permissions(info.Mode()); mode != f.mode {
+	if mode := resource.ModeOf(info.Mode()); mode != f.mode {
 		v.differs(f.Path, name, "it has mode %04o, and the lock has %04o", mode, f.mode)
 	}
 	opened, err := v.tree.Open(inTree(f.Path))
@@ -187,17 +188,3 @@ func (v *verification) compare(l, expected *lock.Lock) {
 
 // inTree is the name of a path in a tree.
 func inTree(path string) string { return strings.TrimPrefix(path, "/") }
-
-// permissions are the permission bits of a mode, with set-user-ID, set-group-ID and sticky bits as in chmod(2).
-func permissions(mode fs.FileMode) uint32 {
-	bits := uint32(mode.Perm())
-	for _, b := range []struct {
-		of fs.FileMode
-		is uint32
-	}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}} {
-		if mode&b.of != 0 {
-			bits |= b.is
-		}
-	}
-	return bits
-}
