@@ -65,9 +65,11 @@ type rule struct {
 	mend     string
 }
 
-// The limits of a check. An image of a distribution has some 15,000 files, and one with a desktop 300,000.
+// The limits of a check. An image of a distribution has some 15,000 files, and one with a desktop 300,000. Linux has paths of up to 4096
+// bytes (PATH_MAX).
 const (
-	maxFiles = 2_000_000
+	maxEntries = 2_000_000
+	maxPath    = 4096
 	// maxText is the size of the largest file whose content is read. Credentials are in small files.
 	maxText = 1 << 20
 	// maxPaths limits the paths of a finding.
@@ -82,7 +84,9 @@ type examination struct {
 	ctx    context.Context
 	tree   fs.FS
 	report Report
-	found  map[*rule][]string
+	// entries is the number of files and directories until now.
+	entries int
+	found   map[*rule][]string
 	// has are the types of all files, by path.
 	has map[string]fs.FileMode
 }
@@ -124,15 +128,17 @@ func (e *examination) visit(name string, entry fs.DirEntry, err error) error {
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
+	// In a damaged file system, a directory can be in itself.
+	if e.entries++; e.entries > maxEntries || len(name) > maxPath {
+		return fmt.Errorf("it has more than %d files and directories, or a path of more than %d bytes", maxEntries, maxPath)
+	}
 	if entry.IsDir() {
 		if slices.Contains(volatile, name) {
 			return fs.SkipDir
 		}
 		return nil
 	}
-	if e.report.Files++; e.report.Files > maxFiles {
-		return fmt.Errorf("it has more than %d files", maxFiles)
-	}
+	e.report.Files++
 	e.has[name] = entry.Type()
 	if !entry.Type().IsRegular() {
 		return nil

@@ -188,3 +188,20 @@ func TestLinkOutside(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
+
+// loop is a tree with a directory that is in itself, as a damaged file system can have.
+type loop struct{ fstest.MapFS }
+
+func (l loop) ReadDir(name string) ([]fs.DirEntry, error) {
+	if strings.HasPrefix(name, "opt") {
+		return l.MapFS.ReadDir("opt")
+	}
+	return l.MapFS.ReadDir(name)
+}
+
+// TestLoop demands that the check of a tree without an end ends with an error.
+func TestLoop(t *testing.T) {
+	if report, err := Check(context.Background(), loop{fresh()}); err == nil || !strings.Contains(err.Error(), "a path of more than 4096 bytes") {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
