@@ -73,6 +73,19 @@ func (vm *VM) monitor(ctx context.Context, command string) (string, error) {
 	return strings.TrimSpace(strings.TrimSuffix(answer, prompt)), nil
 }
 
+// Emulator returns what QEMU itself says about a machine that does not answer: whether it runs, and where its processors are.
+func (vm *VM) Emulator(ctx context.Context) string {
+	var said strings.Builder
+	for _, command := range []string{"info status", "info cpus", "info registers -a", "info block"} {
+		answer, err := vm.monitor(ctx, command)
+		if err != nil {
+			answer = err.Error()
+		}
+		fmt.Fprintf(&said, "%s\n%s\n", command, answer)
+	}
+	return said.String()
+}
+
 func readUntil(conn net.Conn, end string) (string, error) {
 	var text []byte
 	for chunk := make([]byte, 4096); ; {

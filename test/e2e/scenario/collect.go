@@ -80,6 +80,26 @@ func (r *caseRun) collect(ctx context.Context, failed bool) bootTimeline {
 	return *r.lastBoot
 }
 
+// hangs reports whether the machine runs and answers nothing. It keeps what the emulator says about it.
+func (r *caseRun) hangs(ctx context.Context) bool {
+	if r.vm.Healthy() != nil {
+		return false
+	}
+	asked, cancel := r.Pace.Within(ctx, silence)
+	defer cancel()
+	_, err := r.vm.Shell.Output(asked, "true")
+	if err == nil {
+		return false
+	}
+	if err := r.keep(Findings, fmt.Appendf(nil, "the machine does not answer: %v\n%s", err, r.vm.Emulator(ctx))); err != nil {
+		r.Log.Warn("not kept", "case", r.Name, "error", err)
+	}
+	return true
+}
+
+// silence is how long a machine may take to run a command that does nothing.
+const silence Boots = 5
+
 // keepDocument keeps a value as JSON.
 func (r *caseRun) keepDocument(name string, value any) {
 	document, err := json.MarshalIndent(value, "", "  ")

@@ -53,6 +53,8 @@ type Outcome struct {
 	Out string
 	// Console is the machine's console log, while it runs.
 	Console string
+	// Hung reports that the case failed, and that its machine ran and answered nothing afterwards.
+	Hung bool
 }
 
 // caseRun is one run of a case.
@@ -100,6 +102,7 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	if run.vm != nil && all.Err() == nil {
 		collecting, cancel := r.Pace.Within(all, patience)
 		outcome.Console = run.vm.ConsolePath()
+		outcome.Hung = outcome.Err != nil && run.hangs(collecting)
 		b := run.collect(collecting, outcome.Err != nil)
 		outcome.Timeline, outcome.Anatomy, outcome.Differences = b.Events, b.Anatomy, b.Differences
 		cancel()
