@@ -37,14 +37,17 @@ var keptOfFailures = map[string]string{
 const Findings = "findings.txt"
 
 // collect keeps all data about the machine, and returns its timeline. It omits what it cannot get,
-// because it is needed most when the machine is broken.
-func (r *caseRun) collect(ctx context.Context, failed bool) bootTimeline {
+// because it is needed most when the machine is broken. It asks nothing of a machine that hangs.
+func (r *caseRun) collect(ctx context.Context, failed, hung bool) bootTimeline {
 	console, err := os.ReadFile(r.vm.ConsolePath())
 	if err == nil {
 		err = r.keep("console.log", console)
 	}
 	if err != nil {
 		r.Log.Warn("the console log is not kept", "case", r.Name, "error", err)
+	}
+	if hung {
+		return bootTimeline{}
 	}
 	begin := time.Now()
 	commands := maps.Clone(kept)

@@ -103,7 +103,7 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 		collecting, cancel := r.Pace.Within(all, patience)
 		outcome.Console = run.vm.ConsolePath()
 		outcome.Hung = outcome.Err != nil && run.hangs(collecting)
-		b := run.collect(collecting, outcome.Err != nil)
+		b := run.collect(collecting, outcome.Err != nil, outcome.Hung)
 		outcome.Timeline, outcome.Anatomy, outcome.Differences = b.Events, b.Anatomy, b.Differences
 		cancel()
 	}
