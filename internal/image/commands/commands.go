@@ -28,14 +28,14 @@ import (
 
 // New returns the command, with further commands of the caller.
 func New(s cli.Streams, further ...*cobra.Command) *cobra.Command {
-	return command.NewGroup("image COMMAND", "Lock, fetch, bake and check what a node image has",
+	return command.NewGroup("image", "Lock, fetch, bake and check what a node image has",
 		`Lock, fetch, bake and check what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
 
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
 is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and
-"bake" puts them into the tree of an image. "verify" compares an image with its lock,
-"check" finds what an image must not have, and "can" says whether an image can make the node of a contract.`,
+"bake" puts them into the tree of an image. "verify" compares an image with its lock, "check" finds
+what an image must not have, and "can" says whether an image can make the node of a contract.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock
