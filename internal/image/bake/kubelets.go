@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/versions"
 )
 
-// usualKubelet is where people and programs look for the kubelet.
-const usualKubelet = "/usr/bin/kubelet"
+// usualKubelet is where people and programs look for the kubelet: where the kind has it.
+var usualKubelet = kind.Named(kind.Kubelet).Files[0].Path
 
 // kubelets lists the kubelets of the tree in the result. If there is one, and it is at another path than the usual one, a link at the
 // usual path leads to it. change makes or removes the link. It is nil if the link is right.
@@ -22,9 +22,7 @@ func (b *baking) kubelets() (change func() error, err error) {
 			b.result.Kubelets = append(b.result.Kubelets, Kubelet{f.component.Version, at, f.Size})
 		}
 	}
-	slices.SortStableFunc(b.result.Kubelets, func(x, y Kubelet) int {
-		return versions.CompareNumbers(x.Version, y.Version)
-	})
+	slices.SortStableFunc(b.result.Kubelets, func(x, y Kubelet) int { return versions.CompareNumbers(x.Version, y.Version) })
 	if _, is := b.wanted[usualKubelet]; is {
 		return nil, nil
 	}

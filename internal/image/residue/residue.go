@@ -192,9 +192,9 @@ func (e *examination) exists(name string) bool {
 	return is
 }
 
-// read reads a small file. It returns nil for one that does not exist, or is no regular file.
+// read returns the content of a small file. If the tree does not have the file, or has a link or a device in its place, the content is nil.
 func (e *examination) read(name string) ([]byte, error) {
-	if !e.has[name].IsRegular() || !e.exists(name) {
+	if mode, is := e.has[name]; !is || !mode.IsRegular() {
 		return nil, nil
 	}
 	file, err := e.tree.Open(name)
@@ -210,6 +210,12 @@ func (e *examination) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("/%s: %w", name, err)
 	}
 	return data, nil
+}
+
+// word reads a file that has one word, without the blanks around it.
+func (e *examination) word(name string) (string, error) {
+	data, err := e.read(name)
+	return string(bytes.TrimSpace(data)), err
 }
 
 // binary reports whether data is no text, by the rule of grep and git.

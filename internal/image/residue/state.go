@@ -1,7 +1,6 @@
 package residue
 
 import (
-	"bytes"
 	"io/fs"
 	"path"
 	"slices"
@@ -24,27 +23,21 @@ var (
 // machineID demands an empty file.
 func (e *examination) machineID() error {
 	const name, copied = "etc/machine-id", "var/lib/dbus/machine-id"
-	data, err := e.read(name)
+	id, err := e.word(name)
 	if err != nil {
 		return err
 	}
-	switch id := string(bytes.TrimSpace(data)); {
+	switch {
 	case !e.exists(name), id == "uninitialized":
 		e.add(&firstBoot, name)
 	case id != "":
 		e.add(&sharedMachineID, name)
 	}
 	// D-Bus gives its copy to systemd, if systemd has no ID.
-	if e.exists(copied) {
-		data, err := e.read(copied)
-		if err != nil {
-			return err
-		}
-		if len(bytes.TrimSpace(data)) > 0 {
-			e.add(&sharedMachineID, copied)
-		}
+	if id, err = e.word(copied); err == nil && id != "" {
+		e.add(&sharedMachineID, copied)
 	}
-	return nil
+	return err
 }
 
 // passwords are the rules of shadow(5).
@@ -84,14 +77,11 @@ var neutralNames = []string{"", "localhost", "localhost.localdomain"}
 // hostName looks for the name of the builder.
 func (e *examination) hostName() error {
 	const name = "etc/hostname"
-	data, err := e.read(name)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(neutralNames, strings.ToLower(string(bytes.TrimSpace(data)))) {
+	builder, err := e.word(name)
+	if err == nil && !slices.Contains(neutralNames, strings.ToLower(builder)) {
 		e.add(&builderName, name)
 	}
-	return nil
+	return err
 }
 
 // The rules of units.
@@ -117,10 +107,11 @@ func (e *examination) units() error {
 		e.add(&agentForbidden, forbids)
 	}
 	for _, unit := range slices.Concat(agentUnits, []string{profile.ContainerdUnit, profile.KubeletUnit}) {
-		if masked, err := e.masked(unit); err != nil {
+		name := path.Join(unitDirectories[0], unit)
+		if masked, err := e.masked(name); err != nil {
 			return err
-		} else if masked != "" {
-			e.add(&maskedUnits, masked)
+		} else if masked {
+			e.add(&maskedUnits, name)
 		}
 	}
 	if !e.exists(strings.TrimPrefix(profile.Default().Agent.Program, "/")) {
@@ -145,18 +136,11 @@ func (e *examination) enabled(unit string) bool {
 	return false
 }
 
-// masked returns the path by which a unit is masked: a link to /dev/null. It returns "" if the unit is not masked.
-func (e *examination) masked(unit string) (string, error) {
-	name := path.Join(unitDirectories[0], unit)
+// masked reports whether the file of a unit is a link to /dev/null.
+func (e *examination) masked(name string) (bool, error) {
 	if e.has[name]&fs.ModeSymlink == 0 {
-		return "", nil
+		return false, nil
 	}
 	target, err := fs.ReadLink(e.tree, name)
-	if err != nil {
-		return "", err
-	}
-	if path.Clean(target) != "/dev/null" {
-		return "", nil
-	}
-	return name, nil
+	return err == nil && path.Clean(target) == "/dev/null", err
 }
