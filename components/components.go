@@ -46,6 +46,19 @@ type Made struct {
 	// Suite is the distribution's release below the components, and Snapshot the time of its packages: "trixie", "20261101T000000Z".
 	Suite    string `json:"suite,omitempty"`
 	Snapshot string `json:"snapshot,omitempty"`
+	// SecureBoot reports whether the boot loader and the kernel are signed. It is nil if that is unknown.
+	SecureBoot *bool `json:"secureBoot,omitempty"`
+	// Disks are the files of the image. A manifest in an image cannot have them: only the one beside the image has.
+	Disks []Disk `json:"disks,omitempty"`
+}
+
+// Disk is the file of an image.
+type Disk struct {
+	// Format is "raw", "qcow2" or "vhd".
+	Format string `json:"format"`
+	// SHA256 is the file's digest, in hexadecimal, and Bytes its size.
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
 }
 
 // Abilities are the kinds of nodes that an image can be. A nil list is unknown; an empty one means that the image has none of the

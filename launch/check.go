@@ -35,6 +35,10 @@ func (l *Launch) Check(image *components.Manifest, allowed ...string) []nodeconf
 	if unknown != "" {
 		found = append(found, nodeconfig.Problem{Kind: nodeconfig.Missing, Path: "$.machine.image", Reason: unknown})
 	}
+	if image != nil && image.Made != nil && image.Made.SecureBoot != nil && !*image.Made.SecureBoot && isTrue(l.document.Machine.Security.SecureBoot) {
+		found = append(found, nodeconfig.Problem{Kind: nodeconfig.NotInstalled, Path: "$.machine.security.secureBoot", Fatal: true,
+			Reason: "the image's boot loader and kernel are not signed, so the firmware does not start them: build the image with a key, or turn secure boot off"})
+	}
 	found = slices.DeleteFunc(found, func(p nodeconfig.Problem) bool { return slices.Contains(l.reported, p.Path) })
 	for i := range found {
 		found[i] = l.base.placed(found[i])

@@ -91,6 +91,22 @@ func TestCheckNamesTheClass(t *testing.T) {
 	}
 }
 
+// TestCheckSecureBoot: firmware that demands signatures does not start an image that is known to have none.
+func TestCheckSecureBoot(t *testing.T) {
+	const field = "error: AKSNodeClass default (generation 3): $.spec.security.trustedLaunch.secureBoot: the image's boot loader and kernel are not signed"
+	for _, c := range []struct {
+		made string
+		want bool
+	}{{`"made": {"secureBoot": false}`, true}, {`"made": {"secureBoot": true}`, false}, {`"made": {"builder": "another"}`, false}} {
+		in := with(t, parse(t, []byte("nodeclass: {spec: {security: {trustedLaunch: {secureBoot: true, vtpm: true}}}}")))
+		cloud, request, _ := in.decode(t)
+		problems := launch.Render(cloud, request).Check(manifest(t, `"abilities"`, c.made+`, "abilities"`))
+		if got := len(problems) == 1 && strings.HasPrefix(problems[0].String(), field); got != c.want || !got && len(problems) > 0 {
+			t.Errorf("%s: %v", c.made, problems)
+		}
+	}
+}
+
 // TestCheckRepeatsNothing: a wrong label or taint of a claim is reported once, with its path in the claim.
 func TestCheckRepeatsNothing(t *testing.T) {
 	cloud, request, _ := with(t, parse(t, read(t, "testdata/bad-claim.yaml"))).decode(t)

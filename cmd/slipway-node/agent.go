@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -38,6 +39,9 @@ func (a *app) agent() (*agent.Agent, error) {
 		}
 		a.log = a.newLog(nil)
 		node.Host, node.Log, node.Sequential = dir, a.log, true
+		if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+			node.Now = func() time.Time { return time.Unix(seconds, 0).UTC() } // reproducible-builds.org/specs/source-date-epoch
+		}
 		return node, nil
 	}
 	if os.Geteuid() != 0 {

@@ -105,6 +105,9 @@ const lockDirectory = "slipway image lock -f examples/image/trixie/directory.yam
 // baked makes the tree of an image from that lock.
 const baked = lockDirectory + " && mkdir -p image/usr/lib/systemd && touch image/usr/lib/systemd/systemd && slipway image bake --root image --cache cache --architecture amd64"
 
+// configured shows the configuration of an image of that lock.
+const configured = lockDirectory + " && slipway image build --print --architecture amd64"
+
 // special are the lines that cannot run unchanged.
 var special = []struct {
 	line string
@@ -142,6 +145,15 @@ var special = []struct {
 	{line: "slipway image fetch", instead: lockDirectory + " && slipway image fetch --cache cache --lock components.lock --from cache", reason: "there is a lock before"},
 	{line: "slipway image bake --root image --architecture amd64",
 		instead: baked, reason: "needs the internet"},
+	{line: "slipway image build", instead: configured, reason: "takes minutes, and a mirror of Debian"},
+	{line: "slipway image build --print", instead: configured, reason: "needs the internet"},
+	{line: "slipway image build --format vhd --architecture amd64", instead: configured + " --format vhd", reason: "takes minutes, and a mirror of Debian"},
+	{line: "slipway image build --format qcow2 --format vhd --kubernetes 1.36", instead: configured + " --format qcow2 --format vhd", reason: "the lock of the test has no kubelet"},
+	{line: "slipway image build --secure-boot-key db.key --secure-boot-certificate db.crt",
+		instead: "touch db.key db.crt && " + configured + " --secure-boot-key db.key --secure-boot-certificate db.crt", reason: "takes minutes, and a mirror of Debian"},
+	{line: "slipway image build --secure-boot-key db.key --secure-boot-certificate db.crt --format vhd",
+		instead: "touch db.key db.crt && " + configured + " --secure-boot-key db.key --secure-boot-certificate db.crt", reason: "takes minutes, and a mirror of Debian"},
+	{line: "tar -C /opt/slipway/images -cf - . | ctr --namespace k8s.io images import -", reason: "needs containerd"},
 	{line: "slipway image can -f node.yaml components.json", instead: "slipway image can -f examples/aks/minimal.json components.json", reason: "the manifest is of an image for AKS"},
 	{line: "slipway image check image",
 		instead: "mkdir -p image/etc image/usr/lib && touch image/etc/machine-id image/usr/lib/os-release && slipway image check image", reason: "there is an image before"},
@@ -209,7 +221,7 @@ func (r *reader) command(line string) {
 	}
 	switch strings.TrimPrefix(strings.Fields(line)[0], "bin/") {
 	case "make", "sudo": // its target is there, see mentioned
-	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "packer", "cat": // need a cluster, a machine that runs, or a cloud
+	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "az", "openssl", "packer", "cat": // need a cluster, a machine that runs, or a cloud
 	case "go":
 		r.tryWalk(line)
 	case "slipway", "slipway-node", "find", "sed", "source", "cp", "printf":

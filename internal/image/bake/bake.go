@@ -7,6 +7,7 @@
 package bake
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,8 +41,8 @@ type Result struct {
 	Kubelets []Kubelet `json:"kubelets,omitempty"`
 	// Link is the path of the link to the only kubelet. It is empty if there are several, or if the lock has the kubelet there.
 	Link string `json:"link,omitempty"`
-	// LeftOut are the names of container images, which are not put into the tree.
-	LeftOut []string `json:"leftOut,omitempty"`
+	// Images are the references of the container images, which are in the tree as a layout of OCI.
+	Images []string `json:"images,omitempty"`
 }
 
 // Kubelet is a kubelet of the tree.
@@ -61,6 +62,8 @@ type file struct {
 	archive   string // the digest of the download that has it
 	source    string // where the download is, at first
 	mode      uint32
+	// content is set if the file is in no archive, but made here.
+	content []byte
 }
 
 // baking is one call of Tree.
@@ -74,19 +77,36 @@ type baking struct {
 
 // Tree puts the components of a lock for an architecture into the tree below root. The cache has their files. The error is a
 // *fault.Error if a component is its cause.
-func Tree(ctx context.Context, root string, l *lock.Lock, architecture string, c *cache.Cache) (result *Result, err error) {
+func Tree(ctx context.Context, root string, l *lock.Lock, architecture string, c *cache.Cache) (*Result, error) {
+	return into(ctx, root, l, architecture, c, isImage)
+}
+
+// Overlay puts the components into a directory without a distribution, which is copied over the tree of an image later.
+func Overlay(ctx context.Context, root string, l *lock.Lock, architecture string, c *cache.Cache) (*Result, error) {
+	return into(ctx, root, l, architecture, c, func(*rootfs.Tree, string) error { return nil })
+}
+
+// isImage refuses trees that cannot be those of an image.
+func isImage(tree *rootfs.Tree, root string) error {
+	if !slices.ContainsFunc(systemd, tree.Exists) {
+		return fmt.Errorf("%s has no systemd, so it is not the tree of a machine: install the distribution first", root)
+	}
+	for _, name := range profile.Names() {
+		if at := profile.Named(name).Paths.Kubeconfig; tree.Exists(at) {
+			return fmt.Errorf("%s is the tree of a node: it has %s; bake a new image, and replace the node", root, at)
+		}
+	}
+	return nil
+}
+
+func into(ctx context.Context, root string, l *lock.Lock, architecture string, c *cache.Cache, check func(*rootfs.Tree, string) error) (result *Result, err error) {
 	tree, err := rootfs.Open(root)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tree.Close()) }()
-	if !slices.ContainsFunc(systemd, tree.Exists) {
-		return nil, fmt.Errorf("%s has no systemd, so it is not the tree of a machine: install the distribution first", root)
-	}
-	for _, name := range profile.Names() {
-		if at := profile.Named(name).Paths.Kubeconfig; tree.Exists(at) {
-			return nil, fmt.Errorf("%s is the tree of a node: it has %s; bake a new image, and replace the node", root, at)
-		}
+	if err := check(tree, root); err != nil {
+		return nil, err
 	}
 	unlock, err := tree.Lock(ctx, apply.LockPath)
 	if err != nil {
@@ -96,8 +116,11 @@ func Tree(ctx context.Context, root string, l *lock.Lock, architecture string, c
 	b := &baking{Tree: tree, cache: c, wanted: filesOf(l, architecture), result: &Result{Written: []string{}, Removed: []string{}}}
 	for _, component := range l.Components {
 		if component.Image != nil {
-			b.result.LeftOut = append(b.result.LeftOut, component.Name)
+			b.result.Images = append(b.result.Images, component.Image.References...)
 		}
+	}
+	if err := addImages(b.wanted, l, architecture, b.cached); err != nil {
+		return nil, err
 	}
 	before, err := b.records(architecture)
 	if err != nil {
@@ -109,7 +132,7 @@ func Tree(ctx context.Context, root string, l *lock.Lock, architecture string, c
 // systemd are the paths of systemd in a tree, with and without a merged /usr.
 var systemd = []string{"/usr/lib/systemd/systemd", "/lib/systemd/systemd"}
 
-// filesOf are the files of a lock for an architecture.
+// filesOf are the files of a lock for an architecture, but for those of container images.
 func filesOf(l *lock.Lock, architecture string) map[string]file {
 	all := make(map[string]file)
 	for i := range l.Components {
@@ -120,7 +143,7 @@ func filesOf(l *lock.Lock, architecture string) map[string]file {
 		}
 		for _, f := range a.Files {
 			mode, _ := strconv.ParseUint(f.Mode, 8, 32) // the lock is valid
-			all[f.Path] = file{f, c, a.SHA256, a.Sources[0], uint32(mode)}
+			all[f.Path] = file{File: f, component: c, archive: a.SHA256, source: a.Sources[0], mode: uint32(mode)}
 		}
 	}
 	return all
@@ -199,10 +222,11 @@ func (b *baking) change(missing, stale []string) error {
 		f := b.wanted[path]
 		byArchive[f.archive] = append(byArchive[f.archive], f)
 	}
-	var err error
+	err := b.made(byArchive[""])
+	delete(byArchive, "")
 	for _, digest := range slices.Sorted(maps.Keys(byArchive)) {
-		if err = b.unpack(digest, byArchive[digest]); err != nil {
-			break
+		if err == nil {
+			err = b.unpack(digest, byArchive[digest])
 		}
 	}
 	for _, path := range missing {
@@ -220,6 +244,29 @@ func (b *baking) change(missing, stale []string) error {
 	}
 	return err
 }
+
+// made stages files that are in no archive.
+func (b *baking) made(files []file) error {
+	for _, f := range files {
+		if err := b.stage(f, bytes.NewReader(f.content)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cached reads a manifest or an index of the cache.
+func (b *baking) cached(digest string) ([]byte, error) {
+	from, err := b.cache.Open(digest)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	return io.ReadAll(io.LimitReader(from, maxManifest))
+}
+
+// maxManifest limits a manifest or an index of a container image, as registries do.
+const maxManifest = 4 << 20
 
 // unpack stages files of one download.
 func (b *baking) unpack(digest string, files []file) (err error) {

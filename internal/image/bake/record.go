@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -53,9 +54,12 @@ func (b *baking) records(architecture string) (before []byte, err error) {
 		if len(problems) > 0 {
 			return nil, errors.New(name + " in the tree: " + problems[0].String() + "; remove it, and the files that it names")
 		}
-		for at, f := range filesOf(l, architecture) {
-			b.brought[at] = f
+		files := filesOf(l, architecture)
+		// What a layout that is not complete does not name stays in the tree.
+		if err := addImages(files, l, architecture, func(digest string) ([]byte, error) { return b.read(blobPath(digest), maxManifest) }); err != nil {
+			return nil, err
 		}
+		maps.Copy(b.brought, files)
 		before = data
 		if name == nextPath {
 			before = nil // the run that wrote it did not end

@@ -66,6 +66,10 @@ func Verify(ctx context.Context, tree fs.FS, expected *lock.Lock) (*Verification
 		v.differs(components.Path, "", "it is of the lock %s, and the image has the lock %s", m.Made.Lock, sum)
 	}
 	wanted := filesOf(l, m.Made.Architecture)
+	err = addImages(wanted, l, m.Made.Architecture, v.blob)
+	if err != nil {
+		return nil, err
+	}
 	for _, at := range slices.Sorted(maps.Keys(wanted)) {
 		if err := v.file(wanted[at]); err != nil {
 			return nil, err
@@ -104,6 +108,14 @@ func (v *verification) read(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// blob reads a manifest or an index of the image's layout, or returns nil if there is none.
+func (v *verification) blob(digest string) ([]byte, error) {
+	if _, err := fs.Lstat(v.tree, inTree(blobPath(digest))); err != nil {
+		return nil, nil
+	}
+	return v.read(blobPath(digest), maxManifest)
+}
+
 // lock reads the image's lock, and its digest.
 func (v *verification) lock() (*lock.Lock, string, error) {
 	data, err := v.read(recordPath, document.MaxBytes)
@@ -140,7 +152,7 @@ func (v *verification) file(f file) error {
 		return err
 	}
 	v.result.Files++
-	v.result.Bytes += f.Size
+	v.result.Bytes += max(0, f.Size)
 	name := f.component.Name
 	info, err := fs.Lstat(v.tree, inTree(f.Path))
 	switch {
@@ -150,7 +162,7 @@ func (v *verification) file(f file) error {
 	case !info.Mode().IsRegular():
 		v.differs(f.Path, name, "it is no file")
 		return nil
-	case info.Size() != f.Size:
+	case f.Size != unknown && info.Size() != f.Size:
 		v.differs(f.Path, name, "it has %d bytes, and the lock has %d", info.Size(), f.Size)
 		return nil
 	}

@@ -54,8 +54,9 @@ the lock, and the manifest of its components (/opt/slipway/components.json), whi
 With --here, a builder such as Packer runs the command inside the machine whose disk becomes the image,
 as root. It starts and stops nothing. A machine that has joined a cluster is refused, here and with --root.
 
-The tree has a distribution with systemd already. Container images are left out. After this, apply
-the parts of a node that need no cluster: slipway-node provision --root DIR --provision-config FILE.
+The tree has a distribution with systemd already. Container images are put into /opt/slipway/images, as a
+layout of OCI. After this, apply the parts of a node that need no cluster: slipway-node provision --root
+DIR --provision-config FILE.
 
 Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
 		Example: `  slipway image bake --root image
@@ -86,16 +87,11 @@ func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
 	case b.root == "":
 		return cli.Usage(command.Hint(cmd), "name the tree with --root DIR, or --here for this machine")
 	}
-	l, err := readLock(s, b.lock)
-	if err != nil {
-		return err
+	machine := b.architecture.Value
+	if machine == "" && b.here {
+		machine = runtime.GOARCH
 	}
-	if b.kubernetes != "" {
-		if l, err = l.Serving(b.kubernetes); err != nil {
-			return command.Failed("%s: %w", cli.Line(command.Title(b.lock)), err)
-		}
-	}
-	architecture, err := b.machine(cmd, l)
+	l, architecture, err := chosenLock(cmd, s, b.lock, b.kubernetes, machine)
 	if err != nil {
 		return err
 	}
@@ -106,7 +102,7 @@ func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
 	defer g.Cache.Close()
 	m := newMeter(s.Err)
 	g.Progress = m.update
-	_, err = g.Lock(cmd.Context(), withoutImages(l), []string{architecture}, func(download.Fetched) {})
+	_, err = g.Lock(cmd.Context(), l, []string{architecture}, func(download.Fetched) {})
 	m.clear()
 	if err != nil {
 		return failedComponents(s, err, "fetched")
@@ -119,35 +115,34 @@ func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
 	return command.Print(s, b.output.Value, r, r.text)
 }
 
-// machine is the tree's architecture.
-func (b *baking) machine(cmd *cobra.Command, l *lock.Lock) (string, error) {
+// chosenLock reads a lock, leaves out what does not serve a version of Kubernetes if one is named, and returns the architecture: the one
+// that is named, or the lock's only one.
+func chosenLock(cmd *cobra.Command, s cli.Streams, name, kubernetes, machine string) (*lock.Lock, string, error) {
+	l, err := readLock(s, name)
+	if err != nil {
+		return nil, "", err
+	}
+	if kubernetes != "" {
+		if l, err = l.Serving(kubernetes); err != nil {
+			return nil, "", command.Failed("%s: %w", cli.Line(command.Title(name)), err)
+		}
+	}
 	has := make(map[string]bool)
 	for _, c := range l.Components {
 		for _, a := range c.Artifacts {
 			has[a.Architecture] = true
 		}
 	}
-	one := b.architecture.Value
-	if one == "" && b.here {
-		one = runtime.GOARCH
-	}
 	switch names := slices.Sorted(maps.Keys(has)); {
-	case one != "" && !has[one]:
-		return "", command.Failed("%s has nothing for %s", cli.Line(command.Title(b.lock)), one)
-	case one != "":
-		return one, nil
+	case machine != "" && !has[machine]:
+		return nil, "", command.Failed("%s has nothing for %s", cli.Line(command.Title(name)), machine)
+	case machine != "":
+		return l, machine, nil
 	case len(names) != 1:
-		return "", cli.Usage(command.Hint(cmd), "the lock is for %s: name one with --architecture", cli.List(names, "and"))
+		return nil, "", cli.Usage(command.Hint(cmd), "the lock is for %s: name one with --architecture", cli.List(names, "and"))
 	default:
-		return names[0], nil
+		return l, names[0], nil
 	}
-}
-
-// withoutImages is a lock without its container images.
-func withoutImages(l *lock.Lock) *lock.Lock {
-	files := *l
-	files.Components = slices.DeleteFunc(slices.Clone(l.Components), func(c lock.Component) bool { return c.Image != nil })
-	return &files
 }
 
 // text is the result for people.
@@ -173,8 +168,8 @@ func (r *baked) text(style cli.Style) string {
 		}
 		fmt.Fprintf(&out, "the kubelets are %s; --kubernetes puts in one of them\n", cli.Line(cli.List(each, "and")))
 	}
-	if len(r.LeftOut) > 0 {
-		fmt.Fprintf(&out, "left out the container images %s\n", cli.Line(cli.List(r.LeftOut, "and")))
+	if len(r.Images) > 0 {
+		fmt.Fprintf(&out, "the container images are %s\n", cli.Line(cli.List(r.Images, "and")))
 	}
 	state := "is"
 	if r.Same() {

@@ -28,22 +28,23 @@ import (
 
 // New returns the command, with further commands of the caller.
 func New(s cli.Streams, further ...*cobra.Command) *cobra.Command {
-	return command.NewGroup("image", "Lock, fetch, bake and check what a node image has",
-		`Lock, fetch, bake and check what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
+	return command.NewGroup("image", "Lock, fetch, bake, build and check what a node image has",
+		`Lock, fetch, bake, build and check what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
 
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
 is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and
-"bake" puts them into the tree of an image. "verify" compares an image with its lock, "check" finds
+"bake" puts them into the tree of an image. "build" makes the disk of an image. "verify" compares an image with its lock, "check" finds
 what an image must not have, and "can" says whether an image can make the node of a contract.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock
   slipway image fetch
+  slipway image build
   slipway image bake --root image --architecture amd64
   slipway image check image
   slipway image can -f node.yaml components.json`,
-		append([]*cobra.Command{newLock(s), newDiff(s), newFetch(s), newBake(s), newVerify(s), newCheck(s)}, further...)...)
+		append([]*cobra.Command{newLock(s), newDiff(s), newFetch(s), newBake(s), newBuild(s), newVerify(s), newCheck(s)}, further...)...)
 }
 
 // The usual names of both documents.

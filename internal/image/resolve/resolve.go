@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -83,7 +84,7 @@ func Stale(d *spec.Document, l *lock.Lock) (names []string) {
 		}
 	}
 	slices.Sort(names)
-	if *cmp.Or(d.Base, new(spec.Base)) != *cmp.Or(l.Base, new(spec.Base)) {
+	if !reflect.DeepEqual(cmp.Or(d.Base, new(spec.Base)), cmp.Or(l.Base, new(spec.Base))) {
 		names = append(names, "base")
 	}
 	return names

@@ -30,6 +30,8 @@ type Base struct {
 	Suite string `json:"suite,omitempty"`
 	// Snapshot is the time of the package archive, as snapshot.debian.org and snapshot.ubuntu.com name it: "20261101T000000Z".
 	Snapshot string `json:"snapshot,omitempty"`
+	// Packages are further packages of the distribution, by name, for an image that "slipway image build" makes.
+	Packages []string `json:"packages,omitempty"`
 }
 
 // Component is a program, an archive with programs, a container image or a file.

@@ -20,8 +20,10 @@ import (
 )
 
 var (
-	namePattern     = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,62}[a-z0-9])?$`)
-	suitePattern    = regexp.MustCompile(`^[a-z][a-z0-9.-]{0,62}$`)
+	namePattern  = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,62}[a-z0-9])?$`)
+	suitePattern = regexp.MustCompile(`^[a-z][a-z0-9.-]{0,62}$`)
+	// packagePattern is Debian's, by Debian Policy 5.6.1.
+	packagePattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]{1,127}$`)
 	snapshotPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z$`)
 )
 
@@ -67,6 +69,11 @@ func CheckBase(out *problem.Collector, b *Base) {
 	}
 	if !snapshotPattern.MatchString(b.Snapshot) {
 		out.Fatal(nodeconfig.Invalid, "$.base.snapshot", "want the time of a package archive, such as 20261101T000000Z")
+	}
+	for i, name := range b.Packages {
+		if !packagePattern.MatchString(name) {
+			out.Fatal(nodeconfig.Invalid, document.IndexPath("$.base.packages", i), "want the name of a package, such as nfs-common")
+		}
 	}
 }
 

@@ -19,8 +19,10 @@ import (
 type Machine struct {
 	// Dir is the directory of its disk, sockets and console log.
 	Dir string
-	// Disk is the image with which its disk starts; the image is not written to.
-	Disk string
+	// Disk is the image with which its disk starts; the image is not written to. Format is its format for QEMU. Empty means raw.
+	Disk, Format string
+	// UEFI is the path of the firmware that boots the disk. Empty means that QEMU loads the lab's kernel itself.
+	UEFI string
 	// Seed is a disk with a cloud's settings. It may be empty.
 	Seed string
 	// Resume is a disk with a machine that Save has saved, and that continues from there. Disk and Seed must be the saved
@@ -118,6 +120,8 @@ func (m *Machine) Kind() string {
 		return "saved"
 	case m.Held != "":
 		return "held"
+	case m.UEFI != "":
+		return "uefi"
 	}
 	return "off"
 }
@@ -130,7 +134,10 @@ func makeOverlay(ctx context.Context, m Machine) error {
 	if err := os.RemoveAll(m.overlay()); err != nil {
 		return err
 	}
-	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", m.Disk, m.overlay()}
+	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", cmp.Or(m.Format, "raw"), "-b", m.Disk, m.overlay()}
+	if m.UEFI != "" {
+		disk = append(disk, uefiDiskSize)
+	}
 	if m.Resume != "" {
 		disk = []string{"cp", "--reflink=auto", "--sparse=always", m.Resume, m.overlay()}
 	}
@@ -139,6 +146,9 @@ func makeOverlay(ctx context.Context, m Machine) error {
 	}
 	return nil
 }
+
+// uefiDiskSize is the size of a disk that is larger than its image, as a cloud's is.
+const uefiDiskSize = "8G"
 
 // emulated are kernel arguments for an emulated processor. To set a timer is expensive in the emulator, and a tick is cheap: with a
 // regular tick, a node joins with a tenth less processor time. Ciphers with processor instructions are modules that test themselves
@@ -152,7 +162,7 @@ func (l *Lab) qemu(m Machine) []string {
 	if m.Accelerated {
 		processors = "4"
 	}
-	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1 " + emulated + " " + m.KernelArgs
+	kernelArgs := "console=ttyS0 mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1 " + emulated + " " + m.KernelArgs
 	argv := []string{
 		// Until it is Ready, a machine runs 0.7 GB of translated code; with less room, QEMU translates all of it again.
 		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=1024", "-smp", processors, "-m", strconv.Itoa(cmp.Or(m.MemoryMiB, 2048)),
@@ -160,7 +170,6 @@ func (l *Lab) qemu(m Machine) []string {
 		"-cpu", "max,-erms,-fsrm",
 		// A machine that is reset in the same process is half as fast, because its memory is full of pages with translated code.
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", kernelArgs,
 		"-blockdev", m.rootDisk(l.Disk), "-device", "virtio-blk-pci,drive=root",
 		"-device", "virtio-rng-pci",
 		"-netdev", "tap,id=net,ifname=" + m.tap() + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + m.mac(),
@@ -168,6 +177,12 @@ func (l *Lab) qemu(m Machine) []string {
 		"-monitor", "unix:" + filepath.Join(m.Dir, "monitor") + ",server=on,wait=off",
 		"-device", "virtio-serial-pci", "-chardev", "file,id=artifacts,path=" + m.artifactsPath(),
 		"-device", "virtserialport,chardev=artifacts,name=" + artifactsPort,
+	}
+	if m.UEFI != "" {
+		// systemd's stub takes further arguments of the kernel from there (systemd-stub(7)).
+		argv = append(argv, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI, "-smbios", "type=11,value=io.systemd.stub.kernel-cmdline-extra="+kernelArgs)
+	} else {
+		argv = append(argv, "-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", "root=/dev/vda rw "+kernelArgs)
 	}
 	if m.Resume != "" {
 		argv = append(argv, "-loadvm", savedName)

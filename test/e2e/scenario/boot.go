@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
@@ -126,6 +127,9 @@ const launchMemory = 3584
 // machine is the case's machine, without its cloud.
 func (r *caseRun) machine() lab.Machine {
 	m := lab.Machine{Dir: filepath.Join(r.Lab.Dir(), "vm-"+r.Name), Disk: filepath.Join(r.Images[r.Containerd], "disk.img")}
+	if r.Format != "" {
+		m.Disk, m.Format, m.UEFI = parts.BuiltDisk(r.Built, r.Format), parts.BuiltFormats[r.Format], r.Firmware
+	}
 	if r.Kind == "launch" {
 		m.MemoryMiB = launchMemory
 	}

@@ -14,6 +14,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // Case is one folder below test/e2e/cases.
@@ -31,6 +33,9 @@ type Case struct {
 	Inputs []string `yaml:"inputs"`
 	// Containerd is the image's containerd, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
+	// Format lets the machine boot by UEFI, from the image that "slipway image build" has made, in this format. Empty means the lab's
+	// kernel and an image of the kind of containerd.
+	Format string `yaml:"format"`
 	// OS replaces the OS in the facts of the image, by the names of facts: a Debian image can have the files and paths of another
 	// image.
 	OS map[string]string `yaml:"os"`
@@ -116,6 +121,9 @@ func load(dir string) (Case, error) {
 	}
 	if err := c.checkPlace(); err != nil {
 		return c, err
+	}
+	if _, known := parts.BuiltFormats[c.Format]; c.Format != "" && !known {
+		return c, fmt.Errorf("the format %q is unknown", c.Format)
 	}
 	return c, c.Steps.check()
 }

@@ -26,6 +26,9 @@ type Runner struct {
 	Pace *Pace
 	// Images are the directories of the nodes' images, by the kind of containerd.
 	Images map[string]string
+	// Built is the directory of the image that "slipway image build" has made, and Firmware the path of the firmware that boots it. They are
+	// empty if no case needs them.
+	Built, Firmware string
 	// Slipway is the path of the command line program.
 	Slipway string
 	// Store keeps machines that cases start from.

@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	case "run":
 		return outside(ctx, args)
 	case "image":
-		_, err := build(ctx, []string{"2", "1.6"}, nil)
+		_, err := build(ctx, []string{"2", "1.6"}, nil, false)
 		return err
 	case "lab":
 		return standUp(ctx)

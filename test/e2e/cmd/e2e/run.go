@@ -27,6 +27,8 @@ type setup struct {
 	Images  map[string]string
 	Slipway string
 	Boot    bootOptions
+	// Built and Firmware are those of [scenario.Runner].
+	Built, Firmware string
 }
 
 // startTime limits the lab's start and the measuring boot, before which the machine's speed is unknown.
@@ -52,6 +54,7 @@ func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Ru
 	}
 	log.Info("measured how fast a machine is", "boot", pace.Of(1).Round(time.Second/10))
 	return &scenario.Runner{Lab: l, Pace: pace, Store: &parts.Store{Dir: cacheDir(s.Repo), Repo: s.Repo, Log: log}, Images: s.Images, Slipway: s.Slipway,
+		Built: s.Built, Firmware: s.Firmware,
 		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
 
@@ -72,8 +75,9 @@ func logger() *slog.Logger {
 	}))
 }
 
-// build builds all parts: images with the given kinds of containerd, and the given programs of those that only some cases need.
-func build(ctx context.Context, containerds, programs []string) (setup, error) {
+// build builds all parts: images with the given kinds of containerd, and the given programs of those that only some cases need, as the image
+// that boots by UEFI.
+func build(ctx context.Context, containerds, programs []string, built bool) (setup, error) {
 	repo, err := os.Getwd()
 	if err != nil {
 		return setup{}, err
@@ -113,7 +117,13 @@ func build(ctx context.Context, containerds, programs []string) (setup, error) {
 			return s, err
 		}
 	}
-	return s, nil
+	if !built {
+		return s, nil
+	}
+	if s.Firmware, err = store.Firmware(ctx); err == nil {
+		s.Built, err = store.Built(ctx, binaries)
+	}
+	return s, err
 }
 
 // alone prevents two runs at the same time, which would build parts and start a lab in the same directories.
@@ -176,7 +186,8 @@ func sandboxed(ctx context.Context, verb string, cases []scenario.Case, options 
 		return err
 	}
 	defer unlock()
-	s, err := build(ctx, containerds, slices.Compact(slices.Sorted(slices.Values(programs))))
+	needsBuilt := slices.ContainsFunc(cases, func(c scenario.Case) bool { return c.Format != "" })
+	s, err := build(ctx, containerds, slices.Compact(slices.Sorted(slices.Values(programs))), needsBuilt)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func processFile(repo string) string { return filepath.Join(standingDir(repo) + 
 
 // standUp starts a cluster with one node, and leaves it running.
 func standUp(ctx context.Context) error {
-	s, err := build(ctx, []string{"2"}, nil)
+	s, err := build(ctx, []string{"2"}, nil, false)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,230 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/image/build"
+	"github.com/slipway-dev/slipway/internal/image/changes"
+	"github.com/slipway-dev/slipway/internal/image/download"
+	"github.com/slipway-dev/slipway/internal/image/mkosi"
+	"github.com/slipway-dev/slipway/internal/image/spec"
+	"github.com/slipway-dev/slipway/internal/unitfile"
+)
+
+// building has the flags of build.
+type building struct {
+	lock, dir, contract string
+	kubernetes          string
+	architecture        command.Choice
+	formats             []string
+	tree, mirror, tools string
+	key, certificate    string
+	print               bool
+	output              command.Choice
+	store
+}
+
+// built is the result of build.
+type built struct {
+	Dir  string `json:"dir"`
+	Lock string `json:"lock"`
+	*build.Result
+}
+
+func newBuild(s cli.Streams) *cobra.Command {
+	b := building{architecture: command.Choice{Allowed: spec.Architectures}}
+	cmd := &cobra.Command{
+		Use:   "build [flags]",
+		Short: "Make the disk of a node image with mkosi",
+		Long: `Make the disk of a node image: a distribution, the components of a lock, the parts of a node that need
+no cluster, a boot loader for UEFI, and a root file system that grows with the machine's disk.
+
+The command writes a configuration of mkosi into a directory, and runs mkosi there. The configuration
+works without Slipway. "--print" shows it, and builds nothing. The same lock, contract, tools and
+packages make the same bytes.
+
+mkosi and its programs come from Debian 13, in a tree that the command makes once with mmdebstrap. The
+machine needs Linux, Python 3.9, mmdebstrap, and without root newuidmap.
+
+The command checks the finished disk as "slipway image check" does. Its manifest is beside it.
+
+Exit codes: 0 the image is built, 1 an error, 64 wrong usage.`,
+		Example: `  slipway image build
+  slipway image build --format qcow2 --format vhd --kubernetes 1.36
+  slipway image build --secure-boot-key db.key --secure-boot-certificate db.crt
+  slipway image build --print`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd, s) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&b.lock, "lock", usualLock, "read the lock from `FILE`")
+	flags.StringVar(&b.dir, "dir", "image", "write the configuration to `DIR`, and the image to DIR/output")
+	flags.StringVar(&b.contract, "provision-config", "", "apply the contract in `FILE`, which joins no cluster (default: what every node has)")
+	flags.StringVar(&b.kubernetes, "kubernetes", "", "put in one kubelet, of `VERSION`, and what serves it (1.36, or 1.36.4)")
+	command.AddChoice(cmd, &b.architecture, "architecture", "", "make the image for `ARCHITECTURE`: "+cli.List(spec.Architectures, "or")+" (default: the lock's, if it has one)")
+	flags.StringArrayVar(&b.formats, "format", nil, "write the disk as `FORMAT`, too: qcow2 or vhd")
+	command.CompleteWith(cmd, "format", "qcow2", "vhd")
+	flags.StringVar(&b.tree, "tree", "", "take the distribution in `DIR`, and install none")
+	flags.StringVar(&b.mirror, "mirror", "", "take packages from the archive at `URL` (default: the snapshot of the lock's base)")
+	flags.StringVar(&b.tools, "tools", "", "run mkosi of the tree in `DIR`, which is made if it is missing (default: in the cache)")
+	flags.StringVar(&b.key, "secure-boot-key", "", "sign boot loader and kernel with the private key in `FILE` (PEM)")
+	flags.StringVar(&b.certificate, "secure-boot-certificate", "", "the certificate of this key, in `FILE` (PEM)")
+	cmd.MarkFlagsRequiredTogether("secure-boot-key", "secure-boot-certificate")
+	flags.BoolVar(&b.print, "print", false, "print the configuration, and build nothing")
+	for _, name := range []string{"dir", "tree", "tools"} {
+		command.Must(cmd.MarkFlagDirname(name))
+	}
+	command.Must(cmd.MarkFlagFilename("lock", "lock"))
+	b.add(cmd)
+	command.AddOutput(cmd, &b.output)
+	return cmd
+}
+
+func (b *building) run(cmd *cobra.Command, s cli.Streams) error {
+	for _, f := range b.formats {
+		if !slices.Contains(build.Names(), f) {
+			return cli.Usage(command.Hint(cmd), "--format %s: want %s", cli.Line(f), cli.List(build.Names(), "or"))
+		}
+	}
+	l, architecture, err := chosenLock(cmd, s, b.lock, b.kubernetes, b.architecture.Value)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(b.dir)
+	if err != nil {
+		return command.Failed("%w", err)
+	}
+	image := &build.Build{Lock: l, Dir: dir, Formats: b.formats, Log: s.Err, Image: mkosi.Image{Architecture: architecture, Mirror: b.mirror}}
+	if err := b.fill(image, s); err != nil {
+		return err
+	}
+	if b.print {
+		return b.show(s, image)
+	}
+	g, err := b.getter(cmd, s, filepath.Dir(b.lock))
+	if err != nil {
+		return err
+	}
+	defer g.Cache.Close()
+	m := newMeter(s.Err)
+	g.Progress = m.update
+	_, err = g.Lock(cmd.Context(), l, []string{architecture}, func(download.Fetched) {})
+	m.clear()
+	if err != nil {
+		return failedComponents(s, err, "fetched")
+	}
+	image.Cache = g.Cache
+	if image.Tools, err = build.OpenTools(cmd.Context(), b.tools, filepath.Dir(b.cache), image.Base.Snapshot, b.mirror, s.Err); err != nil {
+		return command.Failed("%w", err)
+	}
+	if _, err := image.Prepare(cmd.Context()); err != nil {
+		return failedComponents(s, err, "put into the image")
+	}
+	result, err := image.Make(cmd.Context())
+	if err != nil {
+		return command.Failed("%w", err)
+	}
+	r := &built{b.dir, b.lock, result}
+	return command.Print(s, b.output.Value, r, r.text)
+}
+
+// fill reads what the flags name.
+func (b *building) fill(image *build.Build, s cli.Streams) (err error) {
+	switch {
+	case image.Lock.Base != nil:
+		image.Base = *image.Lock.Base
+	case b.tree == "":
+		return command.Failed("%s has no base: name the distribution in components.yaml (base.suite, base.snapshot), or a tree with --tree", cli.Line(command.Title(b.lock)))
+	default:
+		release, err := os.ReadFile(filepath.Join(b.tree, "usr/lib/os-release"))
+		if err != nil {
+			return command.Failed("--tree: it has no distribution: %w", err)
+		}
+		image.Base.Suite = unitfile.Environment(string(release))["VERSION_CODENAME"]
+	}
+	if image.Epoch, err = build.EpochOf(image.Lock, os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
+		return command.Failed("%w", err)
+	}
+	image.Contract = []byte(build.EveryNode)
+	image.ContractName = "base.yaml"
+	if b.contract != "" {
+		if image.Contract, err = command.ReadInput(s, b.contract); err != nil {
+			return err
+		}
+		image.ContractName = "base" + filepath.Ext(b.contract)
+	}
+	if b.tree != "" {
+		if image.Tree, err = filepath.Abs(b.tree); err != nil {
+			return command.Failed("%w", err)
+		}
+	}
+	if b.key == "" {
+		return nil
+	}
+	image.SecureBoot = new(mkosi.SecureBoot)
+	for from, to := range map[string]*string{b.key: &image.SecureBoot.Key, b.certificate: &image.SecureBoot.Certificate} {
+		if _, err := os.Stat(from); err != nil {
+			return command.Failed("%w", err)
+		}
+		if *to, err = filepath.Abs(from); err != nil {
+			return command.Failed("%w", err)
+		}
+	}
+	return nil
+}
+
+// show prints the configuration.
+func (b *building) show(s cli.Streams, image *build.Build) error {
+	files, err := image.Configuration()
+	if err != nil {
+		return command.Failed("%w", err)
+	}
+	type file struct {
+		Path    string `json:"path"`
+		Mode    string `json:"mode,omitempty"`
+		Link    string `json:"link,omitempty"`
+		Content string `json:"content,omitempty"`
+	}
+	all := make([]file, len(files))
+	for i, f := range files {
+		all[i] = file{Path: f.Path, Link: f.Link, Content: string(f.Content)}
+		if f.Link == "" {
+			all[i].Mode = fmt.Sprintf("%04o", f.Mode)
+		}
+	}
+	return command.Print(s, b.output.Value, all, func(style cli.Style) string {
+		var out strings.Builder
+		for _, f := range all {
+			if f.Link != "" {
+				fmt.Fprintf(&out, "%s -> %s\n", style.Bold(f.Path), f.Link)
+				continue
+			}
+			fmt.Fprintf(&out, "%s\n", style.Bold(f.Path))
+			for line := range strings.Lines(f.Content) {
+				out.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+			}
+		}
+		return out.String()
+	})
+}
+
+// text is the result for people.
+func (r *built) text(style cli.Style) string {
+	var out strings.Builder
+	c := examined{r.Disks[0].Path, r.Check}
+	_, _ = io.WriteString(&out, c.text(style))
+	for _, d := range r.Disks {
+		fmt.Fprintf(&out, "%s %s\n  %s\n", cli.Line(d.Path), changes.Size(d.Bytes), style.Dim("sha256:"+d.SHA256))
+	}
+	fmt.Fprintf(&out, "%s\n", cli.Line(r.Manifest))
+	return out.String()
+}
