@@ -92,7 +92,14 @@ for argument do
     [ "$last" != -U ] || id=$argument
     last=$argument
 done
-exec mke2fs -t ext4 ${id:+-E "hash_seed=$id"} "$@"
+last=
+for argument do
+    shift
+    [ "$last" != -E ] || argument=$argument${id:+,hash_seed=$id}
+    set -- "$@" "$argument"
+    last=$argument
+done
+exec mke2fs -t ext4 "$@"
 `
 )
 
