@@ -33,8 +33,8 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 	}
 	typical := typicalBoot(results)
 	if typical != nil {
-		documents[0].parts = append(documents[0].parts, part{"boot picture", pictureOf("anatomy.md", "boot.svg")})
-		documents[1].parts = append(documents[1].parts, part{"boot picture", pictureOf("docs/anatomy.md", "docs/boot.svg")})
+		documents[0].parts = append(documents[0].parts, part{"boot picture", pictureOf(measured, "anatomy.md", "boot.svg")})
+		documents[1].parts = append(documents[1].parts, part{"boot picture", pictureOf(measured, "docs/anatomy.md", "docs/boot.svg")})
 	}
 	for i := range documents {
 		d := &documents[i]
@@ -74,8 +74,8 @@ func typicalBoot(results []Result) *anatomy.Timeline {
 }
 
 // pictureOf shows the picture of the boot in a document; about is the path of docs/anatomy.md from there.
-func pictureOf(about, picture string) string {
-	return "This is one boot of `" + drawn + "`, as [slipway anatomy](" + about + ") draws it from the machine's own records:\n\n![one boot of " + drawn + "](" + picture + ")\n"
+func pictureOf(measured time.Time, about, picture string) string {
+	return "This is one boot of `" + drawn + "` on " + measured.UTC().Format(time.DateOnly) + ", as [slipway anatomy](" + about + ") draws it from the machine's own records:\n\n![one boot of " + drawn + "](" + picture + ")\n"
 }
 
 // measuredOn describes when results were measured, and how many runs each variant had.

@@ -25,7 +25,7 @@ func TestMoments(t *testing.T) {
 		{Name: "files.json", Data: []byte(`{"listedFiles":[{"path":"/var/lib/kubelet/pki/kubelet-client-current.pem","modified":"2023-11-14T22:13:35Z"},{"path":"` + classic.StartPath + `","modified":"2023-11-14T22:13:25Z"}]}`)},
 	}
 	at := Moments(anatomy.Read(documents, anatomy.Options{}), time.Unix(5000, 0))
-	want := map[string]int64{"kernel": 5000, "systemd": 5002, "address given": 5010, "agent start": 5009, "agent running": 5009, "agent done": 5031, "contract read": 5011,
+	want := map[string]int64{"kernel": 5000, "systemd": 5002, "address given": 5010, "agent start": 5009, "agent running": 5009, "agent done": 5018, "contract read": 5011,
 		"kubelet wanted": 5014, "kubelet exec": 5030, "certificate issued": 5015, "script start": 5005}
 	for event, seconds := range want {
 		if at[event].Unix() != seconds {

@@ -41,7 +41,7 @@ var moments = []struct {
 	{"cloud-init final done", ends, "cloud-final.service"},
 	{"agent start", happens, "agent exec"},
 	{"agent running", happens, "agent running"},
-	{"agent done", ends, "slipway-provision.service"},
+	{"agent done", ends, "slipway-node"},
 	{"containerd exec", happens, "containerd exec"},
 	{"containerd ready", ends, "containerd.service"},
 	{"kubelet prepared", ends, "kubelet-prepare.service"},
