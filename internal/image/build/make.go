@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -103,21 +104,25 @@ func (b *Build) output(ending string) string {
 	return filepath.Join(b.Dir, mkosi.Output, mkosi.Name+ending)
 }
 
+// vhd writes the VHD. It has its name when it is complete.
 func (b *Build) vhd(raw, to string) error {
 	from, err := os.Open(raw)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	file, err := command.CreateFile(to, command.Public)
+	part, err := os.Create(to + ".part")
 	if err != nil {
 		return err
 	}
-	if err := writeVHD(file, from, b.Epoch, [16]byte(b.Image.Inputs[:16])); err != nil {
-		file.Discard()
-		return err
+	err = writeVHD(part, from, b.Epoch, [16]byte(b.Inputs[:16]))
+	if err == nil {
+		err = part.Sync()
 	}
-	return file.Commit()
+	if err := errors.Join(err, part.Close()); err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	return os.Rename(part.Name(), to)
 }
 
 func digest(name string) (sum string, size int64, err error) {

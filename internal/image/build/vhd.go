@@ -1,8 +1,9 @@
 package build
 
 import (
+	"bytes"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -70,18 +71,31 @@ func geometry(sectors int64) (cylinders uint16, heads, perTrack uint8) {
 	return uint16(n / h), uint8(h), uint8(t)
 }
 
-// writeVHD writes a raw disk as a fixed VHD.
-func writeVHD(to io.Writer, raw *os.File, at time.Time, id [16]byte) error {
+// writeVHD writes a raw disk as a fixed VHD. The disk's size becomes a multiple of Azure's: what is behind the second partition table is
+// empty, as on each machine whose disk is larger than its image, and systemd-repart moves the table at the first boot. Blocks of zeros
+// become holes.
+func writeVHD(to, raw *os.File, at time.Time, id [16]byte) error {
 	info, err := raw.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size()%Alignment != 0 {
-		return fmt.Errorf("%s has %d bytes, and Azure takes whole MiB only", raw.Name(), info.Size())
-	}
-	if _, err := io.Copy(to, raw); err != nil {
+	size := (info.Size() + Alignment - 1) / Alignment * Alignment
+	if err := to.Truncate(size); err != nil {
 		return err
 	}
-	_, err = to.Write(footer(info.Size(), at, id))
+	block, zeros := make([]byte, Alignment), make([]byte, Alignment)
+	for offset := int64(0); offset < size; offset += Alignment {
+		n, err := io.ReadFull(raw, block)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		if bytes.Equal(block[:n], zeros[:n]) {
+			continue
+		}
+		if _, err := to.WriteAt(block[:n], offset); err != nil {
+			return err
+		}
+	}
+	_, err = to.WriteAt(footer(size, at, id), size)
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -82,18 +84,39 @@ func TestQEMUReadsVHD(t *testing.T) {
 	}
 }
 
-// TestPartOfMegabyte refuses a disk that Azure would refuse.
-func TestPartOfMegabyte(t *testing.T) {
+// TestSizeAndContent demands whole MiB, the bytes of the disk, and holes where it has none.
+func TestSizeAndContent(t *testing.T) {
 	raw, err := os.Create(filepath.Join(t.TempDir(), "disk.raw"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	if err := raw.Truncate(Alignment + footerSize); err != nil {
+	end := bytes.Repeat([]byte("end."), 5120)
+	if _, err := raw.WriteAt(end, 8*Alignment); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeVHD(new(bytes.Buffer), raw, at, id); err == nil {
-		t.Error("a disk of a part of a MiB is converted")
+	to, err := os.Create(filepath.Join(t.TempDir(), "disk.vhd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	if err := writeVHD(to, raw, at, id); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(to.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Concat(make([]byte, 8*Alignment), end, make([]byte, Alignment-len(end)), footer(9*Alignment, at, id))
+	if !bytes.Equal(got, want) {
+		t.Errorf("the VHD has %d bytes, and is not the disk with zeros and a footer", len(got))
+	}
+	info, err := to.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Blocks*512 > 3*Alignment {
+		t.Errorf("the VHD takes %d bytes", stat.Blocks*512)
 	}
 }
 
