@@ -69,9 +69,19 @@ func (t *Tools) make(ctx context.Context, snapshot, mirror string, log io.Writer
 	}
 	argv := []string{"mmdebstrap", "--variant=apt", "--include=" + strings.Join(toolPackages, ","), "--aptopt=Acquire::Languages \"none\"",
 		"--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/locale/*",
-		toolsSuite, part, source}
-	if err := run(ctx, log, "", nil, argv...); err != nil {
-		return fmt.Errorf("the tree of tools: %w", err)
+		toolsSuite, part + ".tar", source}
+	if err := os.Mkdir(part, 0o755); err != nil {
+		return err
+	}
+	// In an archive, because without root mmdebstrap is another user, who may not write below the home directory. The tools run as the
+	// user who builds, so their owners do not count.
+	for _, argv := range [][]string{argv, {"tar", "-C", part, "--no-same-owner", "--exclude=./dev/*", "-xf", part + ".tar"}} {
+		if err := run(ctx, log, "", nil, argv...); err != nil {
+			return fmt.Errorf("the tree of tools: %w", err)
+		}
+	}
+	if err := os.Remove(part + ".tar"); err != nil {
+		return err
 	}
 	if err := os.Remove(filepath.Join(part, mkfs)); err != nil {
 		return err

@@ -180,7 +180,7 @@ func (l *Lab) qemu(m Machine) []string {
 	}
 	if m.UEFI != "" {
 		// systemd's stub takes further arguments of the kernel from there (systemd-stub(7)).
-		argv = append(argv, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI, "-smbios", "type=11,value=io.systemd.stub.kernel-cmdline-extra="+kernelArgs)
+		argv = append(argv, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI, "-smbios", "type=11,value=io.systemd.stub.kernel-cmdline-extra="+strings.ReplaceAll(kernelArgs, ",", ",,"))
 	} else {
 		argv = append(argv, "-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", "root=/dev/vda rw "+kernelArgs)
 	}
