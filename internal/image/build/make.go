@@ -63,7 +63,7 @@ type Disk struct {
 // Make runs mkosi in the directory that Prepare has written, converts the disk and describes it. The manifest is the last file that is
 // written.
 func (b *Build) Make(ctx context.Context) (*Result, error) {
-	if err := b.Tools.mkosi(ctx, b.Log, b.Dir, "--force", "build"); err != nil {
+	if err := b.Tools.mkosi(ctx, b.Log, b.Dir, b.Base.Suite, b.Architecture); err != nil {
 		return nil, err
 	}
 	raw := b.output(".raw")

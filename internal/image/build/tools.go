@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,24 +112,44 @@ exec mke2fs -t ext4 "$@"
 `
 )
 
-// mkosi runs mkosi in a directory. Its modules come from the tree, the host's Python runs them, and they run the programs of the tree.
-func (t *Tools) mkosi(ctx context.Context, log io.Writer, dir string, argv ...string) error {
+// mkosi runs mkosi in a directory. Its modules come from the tree, the host's Python runs them, and they run the programs of the tree. It
+// keeps the packages of a release and an architecture beside the tree.
+func (t *Tools) mkosi(ctx context.Context, log io.Writer, dir, release, architecture string) error {
 	environment := []string{"PYTHONPATH=" + filepath.Dir(t.library()), "PYTHONDONTWRITEBYTECODE=1"}
-	return run(ctx, log, dir, environment, append([]string{"python3", "-m", "mkosi", "--directory", dir, "--tools-tree", t.Dir}, argv...)...)
+	packages := strings.Join([]string{t.Dir, release, architecture}, "-")
+	if err := os.MkdirAll(packages, 0o755); err != nil {
+		return err
+	}
+	argv := []string{"python3", "-m", "mkosi", "--directory", dir, "--tools-tree", t.Dir, "--package-cache-dir", packages, "--force", "build"}
+	if os.Geteuid() != 0 {
+		// Without root, mkosi gives all files of an image to root, also those of other users and groups. With the identifiers that
+		// subuid(5) gives the user, it is root.
+		if _, err := lookup("newuidmap"); err != nil {
+			return err
+		}
+		argv = append([]string{"unshare", "--map-root-user", "--map-auto"}, argv...)
+	}
+	return run(ctx, log, dir, environment, argv...)
 }
 
 // packages are those that have a program on Debian and Ubuntu.
-var packages = map[string]string{"mmdebstrap": "mmdebstrap", "python3": "python3", "newuidmap": "uidmap"}
+var packages = map[string]string{"mmdebstrap": "mmdebstrap", "python3": "python3", "newuidmap": "uidmap", "unshare": "util-linux", "tar": "tar"}
+
+// lookup finds a program.
+func lookup(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	switch {
+	case errors.Is(err, exec.ErrNotFound) && runtime.GOOS != "linux":
+		return "", fmt.Errorf("%s is missing: images are built on Linux", name)
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("%s is missing: install it first (apt-get install %s)", name, packages[name])
+	}
+	return path, err
+}
 
 // run runs a program with a fixed environment. Its output goes to the log; the error has its last lines.
 func run(ctx context.Context, log io.Writer, dir string, environment []string, argv ...string) error {
-	path, err := exec.LookPath(argv[0])
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		if runtime.GOOS != "linux" {
-			return fmt.Errorf("%s is missing: images are built on Linux", argv[0])
-		}
-		return fmt.Errorf("%s is missing: install it first (apt-get install %s)", argv[0], packages[argv[0]])
-	}
+	path, err := lookup(argv[0])
 	if err != nil {
 		return err
 	}
