@@ -152,7 +152,10 @@ func (i *Image) main(s *suite, m machine) []section {
 	sections := []section{
 		{"Distribution", []setting{on("Distribution", s.distribution), on("Release", i.Base.Suite), on("Architecture", m.name)}},
 		{"Output", []setting{
-			on("Format", "disk"), on("Output", Name), on("OutputDirectory", Output), on("Seed", i.seed()), on("ManifestFormat", "json"),
+			on("Format", "disk"),
+			// The disks of clouds have sectors of 512 bytes. Without the setting, systemd-repart makes a FAT with sectors of 4096 bytes, which
+			// the firmware does not read there.
+			on("SectorSize", "512"), on("Output", Name), on("OutputDirectory", Output), on("Seed", i.seed()), on("ManifestFormat", "json"),
 			on("SplitArtifacts", "uki", "kernel", "initrd"),
 		}},
 		{"Content", content},
