@@ -149,8 +149,6 @@ var special = []struct {
 	{line: "slipway image build --print", instead: configured, reason: "needs the internet"},
 	{line: "slipway image build --format vhd --architecture amd64", instead: configured + " --format vhd", reason: "takes minutes, and a mirror of Debian"},
 	{line: "slipway image build --format qcow2 --format vhd --kubernetes 1.36", instead: configured + " --format qcow2 --format vhd", reason: "the lock of the test has no kubelet"},
-	{line: "slipway image build --secure-boot-key db.key --secure-boot-certificate db.crt",
-		instead: "touch db.key db.crt && " + configured + " --secure-boot-key db.key --secure-boot-certificate db.crt", reason: "takes minutes, and a mirror of Debian"},
 	{line: "slipway image build --secure-boot-key db.key --secure-boot-certificate db.crt --format vhd",
 		instead: "touch db.key db.crt && " + configured + " --secure-boot-key db.key --secure-boot-certificate db.crt", reason: "takes minutes, and a mirror of Debian"},
 	{line: "tar -C /opt/slipway/images -cf - . | ctr --namespace k8s.io images import -", reason: "needs containerd"},
