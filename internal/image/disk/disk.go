@@ -59,7 +59,11 @@ func Open(name string) (tree *Tree, err error) {
 		}
 		for _, release := range []string{"etc/os-release", "usr/lib/os-release"} {
 			if _, err := system.Stat(release); err == nil {
-				return &Tree{system, storage}, nil
+				g, err := geometryOf(storage, s.start)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				return &Tree{system, storage, g}, nil
 			}
 		}
 	}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,5 +181,54 @@ func TestDamaged(t *testing.T) {
 	}
 	if opened == 0 {
 		t.Error("each change was refused at once, so the test tried no reading")
+	}
+}
+
+// TestHoles reads files with holes, in many pieces and large, from a file system that mke2fs has made of a directory.
+func TestHoles(t *testing.T) {
+	mkfs, err := exec.LookPath("mke2fs")
+	if err != nil {
+		t.Skip("mke2fs is missing")
+	}
+	dir, random := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	want := map[string][]byte{"etc/os-release": []byte("ID=debian\n"), "empty": {}, "zeros": make([]byte, 3<<20), "end": append(make([]byte, 1<<20), 1)}
+	pieces := make([]byte, 8<<20)
+	for at := 0; at < len(pieces); at += 8192 { // each second block is a hole: more extents than an inode has room for
+		for i := range 4096 {
+			pieces[at+i] = byte(random.Uint32())
+		}
+	}
+	want["pieces"], want["odd"] = pieces, pieces[:5<<20+77]
+	for name, content := range want {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, options := range [][]string{nil, {"-b", "1024"}, {"-O", "^64bit"}} {
+		image := filepath.Join(t.TempDir(), "disk.raw")
+		if out, err := exec.Command(mkfs, append(slices.Clip(options), "-q", "-t", "ext4", "-d", dir, image, "64M")...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		tree, err := Open(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range want {
+			file, err := tree.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(file)
+			if err != nil || !bytes.Equal(got, content) {
+				t.Errorf("%q: %s has %d bytes, want %d, or other ones: %v", options, name, len(got), len(content), err)
+			}
+		}
+		if err := tree.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

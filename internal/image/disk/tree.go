@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -11,8 +10,9 @@ import (
 
 // Tree is the root file system of an image. It implements [fs.ReadDirFS] and [fs.ReadLinkFS].
 type Tree struct {
-	system *ext4.FileSystem
-	image  backend.Storage
+	system   *ext4.FileSystem
+	image    backend.Storage
+	geometry *geometry
 }
 
 // damaged turns a panic into an error: others have made the image, and go-diskfs does not check each number in it.
@@ -22,10 +22,7 @@ func damaged(err *error) {
 	}
 }
 
-// errHoles is why a file with holes is not read: go-diskfs (v1.9.4) reads other bytes of the disk in their place, or reads for ever.
-var errHoles = fmt.Errorf("it has holes, which only a mounted image shows; mount the image, and name the directory: %w", errors.ErrUnsupported)
-
-// Open opens a file, and does not follow a link. To read a file with holes is an error that wraps [errors.ErrUnsupported].
+// Open opens a file, and does not follow a link.
 func (t *Tree) Open(name string) (opened fs.File, err error) {
 	defer damaged(&err)
 	if opened, err = t.system.Open(name); err != nil {
@@ -35,7 +32,15 @@ func (t *Tree) Open(name string) (opened fs.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{opened, info.Mode().IsRegular() && sparse(info)}, nil
+	stat, ok := info.Sys().(*ext4.StatT)
+	if !ok || !info.Mode().IsRegular() {
+		return opened, nil
+	}
+	extents, err := t.geometry.extents(stat.Ino)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &file{opened, &body{geometry: t.geometry, extents: extents, size: info.Size()}}, nil
 }
 
 // ReadDir lists a directory.
@@ -62,22 +67,10 @@ func (t *Tree) ReadLink(name string) (target string, err error) {
 // Close closes the image.
 func (t *Tree) Close() error { return t.image.Close() }
 
-// sparse reports whether a file takes less room than its size. The unit of its blocks is 512 bytes.
-func sparse(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*ext4.StatT)
-	return ok && int64(stat.Blocks)*512 < info.Size()
-}
-
-// file is an open file. A hollow one has holes.
+// file is an open file: its content comes from its extents, and all else from the library.
 type file struct {
 	fs.File
-	hollow bool
+	content *body
 }
 
-func (f *file) Read(b []byte) (n int, err error) {
-	defer damaged(&err)
-	if f.hollow {
-		return 0, errHoles
-	}
-	return f.File.Read(b)
-}
+func (f *file) Read(b []byte) (int, error) { return f.content.Read(b) }

@@ -21,12 +21,15 @@ var tree embed.FS
 // extra is the directory from which mkosi copies files into each image.
 const extra = "mkosi.extra"
 
-// masked are units that a node does not need: each is a process at every boot, or changes a node behind the back of its contract. Masked
-// units of packages that the image lacks do no harm.
+// masked are units that a node does not need: each is a process at every boot, writes the kernel's audit messages into the journal, or
+// changes a node that its contract describes. Masked units of packages that the image lacks do no harm.
 var masked = []string{
 	"apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-	"getty@tty1.service", "serial-getty@ttyS0.service", "sys-kernel-debug.mount", "sys-kernel-tracing.mount", "systemd-firstboot.service",
-	"systemd-pstore.service", "systemd-sysusers.service", "systemd-update-utmp.service", "systemd-update-utmp-runlevel.service",
+	"getty@tty1.service", "serial-getty@ttyS0.service", "systemd-journald-audit.socket",
+	"modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@efi_pstore.service", "modprobe@fuse.service",
+	"modprobe@loop.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
+	"systemd-firstboot.service", "systemd-pstore.service", "systemd-sysusers.service", "systemd-update-utmp.service",
+	"systemd-update-utmp-runlevel.service",
 }
 
 // maskedGenerators are systemd's generators that a disk with one file system does not need: each is a process before systemd loads the

@@ -49,6 +49,11 @@ fi
 # A cache of inodes and times of the machine that builds.
 rm -f "$root/var/cache/ldconfig/aux-cache"
 
+# What systemd does after an update of /usr, the packages have done: the cache of libraries, the catalog of messages, users
+# (systemd-update-done.service(8)).
+: >"$root/etc/.updated"
+: >"$root/var/.updated"
+
 # systemd takes a missing file, or "uninitialized" in it, for a first boot, and applies all presets then (machine-id(5)).
 : >"$root/etc/machine-id"
 rm -rf "$root/var/lib/dbus/machine-id" "$root/var/lib/systemd/random-seed" "$root/var/lib/systemd/credential.secret" \

@@ -204,9 +204,7 @@ func (e *examination) read(name string) ([]byte, error) {
 	defer file.Close()
 	e.report.Read++
 	data, err := io.ReadAll(bufio.NewReader(io.LimitReader(file, maxText)))
-	if errors.Is(err, errors.ErrUnsupported) { // internal/image/disk: a file with holes, which is no text
-		return nil, nil
-	} else if err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("/%s: %w", name, err)
 	}
 	return data, nil
