@@ -27,6 +27,8 @@ components:
      files: [{path: /etc/cni/net.d/10-bridge.conflist, mode: "0644"}]}
   - {name: acr-credential-provider, kind: file, version: "1", license: Apache-2.0, sources: [./acr-credential-provider],
      files: [{path: /var/lib/kubelet/credential-provider/acr-credential-provider}]}
+  - {name: aks-image-marker, kind: file, version: "1", license: Apache-2.0, sources: [./vhd-install.complete],
+     files: [{path: /opt/azure/vhd-install.complete, mode: "0644"}]}
 `
 
 // Built returns a directory with a node image that "slipway image build" has made: output/node.raw and the other formats. It has
@@ -49,7 +51,7 @@ func (s *Store) Built(ctx context.Context, binaries string) (string, error) {
 	slipway, agent := filepath.Join(binaries, "slipway"), filepath.Join(binaries, "slipway-node")
 	return s.part(ctx, recipe{
 		name:   "built",
-		inputs: []string{"1", builtComponents, kubernetes, containerd, cni},
+		inputs: []string{"2", builtComponents, kubernetes, containerd, cni},
 		files:  []string{slipway, agent, files, base},
 		make: func(ctx context.Context, dir string) error {
 			if err := unpackPackage(ctx, "runc", dir, filepath.Join(dir, "package")); err != nil {
@@ -69,6 +71,10 @@ func (s *Store) Built(ctx context.Context, binaries string) (string, error) {
 				if err := copyFile(from, filepath.Join(dir, to), 0o755); err != nil {
 					return err
 				}
+			}
+			// AKS's nodes are made of images that have this file.
+			if err := os.WriteFile(filepath.Join(dir, "vhd-install.complete"), []byte("slipway\n"), 0o644); err != nil {
+				return err
 			}
 			cache := filepath.Join(s.Dir, "slipway-cache")
 			for _, argv := range [][]string{
