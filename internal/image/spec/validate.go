@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/image/kind"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/problem"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -280,6 +281,10 @@ func CheckPath(name string) string {
 		return ""
 	case strings.HasPrefix(name, "/run/"):
 		return "is in a file system that is empty at each boot"
+	}
+	// The mark of a finished image is reserved for those who make images.
+	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool { return p.Paths.Installed != "" && p.Paths.Installed == name }) {
+		return ""
 	}
 	return place.Check(strings.TrimSuffix(placeholder.ReplaceAllString(name, "x"), "/"))
 }
