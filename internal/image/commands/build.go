@@ -57,7 +57,7 @@ machine needs Linux, Python 3.9, mmdebstrap, and without root newuidmap.
 
 The command checks the finished disk as "slipway image check" does. Its manifest is beside it.
 
-Exit codes: 0 the image is built, 1 an error, 64 wrong usage.`,
+Exit codes: 0 the image is built, 1 an error, also one that the check has found, 64 wrong usage.`,
 		Example: `  slipway image build
   slipway image build --format qcow2 --format vhd --kubernetes 1.36
   slipway image build --secure-boot-key db.key --secure-boot-certificate db.crt
@@ -133,8 +133,14 @@ func (b *building) run(cmd *cobra.Command, s cli.Streams) error {
 	if err != nil {
 		return command.Failed("%w", err)
 	}
+	// People see the directory as they have named it.
+	named := func(path string) string { return filepath.Join(b.dir, strings.TrimPrefix(path, dir)) }
+	result.Manifest = named(result.Manifest)
+	for i := range result.Disks {
+		result.Disks[i].Path = named(result.Disks[i].Path)
+	}
 	r := &built{b.dir, b.lock, result}
-	return command.Print(s, b.output.Value, r, r.text)
+	return command.Compared(command.Print(s, b.output.Value, r, r.text), !result.Check.Failed())
 }
 
 // fill reads what the flags name.
