@@ -58,3 +58,6 @@ rm -f "$root/var/cache/ldconfig/aux-cache"
 : >"$root/etc/machine-id"
 rm -rf "$root/var/lib/dbus/machine-id" "$root/var/lib/systemd/random-seed" "$root/var/lib/systemd/credential.secret" \
     "$root/etc/hostname" "$root/run/slipway" "$root"/etc/ssh/ssh_host_*_key* "$root"/var/log/*.log "$root"/var/log/apt/*
+
+# mkosi sets the times of changes, and mke2fs copies the times of reading, which depend on the machine that builds.
+find "$root" -xdev -exec touch -a --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
