@@ -157,6 +157,7 @@ var special = []struct {
 		instead: "mkdir -p image/etc image/usr/lib && touch image/etc/machine-id image/usr/lib/os-release && slipway image check image", reason: "there is an image before"},
 	{line: "slipway image verify image", instead: baked + " && slipway image verify image", reason: "there is an image before"},
 	{line: "slipway image verify --lock components.lock image", instead: baked + " && slipway image verify --lock components.lock image", reason: "there is an image before"},
+	{line: "slipway image verify --signers allowed_signers image/output/node.raw", instead: "slipway image verify --help", reason: "there is a disk before"},
 	{line: "slipway image bake --here", instead: "slipway image bake --help", reason: "it changes the machine"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",
 		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},
@@ -219,7 +220,7 @@ func (r *reader) command(line string) {
 	}
 	switch strings.TrimPrefix(strings.Fields(line)[0], "bin/") {
 	case "make", "sudo": // its target is there, see mentioned
-	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "az", "openssl", "packer", "cat": // need a cluster, a machine that runs, or a cloud
+	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "az", "openssl", "ssh-keygen", "packer", "cat": // need a cluster, a machine that runs, or a cloud
 	case "go":
 		r.tryWalk(line)
 	case "slipway", "slipway-node", "find", "sed", "source", "cp", "printf":

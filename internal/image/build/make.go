@@ -86,7 +86,7 @@ func (b *Build) Make(ctx context.Context) (*Result, error) {
 				return nil, err
 			}
 		}
-		if d.SHA256, d.Bytes, err = digest(d.Path); err != nil {
+		if d.SHA256, d.Bytes, err = Digest(d.Path); err != nil {
 			return nil, err
 		}
 		result.Disks = append(result.Disks, d)
@@ -125,7 +125,8 @@ func (b *Build) vhd(raw, to string) error {
 	return os.Rename(part.Name(), to)
 }
 
-func digest(name string) (sum string, size int64, err error) {
+// Digest is the SHA-256 digest of a file in hexadecimal, and its size.
+func Digest(name string) (sum string, size int64, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return "", 0, err
