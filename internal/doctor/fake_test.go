@@ -23,15 +23,17 @@ import (
 type insides struct {
 	tree
 	doctor.Surroundings
-	units     map[string]host.ExaminedUnit
-	journal   map[string][]string
-	disks     map[string]host.FileSystem
-	listeners map[uint16]*host.Process
-	healthz   error
-	answered  bool
-	sysctls   map[string]string
-	modules   map[string]bool
-	digests   map[string]string
+	units   map[string]host.ExaminedUnit
+	journal map[string][]string
+	// journalled is the time of all lines of the journal.
+	journalled time.Time
+	disks      map[string]host.FileSystem
+	listeners  map[uint16]*host.Process
+	healthz    error
+	answered   bool
+	sysctls    map[string]string
+	modules    map[string]bool
+	digests    map[string]string
 
 	conditions []cri.Condition
 	runtime    error
@@ -73,6 +75,13 @@ func (m *insides) Search(_ context.Context, unit string, words ...string) ([]str
 	return slices.DeleteFunc(slices.Clone(m.journal[unit]), func(line string) bool {
 		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
 	}), nil
+}
+
+func (m *insides) SearchSince(ctx context.Context, since time.Time, unit string, words ...string) ([]string, error) {
+	if since.After(m.journalled) {
+		return nil, nil
+	}
+	return m.Search(ctx, unit, words...)
 }
 
 func (m *insides) FileSystem(path string) (host.FileSystem, error) {
@@ -154,6 +163,7 @@ const pause = "registry.k8s.io/pause:3.10"
 // wellNode is a node that Slipway has made, and to which nothing has happened.
 func wellNode() (*insides, *doctor.Patient) {
 	m := &insides{
+		journalled: now,
 		tree: tree{
 			"/proc/1/mountinfo":                          "1 0 8:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n2 1 0:5 / /run rw,nosuid - tmpfs tmpfs rw,size=800000k\n",
 			"/proc/swaps":                                "Filename\t\t\t\tType\t\tSize\tUsed\tPriority\n",

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/cri"
 	"github.com/slipway-dev/slipway/internal/host"
@@ -25,6 +26,8 @@ type Units interface {
 	// Search returns the newest lines of this boot's journal by a unit, and by systemd about it, that have one of some
 	// words; without words, the newest lines.
 	Search(ctx context.Context, unit string, words ...string) ([]string, error)
+	// SearchSince is Search for the lines from a time on. The zero time is the boot.
+	SearchSince(ctx context.Context, since time.Time, unit string, words ...string) ([]string, error)
 }
 
 // Runtime is the container runtime at a socket.

@@ -160,6 +160,11 @@ var insideIllnesses = []struct {
 			"containerd.service: Job kubelet.service/start deleted to break ordering cycle starting with containerd.service/start",
 		}
 	}},
+	{"a kubelet that has run since an ordering cycle", func(m *insides, _ *doctor.Patient) {
+		m.units["kubelet.service"] = rests("inactive", "dead")
+		m.journalled = now.Add(-2 * time.Hour)
+		m.journal["init.scope"] = []string{"containerd.service: Job kubelet.service/start deleted to break ordering cycle starting with containerd.service/start"}
+	}},
 	{"an ordering cycle of others", func(m *insides, _ *doctor.Patient) {
 		m.journal["init.scope"] = []string{"a.service: Job b.service/start deleted to break ordering cycle starting with a.service/start"}
 	}},

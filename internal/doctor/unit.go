@@ -96,7 +96,8 @@ func lookMasked(_ context.Context, p *Patient) *Finding {
 const systemdScope = "init.scope"
 
 func lookOrdering(ctx context.Context, p *Patient) *Finding {
-	lines, err := p.Machine.Search(ctx, systemdScope, "ordering cycle", "break cycle")
+	words := []string{"ordering cycle", "break cycle"}
+	lines, err := p.Machine.Search(ctx, systemdScope, words...)
 	if err != nil {
 		return unknownFor(err)
 	}
@@ -113,8 +114,16 @@ func lookOrdering(ctx context.Context, p *Patient) *Finding {
 		if err != nil {
 			return unknownFor(err)
 		}
-		if !state.Running() {
-			f.wrong("cycle", "systemd has not started %s, to break a cycle of units that wait for each other: %s", unit, strings.Join(lines[max(0, len(lines)-3):], "; "))
+		if state.Running() {
+			continue
+		}
+		// A unit that has changed its state since then has been started in spite of the cycle, and has stopped for another reason.
+		newer, err := p.Machine.SearchSince(ctx, state.Since, systemdScope, words...)
+		if err != nil {
+			return unknownFor(err)
+		}
+		if slices.ContainsFunc(newer, func(line string) bool { return leftOut(line) == unit }) {
+			f.wrong("cycle", "systemd has not started %s, to break a cycle of units that wait for each other: %s", unit, strings.Join(newer[max(0, len(newer)-3):], "; "))
 			return f
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -185,3 +186,8 @@ func (d *Directory) FailedUnits(context.Context) ([]string, error) { return nil,
 
 // Search returns nothing: a directory has no journal.
 func (d *Directory) Search(context.Context, string, ...string) ([]string, error) { return nil, nil }
+
+// SearchSince returns nothing, too.
+func (d *Directory) SearchSince(context.Context, time.Time, string, ...string) ([]string, error) {
+	return nil, nil
+}

@@ -91,12 +91,20 @@ const maxFound = 40
 // words, oldest first: at most 4 KiB, without control characters and secrets. Without words it returns the newest lines.
 // "init.scope" is systemd itself. It is empty if there is no journalctl.
 func (m *Manager) Search(ctx context.Context, unit string, words ...string) ([]string, error) {
+	return m.SearchSince(ctx, time.Time{}, unit, words...)
+}
+
+// SearchSince is Search for the lines from a time on. The zero time is the boot.
+func (m *Manager) SearchSince(ctx context.Context, since time.Time, unit string, words ...string) ([]string, error) {
 	if err := checkUnit(unit); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	args := []string{"--no-pager", "-q", "-b", "-o", "cat", "-n", strconv.Itoa(maxFound)}
+	if !since.IsZero() {
+		args = append(args, "--since=@"+strconv.FormatFloat(float64(since.UnixMicro())/1e6, 'f', 6, 64)) // systemd.time(7)
+	}
 	of := []string{"_SYSTEMD_UNIT=" + unit, "+", "UNIT=" + unit}
 	if len(words) == 0 {
 		output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, of)...)

@@ -64,6 +64,10 @@ func TestSearch(t *testing.T) {
 		if want := "--no-pager -q -b -o cat -n 40 -g ordering cycle|break cycle --case-sensitive=true _SYSTEMD_UNIT=init.scope + UNIT=init.scope"; calls[0] != want {
 			t.Errorf("called with %q", calls[0])
 		}
+		calls = nil
+		if _, err := m.SearchSince(t.Context(), time.UnixMicro(1795875746_250_000), "init.scope", "break cycle"); err != nil || !strings.Contains(calls[0], " --since=@1795875746.250000 ") {
+			t.Errorf("called with %q, %v", calls[0], err)
+		}
 	}
 	m := hosttest.Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) {
 		var all strings.Builder
