@@ -42,7 +42,8 @@ done
 tar -C /opt/slipway/images -cf - . | ctr --address "$state/socket" --namespace k8s.io images import --no-unpack=false - >/dev/null
 kill "$daemon"
 wait "$daemon" || :
-rm -rf "$state"
+# The runtime's name, which it makes at its first start.
+rm -rf "$state" /var/lib/containerd/io.containerd.grpc.v1.introspection
 IN_THE_TREE
 fi
 

@@ -69,6 +69,9 @@ var files = []fileRule{
 	{rule: rule{
 		"initiator-names", Error, "two machines with the same name of an iSCSI initiator or an NVMe host damage each other's disks", "delete the files, and make new ones at the first boot"},
 		paths: []string{"etc/iscsi/initiatorname.iscsi", "etc/nvme/hostnqn", "etc/nvme/hostid"}},
+	{rule: rule{
+		"runtime-id", Warning, "all machines of the image would name their container runtime alike in its answers and metrics", "delete the file; containerd makes it at its first start"},
+		paths: []string{"var/lib/containerd/io.containerd.grpc.v1.introspection/uuid"}},
 
 	// The clean command of cloud-init removes the same files.
 	{rule: rule{

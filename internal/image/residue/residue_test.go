@@ -67,6 +67,7 @@ var planted = []struct{ path, content, rule string }{
 	{"root/.kube/cache/discovery/x", "x", "login-files"},
 	{"var/lib/systemd/random-seed", "x", "random-seed"},
 	{"var/lib/systemd/credential.secret", "x", "systemd-secret"},
+	{"var/lib/containerd/io.containerd.grpc.v1.introspection/uuid", "0e2e0e2e-0000-4000-8000-000000000001", "runtime-id"},
 	{"etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:1\n", "initiator-names"},
 	{"var/lib/cloud/instances/i-1/user-data.txt", "x", "cloud-init-state"},
 	{"var/lib/cloud/seed/nocloud/user-data", "x", "cloud-init-state"},
