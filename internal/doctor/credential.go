@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -279,7 +280,7 @@ func (c *credential) judge(ctx context.Context, p *Patient, s *server, o *host.O
 		return unknown("the API server %s did not answer a request with %s: %s", s.at(o), c.what, reason(o.Err))
 	}
 	switch {
-	case o.Status == http.StatusUnauthorized:
+	case o.Status == http.StatusUnauthorized, o.Status == http.StatusForbidden && bytes.Contains(o.Body, []byte(anonymous)):
 		return c.refused(s, o)
 	case o.Status == http.StatusForbidden && len(c.Plugin) > 0:
 		if f := c.mapped(ctx, p, s); f != nil {
@@ -302,10 +303,18 @@ func (c *credential) lasts() string {
 	return ""
 }
 
-// refused is a refusal (HTTP status 401).
+// anonymous is the user that an API server takes a client without a credential for. It is also the user of a client whose certificate
+// another authority has signed: Go's client does not show a certificate that the server cannot know, and neither does the kubelet.
+const anonymous = "system:anonymous"
+
+// refused is a refusal (HTTP status 401), or an answer to system:anonymous (403).
 func (c *credential) refused(s *server, o *host.Outcome) *Finding {
+	as := ""
+	if o.Status == http.StatusForbidden {
+		as = ", and takes this machine for " + anonymous
+	}
 	says := func(cause string) *Finding {
-		return wrong(cause, "the API server %s refuses %s (HTTP status 401)%s", s.at(o), c.what, c.lasts())
+		return wrong(cause, "the API server %s refuses %s (HTTP status %d)%s%s", s.at(o), c.what, o.Status, c.lasts(), as)
 	}
 	switch {
 	case c.leaf != nil:

@@ -220,6 +220,9 @@ func TestIllnessesOnTheWire(t *testing.T) {
 			m.tree["/proc/812/environ"] = "https_proxy=" + proxy + "\x00"
 		}, "proxy", "denied"},
 		{"401", func(_ *testing.T, m *wired) { m.api[nodePath] = answer{401, "{}"} }, "credential", "refused-certificate"},
+		{"an unknown authority's certificate", func(_ *testing.T, m *wired) {
+			m.api[nodePath] = answer{403, `{"kind":"Status","message":"nodes \"node1\" is forbidden: User \"system:anonymous\" cannot get resource \"nodes\""}`}
+		}, "credential", "refused-certificate"},
 		{"404", func(_ *testing.T, m *wired) { delete(m.api, nodePath) }, "node", "missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
