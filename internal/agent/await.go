@@ -18,10 +18,6 @@ import (
 // address, the next boot plans the node again.
 const addressPatience = 2 * time.Minute
 
-// addressInterval is how long the agent waits for a further address before it looks at all of them again. An address can go and come
-// back: cloud-init's dhclient has it for a second, and then systemd-networkd. It is not a further one then, and no event would come.
-const addressInterval = 15 * time.Second
-
 // networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
 const networkOnline = "network-online.target"
 
@@ -70,22 +66,16 @@ func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
 	seen := known.NodeIPs
-	for ctx.Err() == nil {
-		one, stop := context.WithTimeout(ctx, addressInterval)
-		found := r.host.WaitForAddress(one, seen)
-		over := one.Err() != nil
-		stop()
-		if !found && !over {
-			break // this host cannot wait
+	for r.host.WaitForAddress(ctx, seen) {
+		known = gatherAgain(r, known)
+		// The facts get the addresses of the list by which the next wait knows what is new: an address can go and come back between
+		// two readings, as when cloud-init's dhclient has it before systemd-networkd.
+		list, _ := r.host.Addresses() // without a route there are none
+		known.NodeIPs, seen = facts.NodeIPsOf(list), nil
+		for _, a := range list {
+			seen = append(seen, a.String())
 		}
-		// An interface has more addresses than a node registers. Those that come after this are looked at next.
-		if list, err := r.host.Addresses(); err == nil {
-			seen = nil
-			for _, a := range list {
-				seen = append(seen, a.String())
-			}
-		}
-		if known = gatherAgain(r, known); !lacks(config, known, plan.NeedAddress) {
+		if !lacks(config, known, plan.NeedAddress) {
 			break
 		}
 	}

@@ -145,6 +145,11 @@ func NodeIPs(m Machine) []string {
 	if err != nil {
 		return nil
 	}
+	return NodeIPsOf(addresses)
+}
+
+// NodeIPsOf are those of a list of addresses.
+func NodeIPsOf(addresses []netip.Addr) []string {
 	var v4, v6 string
 	for _, a := range addresses {
 		a = a.Unmap()
