@@ -119,7 +119,7 @@ func into(ctx context.Context, root string, l *lock.Lock, architecture string, c
 			b.result.Images = append(b.result.Images, component.Image.References...)
 		}
 	}
-	if err := addImages(b.wanted, l, architecture, b.cached); err != nil {
+	if err := addImages(b.wanted, l, architecture, func(digest string) ([]byte, error) { return c.Data(digest, maxManifest) }); err != nil {
 		return nil, err
 	}
 	before, err := b.records(architecture)
@@ -254,19 +254,6 @@ func (b *baking) made(files []file) error {
 	}
 	return nil
 }
-
-// cached reads a manifest or an index of the cache.
-func (b *baking) cached(digest string) ([]byte, error) {
-	from, err := b.cache.Open(digest)
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
-	return io.ReadAll(io.LimitReader(from, maxManifest))
-}
-
-// maxManifest limits a manifest or an index of a container image, as registries do.
-const maxManifest = 4 << 20
 
 // unpack stages files of one download.
 func (b *baking) unpack(digest string, files []file) (err error) {

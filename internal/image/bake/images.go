@@ -36,6 +36,9 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
+// maxManifest limits a manifest or an index of a container image, as registries do.
+const maxManifest = 4 << 20
+
 // unknown is the size of a manifest that could not be read.
 const unknown = -1
 

@@ -66,8 +66,7 @@ func Verify(ctx context.Context, tree fs.FS, expected *lock.Lock) (*Verification
 		v.differs(components.Path, "", "it is of the lock %s, and the image has the lock %s", m.Made.Lock, sum)
 	}
 	wanted := filesOf(l, m.Made.Architecture)
-	err = addImages(wanted, l, m.Made.Architecture, v.blob)
-	if err != nil {
+	if err := addImages(wanted, l, m.Made.Architecture, v.blob); err != nil {
 		return nil, err
 	}
 	for _, at := range slices.Sorted(maps.Keys(wanted)) {
@@ -108,7 +107,7 @@ func (v *verification) read(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// blob reads a manifest or an index of the image's layout, or returns nil if there is none.
+// blob reads a manifest or an index of the image's layout, or returns nil if the layout does not have it.
 func (v *verification) blob(digest string) ([]byte, error) {
 	if _, err := fs.Lstat(v.tree, inTree(blobPath(digest))); err != nil {
 		return nil, nil

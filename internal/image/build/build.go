@@ -45,8 +45,8 @@ type Build struct {
 	mkosi.Image
 }
 
-// SnapshotForm is the form of a snapshot's time.
-const SnapshotForm = "20060102T150405Z"
+// snapshotForm is the form of a snapshot's time.
+const snapshotForm = "20060102T150405Z"
 
 // EpochOf is the time of an image's files: SOURCE_DATE_EPOCH, as reproducible-builds.org defines it, or the time of the base's snapshot.
 func EpochOf(l *lock.Lock, variable string) (time.Time, error) {
@@ -60,7 +60,7 @@ func EpochOf(l *lock.Lock, variable string) (time.Time, error) {
 	if l.Base == nil {
 		return time.Time{}, errors.New("the lock has no base, so the image's files have no time: name base.snapshot in components.yaml, or set SOURCE_DATE_EPOCH")
 	}
-	at, err := time.Parse(SnapshotForm, l.Base.Snapshot)
+	at, err := time.Parse(snapshotForm, l.Base.Snapshot)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("base.snapshot: %w", err)
 	}
@@ -84,7 +84,7 @@ func (b *Build) Configuration() ([]mkosi.File, error) {
 	if err := b.setInputs(); err != nil {
 		return nil, err
 	}
-	b.QCOW2 = slices.Contains(b.Formats, "qcow2")
+	b.QCOW2 = slices.Contains(b.Formats, qcow2)
 	return b.Files()
 }
 
@@ -95,38 +95,36 @@ cluster: {kubernetesVersion: installed}
 join: {method: None}
 `
 
-// marker is the file by which a directory is known as one of this package's.
-const marker = "mkosi.conf"
+// mainFile is the file of the configuration that mkosi needs.
+const mainFile = "mkosi.conf"
 
 // written are the names of what Prepare writes, and replaces.
-var written = []string{marker, "mkosi.finalize", "mkosi.postoutput", "mkosi.repart", "mkosi.sandbox", "mkosi.extra", mkosi.Components}
+var written = []string{mainFile, "mkosi.finalize", "mkosi.postoutput", "mkosi.repart", "mkosi.sandbox", "mkosi.extra", mkosi.Components}
 
 // Prepare writes the directory with which mkosi can build the image: the configuration, and the files of the components.
-func (b *Build) Prepare(ctx context.Context) (*bake.Result, error) {
+func (b *Build) Prepare(ctx context.Context) error {
 	files, err := b.Configuration()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.empty(); err != nil {
-		return nil, err
+		return err
 	}
-	baked, err := b.components(ctx)
-	if err != nil {
-		return nil, err
+	if err := b.components(ctx); err != nil {
+		return err
 	}
-	// The marker comes first in the order of names and last on the disk: a directory that has it is complete.
-	slices.SortStableFunc(files, func(x, _ mkosi.File) int {
-		if x.Path == marker {
-			return 1
-		}
-		return 0
-	})
-	for _, f := range files {
-		if err := b.write(f); err != nil {
-			return nil, err
+	// mkosi.conf is written last: without it, mkosi builds nothing of a directory that is not complete.
+	for _, last := range []bool{false, true} {
+		for _, f := range files {
+			if (f.Path == mainFile) != last {
+				continue
+			}
+			if err := b.write(f); err != nil {
+				return err
+			}
 		}
 	}
-	return baked, nil
+	return nil
 }
 
 // empty removes what an earlier run has written.
@@ -149,16 +147,15 @@ func (b *Build) empty() error {
 }
 
 // components puts the components' files into their directory.
-func (b *Build) components(ctx context.Context) (*bake.Result, error) {
+func (b *Build) components(ctx context.Context) error {
 	dir := filepath.Join(b.Dir, mkosi.Components)
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return nil, err
+		return err
 	}
-	baked, err := bake.Overlay(ctx, dir, b.Lock, b.Architecture, b.Cache)
-	if err != nil {
-		return nil, err
+	if _, err := bake.Overlay(ctx, dir, b.Lock, b.Architecture, b.Cache); err != nil {
+		return err
 	}
-	return baked, b.write(mkosi.File{Path: filepath.Join(mkosi.Components, "etc/slipway", b.ContractName), Mode: 0o600, Content: b.Contract})
+	return b.write(mkosi.File{Path: filepath.Join(mkosi.Components, "etc/slipway", b.ContractName), Mode: 0o600, Content: b.Contract})
 }
 
 func (b *Build) write(f mkosi.File) error {

@@ -19,27 +19,15 @@ import (
 	"github.com/slipway-dev/slipway/internal/image/residue"
 )
 
-// Format is a format of a disk.
-type Format struct {
-	Name, Title string
-	// write makes the file from the raw disk. It is nil if mkosi makes it.
-	write func(b *Build, raw, to string) error
-}
+// The formats of disks. mkosi makes raw, and with qemu-img qcow2.
+const (
+	raw   = "raw"
+	qcow2 = "qcow2"
+	vhd   = "vhd"
+)
 
-// Formats are the formats of disks.
-var Formats = []Format{
-	{"raw", "the disk's bytes, for a machine of KVM, and for EC2", nil},
-	{"qcow2", "for QEMU, OpenStack and KubeVirt", nil},
-	{"vhd", "a fixed VHD, for Azure", (*Build).vhd},
-}
-
-// Names are the formats' names.
-func Names() (names []string) {
-	for _, f := range Formats {
-		names = append(names, f.Name)
-	}
-	return names
-}
+// Formats are the names of the formats. Each build makes the first.
+var Formats = []string{raw, qcow2, vhd}
 
 // Result is what a build has made.
 type Result struct {
@@ -53,11 +41,8 @@ type Result struct {
 
 // Disk is one file.
 type Disk struct {
-	Format string `json:"format"`
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-	// Bytes is the file's size, and Allocated what it takes on the disk: a raw disk has holes.
-	Bytes int64 `json:"bytes"`
+	Path string `json:"path"`
+	components.Disk
 }
 
 // Make runs mkosi in the directory that Prepare has written, converts the disk and describes it. The manifest is the last file that is
@@ -66,26 +51,25 @@ func (b *Build) Make(ctx context.Context) (*Result, error) {
 	if err := b.Tools.mkosi(ctx, b.Log, b.Dir, b.Base.Suite, b.Architecture); err != nil {
 		return nil, err
 	}
-	raw := b.output(".raw")
-	result := &Result{Manifest: b.output(".manifest.json")}
-	tree, err := disk.Open(raw)
+	result := &Result{Manifest: b.output("manifest.json")}
+	tree, err := disk.Open(b.output(raw))
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
 	if result.Check, err = residue.Check(ctx, tree); err != nil {
-		return nil, fmt.Errorf("%s: %w", raw, err)
+		return nil, fmt.Errorf("%s: %w", b.output(raw), err)
 	}
-	for _, f := range Formats {
-		if f.Name != "raw" && !slices.Contains(b.Formats, f.Name) {
+	for _, format := range Formats {
+		if format != raw && !slices.Contains(b.Formats, format) {
 			continue
 		}
-		d := Disk{Format: f.Name, Path: b.output("." + f.Name)}
-		if f.write != nil {
-			if err := f.write(b, raw, d.Path); err != nil {
+		if format == vhd {
+			if err := b.vhd(); err != nil {
 				return nil, err
 			}
 		}
+		d := Disk{Path: b.output(format), Disk: components.Disk{Format: format}}
 		if d.SHA256, d.Bytes, err = Digest(d.Path); err != nil {
 			return nil, err
 		}
@@ -101,12 +85,13 @@ func (b *Build) Make(ctx context.Context) (*Result, error) {
 
 // output is the path of a file that the build makes.
 func (b *Build) output(ending string) string {
-	return filepath.Join(b.Dir, mkosi.Output, mkosi.Name+ending)
+	return filepath.Join(b.Dir, mkosi.Output, mkosi.Name+"."+ending)
 }
 
 // vhd writes the VHD. It has its name when it is complete.
-func (b *Build) vhd(raw, to string) error {
-	from, err := os.Open(raw)
+func (b *Build) vhd() error {
+	to := b.output(vhd)
+	from, err := os.Open(b.output(raw))
 	if err != nil {
 		return err
 	}
@@ -148,7 +133,7 @@ func (b *Build) manifest(inImage io.Reader, r *Result) error {
 		return err
 	}
 	for _, d := range r.Disks {
-		m.Made.Disks = append(m.Made.Disks, components.Disk{Format: d.Format, SHA256: d.SHA256, Bytes: d.Bytes})
+		m.Made.Disks = append(m.Made.Disks, d.Disk)
 	}
 	signed := b.SecureBoot != nil
 	m.Made.SecureBoot = &signed

@@ -20,8 +20,8 @@ var (
 	id = [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 )
 
-// write makes a VHD of an empty disk.
-func write(t *testing.T, size int64) string {
+// write makes a VHD of a disk of some size, which is empty but for its last bytes.
+func write(t *testing.T, size int64, end []byte) string {
 	t.Helper()
 	raw, err := os.Create(filepath.Join(t.TempDir(), "disk.raw"))
 	if err != nil {
@@ -29,6 +29,9 @@ func write(t *testing.T, size int64) string {
 	}
 	defer raw.Close()
 	if err := raw.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.WriteAt(end, size-int64(len(end))); err != nil {
 		t.Fatal(err)
 	}
 	to, err := os.Create(filepath.Join(t.TempDir(), "disk.vhd"))
@@ -72,7 +75,7 @@ func TestQEMUReadsVHD(t *testing.T) {
 		t.Skip("qemu-img is missing")
 	}
 	const size = 37 << 20 // no multiple of a cylinder
-	out, err := exec.Command(qemu, "info", "--output=json", "-f", "vpc", write(t, size)).Output()
+	out, err := exec.Command(qemu, "info", "--output=json", "-f", "vpc", write(t, size, nil)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,24 +89,9 @@ func TestQEMUReadsVHD(t *testing.T) {
 
 // TestSizeAndContent demands whole MiB, the bytes of the disk, and holes where it has none.
 func TestSizeAndContent(t *testing.T) {
-	raw, err := os.Create(filepath.Join(t.TempDir(), "disk.raw"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
 	end := bytes.Repeat([]byte("end."), 5120)
-	if _, err := raw.WriteAt(end, 8*Alignment); err != nil {
-		t.Fatal(err)
-	}
-	to, err := os.Create(filepath.Join(t.TempDir(), "disk.vhd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer to.Close()
-	if err := writeVHD(to, raw, at, id); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(to.Name())
+	name := write(t, 8*Alignment+int64(len(end)), end)
+	got, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +99,7 @@ func TestSizeAndContent(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("the VHD has %d bytes, and is not the disk with zeros and a footer", len(got))
 	}
-	info, err := to.Stat()
+	info, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,6 +131,16 @@ func (c *Cache) Open(digest string) (*os.File, error) {
 	return file, nil
 }
 
+// Data reads a small file, at most limit bytes of it.
+func (c *Cache) Data(digest string, limit int64) ([]byte, error) {
+	file, err := c.Open(digest)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, limit))
+}
+
 // Remove removes the file with a digest.
 func (c *Cache) Remove(digest string) error {
 	return c.Failed(errors.Join(c.tree.Remove(blobs+digest), c.tree.Sync()))

@@ -1,11 +1,9 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,18 +12,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/image/bake"
 	"github.com/slipway-dev/slipway/internal/image/changes"
-	"github.com/slipway-dev/slipway/internal/image/download"
-	"github.com/slipway-dev/slipway/internal/image/lock"
-	"github.com/slipway-dev/slipway/internal/image/spec"
 )
 
 // baking has the flags of bake.
 type baking struct {
-	lock, root   string
-	here         bool
-	kubernetes   string
-	architecture command.Choice
-	output       command.Choice
+	selection
+	root   string
+	here   bool
+	output command.Choice
 	store
 }
 
@@ -38,7 +32,7 @@ type baked struct {
 }
 
 func newBake(s cli.Streams) *cobra.Command {
-	b := baking{architecture: command.Choice{Allowed: spec.Architectures}}
+	var b baking
 	cmd := &cobra.Command{
 		Use:   "bake --root DIR|--here [flags]",
 		Short: "Put the files of a lock into the tree of an image",
@@ -69,11 +63,8 @@ Exit codes: 0 the tree is as the lock says, 1 an error, 64 wrong usage.`,
 	cmd.Flags().StringVar(&b.root, "root", "", "put the files into the tree below `DIR`")
 	command.Must(cmd.MarkFlagDirname("root"))
 	cmd.Flags().BoolVar(&b.here, "here", false, "put the files into this machine, from which an image is made")
-	cmd.Flags().StringVar(&b.lock, "lock", usualLock, "read the lock from `FILE`")
-	command.Must(cmd.MarkFlagFilename("lock", "lock"))
-	command.AddChoice(cmd, &b.architecture, "architecture", "", "take the files for `ARCHITECTURE`: "+cli.List(spec.Architectures, "or")+" (default: the lock's, if it has one)")
-	cmd.Flags().StringVar(&b.kubernetes, "kubernetes", "", "put in one kubelet, of `VERSION`, and what serves it (1.36, or 1.36.4)")
-	b.add(cmd)
+	b.selection.add(cmd, "take the files for")
+	b.store.add(cmd)
 	command.AddOutput(cmd, &b.output)
 	return cmd
 }
@@ -87,62 +78,24 @@ func (b *baking) run(cmd *cobra.Command, s cli.Streams) error {
 	case b.root == "":
 		return cli.Usage(command.Hint(cmd), "name the tree with --root DIR, or --here for this machine")
 	}
-	machine := b.architecture.Value
-	if machine == "" && b.here {
-		machine = runtime.GOARCH
+	if b.here {
+		b.architecture.Value = cmp.Or(b.architecture.Value, runtime.GOARCH)
 	}
-	l, architecture, err := chosenLock(cmd, s, b.lock, b.kubernetes, machine)
+	l, architecture, err := b.read(cmd, s)
 	if err != nil {
 		return err
 	}
-	g, err := b.getter(cmd, s, filepath.Dir(b.lock))
+	held, _, err := b.bring(cmd, s, b.lock, l, []string{architecture}, nil)
 	if err != nil {
 		return err
 	}
-	defer g.Cache.Close()
-	m := newMeter(s.Err)
-	g.Progress = m.update
-	_, err = g.Lock(cmd.Context(), l, []string{architecture}, func(download.Fetched) {})
-	m.clear()
-	if err != nil {
-		return failedComponents(s, err, "fetched")
-	}
-	result, err := bake.Tree(cmd.Context(), b.root, l, architecture, g.Cache)
+	defer held.Close()
+	result, err := bake.Tree(cmd.Context(), b.root, l, architecture, held)
 	if err != nil {
 		return failedComponents(s, err, "put into the tree")
 	}
 	r := &baked{b.root, b.lock, architecture, result}
 	return command.Print(s, b.output.Value, r, r.text)
-}
-
-// chosenLock reads a lock, leaves out what does not serve a version of Kubernetes if one is named, and returns the architecture: the one
-// that is named, or the lock's only one.
-func chosenLock(cmd *cobra.Command, s cli.Streams, name, kubernetes, machine string) (*lock.Lock, string, error) {
-	l, err := readLock(s, name)
-	if err != nil {
-		return nil, "", err
-	}
-	if kubernetes != "" {
-		if l, err = l.Serving(kubernetes); err != nil {
-			return nil, "", command.Failed("%s: %w", cli.Line(command.Title(name)), err)
-		}
-	}
-	has := make(map[string]bool)
-	for _, c := range l.Components {
-		for _, a := range c.Artifacts {
-			has[a.Architecture] = true
-		}
-	}
-	switch names := slices.Sorted(maps.Keys(has)); {
-	case machine != "" && !has[machine]:
-		return nil, "", command.Failed("%s has nothing for %s", cli.Line(command.Title(name)), machine)
-	case machine != "":
-		return l, machine, nil
-	case len(names) != 1:
-		return nil, "", cli.Usage(command.Hint(cmd), "the lock is for %s: name one with --architecture", cli.List(names, "and"))
-	default:
-		return l, names[0], nil
-	}
 }
 
 // text is the result for people.

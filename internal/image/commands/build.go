@@ -14,17 +14,14 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/image/build"
 	"github.com/slipway-dev/slipway/internal/image/changes"
-	"github.com/slipway-dev/slipway/internal/image/download"
 	"github.com/slipway-dev/slipway/internal/image/mkosi"
-	"github.com/slipway-dev/slipway/internal/image/spec"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 // building has the flags of build.
 type building struct {
-	lock, dir, contract string
-	kubernetes          string
-	architecture        command.Choice
+	selection
+	dir, contract       string
 	formats             []string
 	tree, mirror, tools string
 	key, certificate    string
@@ -41,7 +38,7 @@ type built struct {
 }
 
 func newBuild(s cli.Streams) *cobra.Command {
-	b := building{architecture: command.Choice{Allowed: spec.Architectures}}
+	var b building
 	cmd := &cobra.Command{
 		Use:   "build [flags]",
 		Short: "Make the disk of a node image with mkosi",
@@ -66,13 +63,11 @@ Exit codes: 0 the image is built, 1 an error, also one that the check has found,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd, s) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&b.lock, "lock", usualLock, "read the lock from `FILE`")
+	b.selection.add(cmd, "make the image for")
 	flags.StringVar(&b.dir, "dir", "image", "write the configuration to `DIR`, and the image to DIR/output")
 	flags.StringVar(&b.contract, "provision-config", "", "apply the contract in `FILE`, which joins no cluster (default: what every node has)")
-	flags.StringVar(&b.kubernetes, "kubernetes", "", "put in one kubelet, of `VERSION`, and what serves it (1.36, or 1.36.4)")
-	command.AddChoice(cmd, &b.architecture, "architecture", "", "make the image for `ARCHITECTURE`: "+cli.List(spec.Architectures, "or")+" (default: the lock's, if it has one)")
 	flags.StringArrayVar(&b.formats, "format", nil, "write the disk as `FORMAT`, too: qcow2 or vhd")
-	command.CompleteWith(cmd, "format", "qcow2", "vhd")
+	command.CompleteWith(cmd, "format", build.Formats[1:]...)
 	flags.StringVar(&b.tree, "tree", "", "take the distribution in `DIR`, and install none")
 	flags.StringVar(&b.mirror, "mirror", "", "take packages from the archive at `URL` (default: the snapshot of the lock's base)")
 	flags.StringVar(&b.tools, "tools", "", "run mkosi of the tree in `DIR`, which is made if it is missing (default: in the cache)")
@@ -83,19 +78,18 @@ Exit codes: 0 the image is built, 1 an error, also one that the check has found,
 	for _, name := range []string{"dir", "tree", "tools"} {
 		command.Must(cmd.MarkFlagDirname(name))
 	}
-	command.Must(cmd.MarkFlagFilename("lock", "lock"))
-	b.add(cmd)
+	b.store.add(cmd)
 	command.AddOutput(cmd, &b.output)
 	return cmd
 }
 
 func (b *building) run(cmd *cobra.Command, s cli.Streams) error {
 	for _, f := range b.formats {
-		if !slices.Contains(build.Names(), f) {
-			return cli.Usage(command.Hint(cmd), "--format %s: want %s", cli.Line(f), cli.List(build.Names(), "or"))
+		if !slices.Contains(build.Formats, f) {
+			return cli.Usage(command.Hint(cmd), "--format %s: want %s", cli.Line(f), cli.List(build.Formats, "or"))
 		}
 	}
-	l, architecture, err := chosenLock(cmd, s, b.lock, b.kubernetes, b.architecture.Value)
+	l, architecture, err := b.read(cmd, s)
 	if err != nil {
 		return err
 	}
@@ -110,23 +104,14 @@ func (b *building) run(cmd *cobra.Command, s cli.Streams) error {
 	if b.print {
 		return b.show(s, image)
 	}
-	g, err := b.getter(cmd, s, filepath.Dir(b.lock))
-	if err != nil {
+	if image.Cache, _, err = b.bring(cmd, s, b.lock, l, []string{architecture}, nil); err != nil {
 		return err
 	}
-	defer g.Cache.Close()
-	m := newMeter(s.Err)
-	g.Progress = m.update
-	_, err = g.Lock(cmd.Context(), l, []string{architecture}, func(download.Fetched) {})
-	m.clear()
-	if err != nil {
-		return failedComponents(s, err, "fetched")
-	}
-	image.Cache = g.Cache
+	defer image.Cache.Close()
 	if image.Tools, err = build.OpenTools(cmd.Context(), b.tools, filepath.Dir(b.cache), image.Base.Snapshot, b.mirror, s.Err); err != nil {
 		return command.Failed("%w", err)
 	}
-	if _, err := image.Prepare(cmd.Context()); err != nil {
+	if err := image.Prepare(cmd.Context()); err != nil {
 		return failedComponents(s, err, "put into the image")
 	}
 	result, err := image.Make(cmd.Context())
@@ -177,11 +162,14 @@ func (b *building) fill(image *build.Build, s cli.Streams) (err error) {
 		return nil
 	}
 	image.SecureBoot = new(mkosi.SecureBoot)
-	for from, to := range map[string]*string{b.key: &image.SecureBoot.Key, b.certificate: &image.SecureBoot.Certificate} {
-		if _, err := os.Stat(from); err != nil {
+	for _, f := range []struct {
+		from string
+		to   *string
+	}{{b.key, &image.SecureBoot.Key}, {b.certificate, &image.SecureBoot.Certificate}} {
+		if _, err := os.Stat(f.from); err != nil {
 			return command.Failed("%w", err)
 		}
-		if *to, err = filepath.Abs(from); err != nil {
+		if *f.to, err = filepath.Abs(f.from); err != nil {
 			return command.Failed("%w", err)
 		}
 	}

@@ -29,13 +29,15 @@ import (
 // New returns the command, with further commands of the caller.
 func New(s cli.Streams, further ...*cobra.Command) *cobra.Command {
 	return command.NewGroup("image", "Lock, fetch, bake, build and check what a node image has",
-		`Lock, fetch, bake, build and check what a node image has: kubelet, container runtime, CNI plug-ins, container images, files.
+		`Lock, fetch, bake, build and check what a node image has: kubelet, container runtime, CNI plug-ins,
+container images, files.
 
 People write components.yaml: versions or ranges, and where the components are. "lock" makes
 components.lock of it, with the exact version, digest, size and licence of each component, and what
 is taken out of its archive. "diff" compares two locks. "fetch" brings the files into a cache, and
-"bake" puts them into the tree of an image. "build" makes the disk of an image. "verify" compares an image with its lock, "check" finds
-what an image must not have, and "can" says whether an image can make the node of a contract.`,
+"bake" puts them into the tree of an image. "build" makes the disk of an image. "verify" compares an
+image with its lock, "check" finds what an image must not have, and "can" says whether an image can
+make the node of a contract.`,
 		`  slipway image lock
   slipway image lock --update kubelet=1.36.4
   slipway image diff old.lock components.lock
@@ -92,6 +94,28 @@ func (f *store) getter(cmd *cobra.Command, s cli.Streams, dir string) (*download
 		g.Client = &fetch.Client{Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) }}
 	}
 	return g, nil
+}
+
+// bring fetches what a lock names and the cache lacks, and shows the progress on a terminal. A file that has come is a line of text, if line
+// is not nil. name is that of the lock's file. The caller closes the cache.
+func (f *store) bring(cmd *cobra.Command, s cli.Streams, name string, l *lock.Lock, architectures []string, line func(download.Fetched) string) (*cache.Cache, []download.Fetched, error) {
+	g, err := f.getter(cmd, s, filepath.Dir(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	m := newMeter(s.Err)
+	g.Progress = m.update
+	files, err := g.Lock(cmd.Context(), l, architectures, func(d download.Fetched) {
+		if line != nil && d.From != "" {
+			m.say(line(d))
+		}
+	})
+	m.clear()
+	if err != nil {
+		_ = g.Cache.Close()
+		return nil, nil, failedComponents(s, err, "fetched")
+	}
+	return g.Cache, files, nil
 }
 
 // lockBeside is the usual lock of a document.

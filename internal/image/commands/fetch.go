@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,22 +75,13 @@ func (f *fetching) run(cmd *cobra.Command, s cli.Streams) error {
 			return command.Failed("%s has nothing for %s", cli.Line(command.Title(f.lock)), one)
 		}
 	}
-	g, err := f.getter(cmd, s, filepath.Dir(f.lock))
+	held, files, err := f.bring(cmd, s, f.lock, l, architectures, func(d download.Fetched) string {
+		return fmt.Sprintf("fetched %s %s, %s from %s", cli.Line(d.Component), d.Architecture, changes.Size(d.Bytes), cli.Line(d.From))
+	})
 	if err != nil {
 		return err
 	}
-	defer g.Cache.Close()
-	m := newMeter(s.Err)
-	g.Progress = m.update
-	files, err := g.Lock(cmd.Context(), l, architectures, func(d download.Fetched) {
-		if d.From != "" {
-			m.say(fmt.Sprintf("fetched %s %s, %s from %s", cli.Line(d.Component), d.Architecture, changes.Size(d.Bytes), cli.Line(d.From)))
-		}
-	})
-	m.clear()
-	if err != nil {
-		return failedComponents(s, err, "fetched")
-	}
+	defer held.Close()
 	result := &fetched{Lock: f.lock, Cache: f.cache, Files: files}
 	for _, file := range files {
 		result.Bytes += file.Bytes

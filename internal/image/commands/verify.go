@@ -41,8 +41,9 @@ there, and the image's manifest. With --lock, each component must also be as tha
 
 IMAGE is a directory with the image's files, or the file of an image: raw or a fixed VHD, with an
 ext4 root. Who can change the files of an image can change its lock, too. So name the lock that you
-keep, with --lock. Or sign the manifest beside a disk that "slipway image build" has made, and name the keys that
-may sign with --signers: then the signature must be right, and the disk must be the manifest's, byte by byte.
+keep, with --lock. Or sign the manifest beside a disk that "slipway image build" has made, and name the
+keys that may sign with --signers: then the signature must be right, and the disk must be the
+manifest's, byte by byte.
 
     ssh-keygen -Y sign -n slipway-image -f KEY image/output/node.manifest.json
 

@@ -110,8 +110,8 @@ func spans(storage backend.Storage) (all []span, err error) {
 //
 // The fields are those of the kernel's documentation, "ext4 Data Structures and Algorithms", "The Super Block".
 func (s span) plausible(storage backend.Storage) bool {
-	super := make([]byte, 1024)
-	if n, err := storage.ReadAt(super, s.start+1024); n < len(super) || err != nil {
+	super, err := superblock(storage, s.start)
+	if err != nil {
 		return false
 	}
 	blocks := uint64(binary.LittleEndian.Uint32(super[0x04:])) | uint64(binary.LittleEndian.Uint32(super[0x150:]))<<32

@@ -35,10 +35,17 @@ type geometry struct {
 	wide                                     bool
 }
 
-// geometryOf reads the superblock.
-func geometryOf(image backend.Storage, start int64) (*geometry, error) {
+// superblock reads the superblock of the file system that begins at a byte.
+func superblock(image backend.Storage, start int64) ([]byte, error) {
 	super := make([]byte, 1024)
-	if _, err := image.ReadAt(super, start+superblockAt); err != nil {
+	_, err := image.ReadAt(super, start+superblockAt)
+	return super, err
+}
+
+// geometryOf returns the numbers in the superblock.
+func geometryOf(image backend.Storage, start int64) (*geometry, error) {
+	super, err := superblock(image, start)
+	if err != nil {
 		return nil, err
 	}
 	word := func(at int) int64 { return int64(binary.LittleEndian.Uint32(super[at:])) }

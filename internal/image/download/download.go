@@ -258,13 +258,3 @@ func (g *Getter) Document(ctx context.Context, source string) ([]byte, error) {
 	}
 	return io.ReadAll(file)
 }
-
-// Data reads a small file of the cache.
-func (g *Getter) Data(digest string) ([]byte, error) {
-	file, err := g.Cache.Open(digest)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxDocument))
-}

@@ -19,7 +19,7 @@ func (g *Getter) Image(ctx context.Context, references []string, digest string) 
 			return nil, err
 		}
 		if err == nil {
-			data, err := g.Data(held.SHA256)
+			data, err := g.Cache.Data(held.SHA256, maxDocument)
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func (g *Getter) checkConfig(ctx context.Context, references []string, image *fe
 	if err != nil {
 		return err
 	}
-	data, err := g.Data(got.SHA256)
+	data, err := g.Cache.Data(got.SHA256, maxDocument)
 	if err != nil {
 		return err
 	}

@@ -32,9 +32,9 @@ var masked = []string{
 	"systemd-update-utmp-runlevel.service",
 }
 
-// maskedGenerators are systemd's generators that a disk with one file system does not need: each is a process before systemd loads the
+// MaskedGenerators are systemd's generators that a disk with one file system does not need: each is a process before systemd loads the
 // first unit (docs/images.md, "An image that boots fast").
-var maskedGenerators = []string{
+var MaskedGenerators = []string{
 	"systemd-cryptsetup-generator", "systemd-gpt-auto-generator", "systemd-hibernate-resume-generator",
 	"systemd-integritysetup-generator", "systemd-rc-local-generator", "systemd-run-generator",
 	"systemd-system-update-generator", "systemd-sysv-generator", "systemd-veritysetup-generator",
@@ -61,7 +61,7 @@ func everyImage() (files []File, err error) {
 	for _, unit := range masked {
 		files = append(files, File{Path: path.Join(extra, "etc/systemd/system", unit), Link: "/dev/null"})
 	}
-	for _, generator := range maskedGenerators {
+	for _, generator := range MaskedGenerators {
 		files = append(files, File{Path: path.Join(extra, "etc/systemd/system-generators", generator), Link: "/dev/null"})
 	}
 	return files, nil

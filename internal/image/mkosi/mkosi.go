@@ -84,7 +84,7 @@ func on(key string, values ...string) setting { return setting{key, values, ","}
 
 func words(key string, values ...string) setting { return setting{key, values, " "} }
 
-// Files returns the configuration, by path. The error names a value that mkosi would read in another way.
+// Files returns the configuration, by path. The error names a value that mkosi or apt splits, expands, or takes for another setting.
 func (i *Image) Files() ([]File, error) {
 	s, err := suiteOf(i.Base.Suite)
 	if err != nil {

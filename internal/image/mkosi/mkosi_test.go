@@ -63,7 +63,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestRefused demands an error for each value that mkosi or apt would read in another way.
+// TestRefused demands an error for each value that mkosi or apt splits, expands, or takes for another setting.
 func TestRefused(t *testing.T) {
 	for name, change := range map[string]func(*Image){
 		"a comma":             func(i *Image) { i.Tree = "/srv/a,b" },
