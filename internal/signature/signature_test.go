@@ -74,7 +74,7 @@ func TestEachByte(t *testing.T) {
 	}
 }
 
-// TestBadLists refuses lists that would be read in another way than ssh-keygen does.
+// TestBadLists demands an error for each list that ssh-keygen refuses or reads differently.
 func TestBadLists(t *testing.T) {
 	key := strings.Fields(string(read(t, "signers")))[2]
 	for name, list := range map[string]string{

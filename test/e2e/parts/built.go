@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -107,8 +106,5 @@ func (s *Store) Firmware(ctx context.Context) (string, error) {
 	if _, err := os.Stat(code); err == nil {
 		return code, nil
 	}
-	if _, err := exec.LookPath("apt-get"); err != nil {
-		return "", err
-	}
-	return code, run(ctx, "", []string{"DEBIAN_FRONTEND=noninteractive"}, "apt-get", "install", "-y", "--no-install-recommends", "ovmf")
+	return code, s.install(ctx, "ovmf")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/image/mkosi"
 )
 
 // The kinds of containerd that an image can hold.
@@ -199,14 +200,6 @@ var masked = []string{
 	"getty@tty1.service", "serial-getty@ttyS0.service",
 }
 
-// maskedGenerators are systemd's generators that an image with one file system does not need: each is a process before the first
-// unit is loaded.
-var maskedGenerators = []string{
-	"systemd-cryptsetup-generator", "systemd-gpt-auto-generator", "systemd-hibernate-resume-generator",
-	"systemd-integritysetup-generator", "systemd-rc-local-generator", "systemd-run-generator",
-	"systemd-system-update-generator", "systemd-sysv-generator", "systemd-veritysetup-generator",
-}
-
 // disabled are links with which packages enable their units. A case that needs such a unit has the link in its files.
 var disabled = []string{
 	"sysinit.target.wants/systemd-resolved.service", "multi-user.target.wants/systemd-resolved.service",
@@ -233,7 +226,7 @@ func furnish(root string) error {
 	for _, unit := range masked {
 		links = append(links, [2]string{"/dev/null", units + unit})
 	}
-	for _, generator := range maskedGenerators {
+	for _, generator := range mkosi.MaskedGenerators {
 		links = append(links, [2]string{"/dev/null", "etc/systemd/system-generators/" + generator})
 	}
 	for _, link := range links {

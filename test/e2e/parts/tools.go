@@ -19,7 +19,11 @@ func (s *Store) InstallTools(ctx context.Context) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	packages := append(missing, firmware...)
+	return s.install(ctx, append(missing, firmware...)...)
+}
+
+// install installs packages.
+func (s *Store) install(ctx context.Context, packages ...string) error {
 	s.Log.Info("installing packages", "packages", packages)
 	env := []string{"DEBIAN_FRONTEND=noninteractive"}
 	if err := run(ctx, "", env, "apt-get", "update"); err != nil {

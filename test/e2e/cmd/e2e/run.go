@@ -75,8 +75,8 @@ func logger() *slog.Logger {
 	}))
 }
 
-// build builds all parts: images with the given kinds of containerd, and the given programs of those that only some cases need, as the image
-// that boots by UEFI.
+// build builds all parts: images with the given kinds of containerd, the given programs of those that only some cases need, and if built is
+// true, the image that boots by UEFI.
 func build(ctx context.Context, containerds, programs []string, built bool) (setup, error) {
 	repo, err := os.Getwd()
 	if err != nil {
