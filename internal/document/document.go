@@ -152,6 +152,8 @@ func (b *budget) spend(depth int) error {
 }
 
 // FieldPath appends a map entry's name to a JSON path.
+//
+//go:noinline
 func FieldPath(path, name string) string { return string(AppendField([]byte(path), name)) }
 
 // AppendField is [FieldPath] for a path in a buffer.
@@ -163,6 +165,8 @@ func AppendField(path []byte, name string) []byte {
 }
 
 // IndexPath appends a list index to a JSON path.
+//
+//go:noinline
 func IndexPath(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }

@@ -22,6 +22,8 @@ type Collector struct {
 func (c *Collector) Add(problems ...nodeconfig.Problem) { c.List = append(c.List, problems...) }
 
 // Report adds a problem.
+//
+//go:noinline
 func (c *Collector) Report(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
 	c.format(fatal, kind, path, reason, nil)
 }
@@ -34,11 +36,15 @@ type Setting string
 func (s Setting) String() string { return strings.TrimPrefix(string(s), "$.") }
 
 // Warn adds a problem that is not fatal.
+//
+//go:noinline
 func (c *Collector) Warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
 	c.format(false, kind, path, format, args)
 }
 
 // Fatal adds a problem because of which no node is made.
+//
+//go:noinline
 func (c *Collector) Fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
 	c.format(true, kind, path, format, args)
 }

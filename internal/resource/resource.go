@@ -77,4 +77,6 @@ func (e Effects) Units() []string {
 func (r Resource) ID() ID { return IDOf(r.Spec) }
 
 // IDOf returns the ID of the resource with a spec.
+//
+//go:noinline
 func IDOf(spec Spec) ID { return ID(spec.Kind() + ":" + spec.Name()) }

@@ -21,6 +21,8 @@ type Line struct {
 }
 
 // Section is the head of a section.
+//
+//go:noinline
 func Section(name Text) Line { return Line{"[" + name + "]", true} }
 
 // Set is a setting.
@@ -71,6 +73,8 @@ var (
 
 // Quote turns a value into one word, or a part of one: specifiers, variables and quotes lose their meaning
 // (systemd.unit(5), "Specifiers"; systemd.service(5), "Command lines").
+//
+//go:noinline
 func Quote(value string) Text { return Text(quoted.Replace(value)) }
 
 // Number is a number.

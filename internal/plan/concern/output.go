@@ -104,6 +104,8 @@ func (o *Output) Guarded(secret bool, phase resource.Phase, path string, mode ui
 }
 
 // Sourced is a reason with its source, in the family's own terms.
+//
+//go:noinline
 func Sourced(reason, source string) string {
 	if source == "" {
 		return reason
