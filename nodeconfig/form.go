@@ -51,6 +51,8 @@ var (
 )
 
 // consists reports whether a string has from least to most characters, all of them in a class.
+//
+//go:noinline
 func consists(s string, least, most int, class *class) bool {
 	if len(s) < least || len(s) > most {
 		return false

@@ -20,6 +20,8 @@ type Secret struct {
 }
 
 // NewSecret makes a Secret of value.
+//
+//go:noinline
 func NewSecret(value string) Secret {
 	if value == "" {
 		return Secret{}

@@ -388,6 +388,7 @@ func (r *run) commit() error {
 	return errors.Join(errs...)
 }
 
+//go:noinline
 func appendFailure(errs []error, res resource.Resource, err error) []error {
 	if err == nil {
 		return errs

@@ -37,6 +37,7 @@ func StyleOf(w io.Writer) Style {
 	return style
 }
 
+//go:noinline
 func (s Style) paint(code, text string) string {
 	if !s.colour || text == "" {
 		return text

@@ -222,6 +222,8 @@ var table = []row{
 }
 
 // constant returns the same value for all contracts.
+//
+//go:noinline
 func constant(text string) func(*view) string { return func(*view) string { return text } }
 
 // Values that only the scripts read are in the config under the variable's name. Without one, a text is empty, and a switch is off.
@@ -231,6 +233,8 @@ var (
 )
 
 // text formats a boolean or a number as Go does: true, 6, 1.5.
+//
+//go:noinline
 func text(value func(*view) any) func(*view) string {
 	return func(v *view) string { return fmt.Sprint(value(v)) }
 }

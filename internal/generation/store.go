@@ -117,9 +117,13 @@ func (s *Store) collect() error {
 }
 
 // Entries are all generations, oldest first.
+//
+//go:noinline
 func (s *Store) Entries() []Entry { return slices.Clone(s.entries) }
 
 // Current is the last generation that was applied, with any outcome.
+//
+//go:noinline
 func (s *Store) Current() (Entry, bool) {
 	if len(s.entries) == 0 {
 		return Entry{}, false

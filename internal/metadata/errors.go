@@ -96,6 +96,7 @@ type failure struct {
 	unauthorized bool
 }
 
+//go:noinline
 func failed(url string, kind Kind, last string) *failure {
 	return &failure{url: url, kind: kind, last: last}
 }

@@ -19,6 +19,8 @@ type Collector struct {
 }
 
 // Add adds problems unchanged.
+//
+//go:noinline
 func (c *Collector) Add(problems ...nodeconfig.Problem) { c.List = append(c.List, problems...) }
 
 // Report adds a problem.

@@ -28,6 +28,7 @@ func (p *entry) parent() string { return path.Dir(p.path) }
 // staged is a file's name until it is renamed into place.
 func (p *entry) staged() string { return stagedName(p.base) }
 
+//go:noinline
 func stagedName(base string) string { return "." + base + ".slipway-tmp" }
 
 func (p *entry) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }

@@ -58,6 +58,8 @@ func (o *Output) Join(g Group, spec resource.Spec, code int, reason string) *res
 func (o *Output) last() *resource.Resource { return &o.Resources[len(o.Resources)-1] }
 
 // AskedBy records which setting of the contract named the last resource's path or unit.
+//
+//go:noinline
 func (o *Output) AskedBy(path string) {
 	if o.asked == nil {
 		o.asked = make(map[int]string)
