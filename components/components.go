@@ -17,6 +17,16 @@ const Path = "/opt/slipway/components.json"
 // MaxBytes limits a manifest.
 const MaxBytes = 1 << 20
 
+// SignaturePath is the path of its signature, which an image may have. The signature is for the namespace SignedFor: "ssh-keygen -Y sign
+// -n slipway-image".
+const (
+	SignaturePath = Path + ".sig"
+	SignedFor     = "slipway-image"
+)
+
+// MaxProgram limits a program whose digest is compared, in bytes. A kubelet has less than a tenth of it.
+const MaxProgram = 1 << 30
+
 // APIVersion and Kind identify a manifest.
 const (
 	APIVersion = "slipway.dev/v1"
@@ -121,7 +131,7 @@ func List(data []byte) ([]Component, error) {
 		return nil, fmt.Errorf("component manifest: %w", err)
 	}
 	if m.APIVersion != APIVersion || m.Kind != Kind {
-		return nil, fmt.Errorf("component manifest is %q %q, not %q %q", m.APIVersion, m.Kind, APIVersion, Kind)
+		return nil, fmt.Errorf("component manifest is %.40q %.40q, not %q %q", m.APIVersion, m.Kind, APIVersion, Kind)
 	}
 	return m.Components, nil
 }

@@ -74,6 +74,7 @@ const (
 	AgentFailed              = 239 // the agent itself failed
 	AKSNodeController        = 240 // replaces 236 to 239 on AKS's interfaces
 	SecondaryInterfaceFailed = 243 // an interface after the first could not be configured
+	ImageChanged             = 253 // the image's manifest, or a program in it, is not the expected one
 	NodeNameTaken            = 254 // another Ready machine has the Node's name; AKS's new codes count up from 243
 )
 

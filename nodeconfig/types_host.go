@@ -239,6 +239,10 @@ type Components struct {
 	OS *OperatingSystem `json:"os,omitempty"`
 	// Preinstalled requires an image that was built for the purpose. If it is not set, the agent does not check.
 	Preinstalled *bool `json:"preinstalled,omitempty"`
+	// Manifest requires an image whose component manifest, /opt/slipway/components.json, is the expected one. The programs that the
+	// kubelet's start depends on must then have the digests in the manifest. The node is refused before its kubelet starts. If it is not
+	// set, the manifest's versions and paths are used as they are.
+	Manifest *ManifestRequirement `json:"manifest,omitempty"`
 	// Registry serves the images and the components of an air-gapped cluster, "HOST[:PORT][/PATH]". It replaces the registry of the
 	// layout's own images: mcr.microsoft.com for "aks", registry.k8s.io for "standard". An entry for that one in runtime.registries
 	// wins. The sandbox image is pulled from there before the kubelet starts.
@@ -252,6 +256,16 @@ type Components struct {
 	// that no other field sets. They win over values that follow from other fields. A value may be a credential. They change
 	// nothing on a node that Slipway makes.
 	ScriptVariables map[string]Secret `json:"scriptVariables,omitempty"`
+}
+
+// ManifestRequirement is which component manifest an image must have. At least one field is set. If both are, both must be true.
+type ManifestRequirement struct {
+	// SHA256 is the manifest's digest, 64 hexadecimal digits.
+	SHA256 string `json:"sha256,omitempty"`
+	// Signers are the keys that may have signed the manifest: at most 16, each a line such as "images@example.com ssh-ed25519 AAAA..."
+	// (ssh-keygen(1), "ALLOWED SIGNERS"). The signature is beside the manifest, in components.json.sig, and for the namespace
+	// slipway-image.
+	Signers []string `json:"signers,omitempty"`
 }
 
 // OperatingSystem is an operating system as its os-release names it.

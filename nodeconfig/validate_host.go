@@ -3,6 +3,7 @@ package nodeconfig
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/signature"
 )
 
 var (
@@ -247,6 +249,9 @@ func (v *validator) components(c *Components) {
 	if profile.Named(c.Layout) == nil {
 		v.vital("$.components.layout", document.WantWord(c.Layout, profile.Names()))
 	}
+	if m := c.Manifest; m != nil {
+		v.manifest(m)
+	}
 	if os := c.OS; os != nil {
 		if os.ID == "" {
 			v.missing("$.components.os.id", "is missing; give the ID of os-release, such as ubuntu")
@@ -259,6 +264,28 @@ func (v *validator) components(c *Components) {
 	}
 	checkMap(v, "$.components.features", c.Features, CheckFeature)
 	checkMap(v, "$.components.scriptVariables", c.ScriptVariables, func(name string, _ Secret) string { return checkVariable(name) })
+}
+
+// maxSigners limits the keys that may sign an image's manifest.
+const maxSigners = 16
+
+// manifest validates which manifest an image must have.
+func (v *validator) manifest(m *ManifestRequirement) {
+	const at = "$.components.manifest"
+	if m.SHA256 == "" && len(m.Signers) == 0 {
+		v.missing(at, "is empty; give the sha256 of the image's manifest, or the signers whose signature it needs")
+	}
+	if m.SHA256 != "" && !isSHA256(m.SHA256) {
+		v.vital(at+".sha256", "is not a digest; use 64 hexadecimal digits")
+	}
+	if len(m.Signers) > maxSigners {
+		v.vital(at+".signers", fmt.Sprintf("has %d keys; the limit is %d", len(m.Signers), maxSigners))
+	}
+	for i, line := range m.Signers[:min(len(m.Signers), maxSigners)] {
+		if _, err := signature.ParseSigners([]byte(line)); err != nil || singleLine(line) != "" {
+			v.vital(document.IndexPath(at+".signers", i), `is not a line with a name and an Ed25519 key; use "NAME ssh-ed25519 AAAA...", as in ssh-keygen(1), ALLOWED SIGNERS`)
+		}
+	}
 }
 
 // isReleaseWord reports whether os-release can have a string as ID or VERSION_ID (os-release(5)).

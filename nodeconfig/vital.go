@@ -44,6 +44,7 @@ var vital = []string{
 	"$.checks.changeTimeout",
 	"$.components.layout",
 	"$.components.os",
+	"$.components.manifest", // without it, any image is accepted
 	"$.components.registry", // without it, images come from another source
 
 	// Other programs on the node need these, and only the author knows which.

@@ -59,7 +59,7 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
 	command.AddGroup(root, "Make the machine a node", a.provision(), a.provisionWait())
 	command.AddGroup(root, "Change the node", a.apply(), a.confirm(), a.rollback(), a.reset())
-	command.AddGroup(root, "See what it is", a.status(), a.facts(), a.doctor(), a.anatomy(), a.collect())
+	command.AddGroup(root, "See what it is", a.status(), a.facts(), a.verify(), a.doctor(), a.anatomy(), a.collect())
 	command.AddGroup(root, "Run by units and plug-ins", a.watch(), a.localDNS(), a.eksToken())
 	root.AddCommand(a.hotfixes()...)
 	command.Prepare(root, a.Streams)

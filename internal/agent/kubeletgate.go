@@ -2,14 +2,16 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // gate holds back the kubelet that systemd starts at boot: that kubelet is ordered after the agent's unit. The gate
 // opens when the network has what that kubelet reads of it, by the record of the node's last plan. A new node has no
-// such record, and the engine starts its kubelet.
+// such record, and the engine starts its kubelet. If the contract requires an image, the gate opens after the image was compared.
 type gate struct {
 	// give stops the wait.
 	give context.CancelFunc
@@ -35,11 +37,15 @@ func holdKubelet(ctx context.Context, r *run, open func()) *gate {
 		defer close(g.opened)
 		defer open()
 		_ = r.guarded(func() error {
-			check := recordedNetwork(r)
+			p, _ := r.currentPlan() // a later reader of the plan reports the error
+			check := networkCheck(p)
 			if check != nil {
 				g.awaited = check.Network
 			}
 			close(g.known)
+			if err := holdOnChange(r, p); err != nil {
+				return err
+			}
 			if check == nil {
 				return nil
 			}
@@ -77,13 +83,20 @@ func (g *gate) leave() {
 	<-g.opened
 }
 
-// recordedNetwork returns what the kubelet reads of the network by the node's last plan, or nil if it reads nothing.
-func recordedNetwork(r *run) *resource.Check {
-	p, err := r.currentPlan()
-	if err != nil {
-		return nil // a later reader of the plan reports the error
+// holdOnChange compares the image with the node's last plan, if that requires an image. If it has changed, systemd's kubelet does not
+// start. The engine repeats the comparison, which reads no file again, and reports it.
+func holdOnChange(r *run, p resource.Plan) error {
+	for _, res := range p.Resources {
+		check, ok := res.Spec.(*resource.Check)
+		if !ok || check.Manifest == nil && check.Digest == nil {
+			continue
+		}
+		if err := r.host.Probe(context.Background(), check); err != nil && !errors.Is(err, apply.ErrNotProbed) {
+			r.log.Error("the image has changed: its kubelet is not started", "check", check.Label, "error", err)
+			return apply.Hold(context.Background(), r.host, check.Holds)
+		}
 	}
-	return networkCheck(p)
+	return nil
 }
 
 // networkCheck returns a plan's network check, or nil.

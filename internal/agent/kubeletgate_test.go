@@ -2,10 +2,17 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -77,5 +84,51 @@ func TestKubeletIsHeldBack(t *testing.T) {
 				t.Errorf("%s: in the order %q, want %q", c.name, host.happened, c.want)
 			}
 		}
+	}
+}
+
+// The kubelet of a node whose image has changed does not start at the next boot: neither before the agent has compared the image, nor after.
+func TestChangedImageHoldsTheKubelet(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	digest := func(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
+	kubelet := components.Component{Name: "kubelet", Version: "1.36.3", Path: "/usr/bin/kubelet", SHA256: digest("kubelet")}
+	manifest, err := json.Marshal(components.Manifest{APIVersion: components.APIVersion, Kind: components.Kind, Components: []components.Component{kubelet}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.deliver(components.Path, manifest)
+	n.deliver(kubelet.Path, []byte("kubelet"))
+	n.deliver(nativeContract, append(example(t, "native/minimal.yaml"), "components: {manifest: {sha256: "+digest(string(manifest))+"}}\n"...))
+	machine := machineOf(t, "m1", "u1", "10.0.0.4")
+	machine.Components = []components.Component{{Name: "containerd", Version: "2.2.4", Path: "/usr/bin/containerd"}, kubelet}
+	if got := n.on(machine); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+	n.deliver(kubelet.Path, []byte("Kubelet"))
+	if err := os.RemoveAll(n.root + "/run"); err != nil { // a boot
+		t.Fatal(err)
+	}
+	var before string
+	got := n.on(machine, func(o *ProvisionOptions) {
+		o.Identified = func() {
+			actions, err := os.ReadFile(n.root + "/run/slipway/actions.jsonl")
+			if err != nil {
+				t.Error(err)
+			}
+			before = string(actions)
+		}
+	})
+	for _, want := range []string{`{"action":"disable","unit":"kubelet.service"}`, `{"action":"stop","unit":"kubelet.service"}`} {
+		if !strings.Contains(before, want) {
+			t.Errorf("before a kubelet may start: %s, want %s", before, want)
+		}
+	}
+	if got.ExitCode != exitcode.ImageChanged || len(got.Errors) != 1 || got.Errors[0].Endpoint != kubelet.Path {
+		t.Errorf("exit code %d, errors %v", got.ExitCode, got.Errors)
+	}
+	actions, err := os.ReadFile(n.root + "/run/slipway/actions.jsonl")
+	if err != nil || strings.Contains(string(actions), `{"action":"start","unit":"kubelet.service"}`) {
+		t.Errorf("after the run: %s, %v", actions, err)
 	}
 }

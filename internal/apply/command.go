@@ -180,7 +180,7 @@ func bringCheck(r *run, ctx context.Context, n *node, _ Action) error {
 		if err == nil {
 			r.unchanged()
 		} else if c.Holds != "" {
-			err = errors.Join(err, r.Host.DisableUnit(context.WithoutCancel(ctx), c.Holds))
+			err = errors.Join(err, Hold(context.WithoutCancel(ctx), r.Host, c.Holds))
 		}
 		return err
 	})

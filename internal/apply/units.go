@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -177,4 +178,14 @@ func bringUnitState(r *run, ctx context.Context, n *node, action Action) error {
 		}
 		return nil
 	})
+}
+
+// Hold keeps a unit from being started: by later boots, and by this one if it only waits for its start. If it runs, it continues to run.
+func Hold(ctx context.Context, host Host, unit string) error {
+	err := host.DisableUnit(ctx, unit)
+	state, stateErr := host.UnitState(ctx, unit)
+	if stateErr != nil || state.ActiveState != "inactive" {
+		return errors.Join(err, stateErr)
+	}
+	return errors.Join(err, host.StopUnit(ctx, unit)) // systemd then cancels a start that waits for other units
 }

@@ -26,9 +26,6 @@ var componentChecks = []Check{
 	},
 }
 
-// maxProgram limits a program whose digest is compared.
-const maxProgram = 512 << 20
-
 func lookComponents(ctx context.Context, p *Patient) *Finding {
 	var listed []components.Component
 	content, err := p.Machine.ReadLinked(components.Path, components.MaxBytes)
@@ -65,7 +62,7 @@ func lookComponents(ctx context.Context, p *Patient) *Finding {
 			if c.SHA256 == "" || c.Path != program && c.Path != at {
 				continue
 			}
-			digest, err := p.Machine.Digest(at, maxProgram)
+			digest, err := p.Machine.Digest(at, components.MaxProgram)
 			if err != nil {
 				return unknownFor(err)
 			}

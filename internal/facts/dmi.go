@@ -48,6 +48,16 @@ func (g gatherer) dmi() DMI {
 	return d
 }
 
+// shown is the beginning of a text, with a question mark for each character that is not printable ASCII.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text[:min(len(text), maxText)])
+}
+
 // printable returns a text if it is printable ASCII, or else "": the text is written to a record and to terminals.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {

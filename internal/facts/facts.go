@@ -92,6 +92,8 @@ type Facts struct {
 	Packages []string `json:"packages,omitempty"`
 	// Components are the installed programs.
 	Components []components.Component `json:"components,omitempty"`
+	// ManifestError is the reason why the image's component manifest cannot be used. It is empty if it can, or if there is none.
+	ManifestError string `json:"manifestError,omitempty"`
 }
 
 // Bash is the shell that runs the scripts of a contract's author.

@@ -3,6 +3,8 @@ package facts
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"io/fs"
 	"net/netip"
 	"path"
 	"runtime"
@@ -59,7 +61,11 @@ func Gather(m Machine) Facts {
 	}
 	f.Platform = Platform(f.DMI)
 	usual, _ := distro.Of(f.OS)
-	f.Components = g.components(f.Platform, &usual.Programs)
+	listed, err := g.manifest()
+	if err != nil {
+		f.ManifestError = shown(err.Error())
+	}
+	f.Components = g.components(listed, f.Platform, &usual.Programs)
 	if f.Platform == Azure { // only there are tags, which the watcher follows, AKS's scripts, and interfaces that the cloud names
 		units := g.units()
 		f.Watcher, f.Units, f.DNSExporter = units.at(WatcherUnit), units.ofImages(), units.at(DNSExporterUnit) != ""
@@ -221,9 +227,20 @@ var providers = map[string]string{"acr-credential-provider": Azure, "ecr-credent
 // sociSnapshotter is the program of SOCIUnit.
 const sociSnapshotter = "soci-snapshotter-grpc"
 
-// components reads the image's manifest, and looks for the components that it does not list.
-func (g gatherer) components(platform string, usual *distro.Programs) []components.Component {
-	listed, _ := components.List(g.read(components.Path))
+// manifest reads the image's manifest. There is no error if there is none.
+func (g gatherer) manifest() ([]components.Component, error) {
+	data, err := g.ReadFile(components.Path, components.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return components.List(data)
+}
+
+// components looks for the components that the image's manifest does not list.
+func (g gatherer) components(listed []components.Component, platform string, usual *distro.Programs) []components.Component {
 	found := inventory{listed}
 	for _, v := range versioned {
 		names, _ := g.ReadDir(v.dir)

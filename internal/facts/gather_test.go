@@ -118,9 +118,9 @@ func built(path, version string) *debug.BuildInfo {
 
 // On a machine without any readable file, only the agent's build target is known.
 func TestGatherNothing(t *testing.T) {
-	for _, m := range []machine{{}, {broken: true, addresses: []string{"10.0.0.1"}}} {
-		got, err := json.Marshal(Gather(m))
-		if want := `{"os":{},"architecture":"` + runtime.GOARCH + `"}`; err != nil || string(got) != want {
+	for m, manifest := range map[*machine]string{{}: "", {broken: true, addresses: []string{"10.0.0.1"}}: `,"manifestError":"broken"`} {
+		got, err := json.Marshal(Gather(*m))
+		if want := `{"os":{},"architecture":"` + runtime.GOARCH + `"` + manifest + `}`; err != nil || string(got) != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -167,6 +167,29 @@ func TestNodeIPs(t *testing.T) {
 	}
 }
 
+// A manifest that cannot be used is a fact: the plan reports it.
+func TestManifestError(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"apiVersion":"slipway.dev/v1","kind":"ComponentManifest"}`: "",
+		`{"apiVersion":"slipway.dev/v2","kind":"ComponentManifest"}`: `component manifest is "slipway.dev/v2" "ComponentManifest", not "slipway.dev/v1" "ComponentManifest"`,
+		`{"apiVersion":"slipway.dev/v1","kind":"Compo`:               "component manifest: unexpected end of JSON input",
+		"{\"kind\": \"\x1b[31m" + strings.Repeat("x", 4096) + "\"}":  "component manifest: invalid character '\\x1b' in string literal",
+		`{"kind": "é` + strings.Repeat("x", 4096) + `"}`:             `component manifest is "" "?` + strings.Repeat("x", 39) + `", not "slipway.dev/v1" "ComponentManifest"`,
+		strings.Repeat(" ", components.MaxBytes+1):                   "broken", // as the host reports it
+	} {
+		got := Gather(machine{files: map[string]string{components.Path: content}}).ManifestError
+		if got != want {
+			t.Errorf("%.60q: got %q, want %q", content, got, want)
+		}
+	}
+}
+
+// found are the components of the image's manifest, and those that are looked for.
+func (g gatherer) found(platform string, usual *distro.Programs) []components.Component {
+	listed, _ := g.manifest()
+	return g.components(listed, platform, usual)
+}
+
 // The image's manifest is trusted. Components that it does not list are looked for.
 func TestComponents(t *testing.T) {
 	manifest := func(list string) map[string]string {
@@ -206,7 +229,7 @@ func TestComponents(t *testing.T) {
 		{"a version and no program", map[string]string{"/etc/eks/kubelet-version.txt": "v1.30.4-eks-1fbb135\n"}, nil, nil},
 	} {
 		g := gatherer{machine{files: c.files, binaries: c.binaries}}
-		if got := g.components("", usual(OS{})); !slices.Equal(got, c.want) {
+		if got := g.found("", usual(OS{})); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -244,7 +267,7 @@ func TestUsualPlacesOfADistribution(t *testing.T) {
 			m.files[path] = ""
 		}
 		at := make(map[string]string)
-		for _, found := range (gatherer{m}).components("", usual(c.os)) {
+		for _, found := range (gatherer{m}).found("", usual(c.os)) {
 			at[found.Name] = found.Path
 		}
 		if at["runc"] != c.runc || at["containerd"] != c.runsContainerd || at["ecr-credential-provider"] != c.provide {
@@ -262,12 +285,12 @@ func TestProgramsOfACloud(t *testing.T) {
 		for _, name := range []string{"aws", "aws-iam-authenticator"} {
 			want := components.Component{Name: name, Path: "/usr/bin/" + name}
 			g := gatherer{machine{files: map[string]string{want.Path: ""}}}
-			if found := slices.Contains(g.components(c.cloud, usual(OS{})), want); found != c.found {
+			if found := slices.Contains(g.found(c.cloud, usual(OS{})), want); found != c.found {
 				t.Errorf("%s in the cloud %q is found: %t", name, c.cloud, found)
 			}
 			local := components.Component{Name: name, Path: "/usr/local/bin/" + name}
 			g = gatherer{machine{files: map[string]string{local.Path: ""}}}
-			if found := slices.Contains(g.components(c.cloud, usual(OS{})), local); found != c.found {
+			if found := slices.Contains(g.found(c.cloud, usual(OS{})), local); found != c.found {
 				t.Errorf("%s in the cloud %q is found below /usr/local: %t", name, c.cloud, found)
 			}
 		}
@@ -310,20 +333,20 @@ func TestKubeletOfASnap(t *testing.T) {
 		{"", dir + "/kubelet", EC2, nil},
 	} {
 		g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": c.record, c.program: ""}}}
-		if got := g.components(c.cloud, usual(OS{})); !slices.Equal(got, c.want) {
+		if got := g.found(c.cloud, usual(OS{})); !slices.Equal(got, c.want) {
 			t.Errorf("%q: got %v, want %v", c.record, got, c.want)
 		}
 	}
 	// Canonical's image has a credential provider for it.
 	provider := components.Component{Name: "ecr-credential-provider", Path: "/etc/eks/ecr-credential-provider"}
 	image := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n", provider.Path: ""}}}
-	if got := image.components(EC2, usual(OS{ID: "ubuntu", VersionID: "24.04"})); !slices.Contains(got, provider) {
+	if got := image.found(EC2, usual(OS{ID: "ubuntu", VersionID: "24.04"})); !slices.Contains(got, provider) {
 		t.Errorf("got %v, want %v", got, provider)
 	}
 	// A kubelet that is not from a snap is the machine's kubelet.
 	usr := components.Component{Name: "kubelet", Version: "1.33.1", Path: "/usr/bin/kubelet"}
 	g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n"}, binaries: map[string]*debug.BuildInfo{usr.Path: built("k8s.io/kubernetes/cmd/kubelet", "v1.33.1")}}}
-	if got := g.components(EC2, usual(OS{})); !slices.Equal(got, []components.Component{usr}) {
+	if got := g.found(EC2, usual(OS{})); !slices.Equal(got, []components.Component{usr}) {
 		t.Errorf("got %v, want %v", got, usr)
 	}
 }

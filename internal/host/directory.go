@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/probe"
 	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
@@ -187,9 +188,12 @@ func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, e
 	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv, Env: slices.Sorted(maps.Keys(command.Env))})
 }
 
-// Probe checks a unit's recorded state. It performs no other check: that would test the machine on which the directory
-// happens to be.
+// Probe checks a unit's recorded state, and the content of files. It performs no other check: that would test the machine on which
+// the directory happens to be.
 func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
+	if check.Manifest != nil || check.Digest != nil {
+		return probe.Wait(ctx, d.Tree, nil, check)
+	}
 	if check.UnitActive == "" || check.Foreign {
 		return apply.ErrNotProbed
 	}

@@ -89,7 +89,7 @@ func (s *scan) programs() {
 		if c.SHA256 == "" || !path.IsAbs(c.Path) || path.Clean(c.Path) != c.Path {
 			continue
 		}
-		digest, err := s.files.Digest(c.Path, maxProgram)
+		digest, err := s.files.Digest(c.Path, components.MaxProgram)
 		switch {
 		case err == nil && strings.EqualFold(digest, strings.TrimPrefix(c.SHA256, "sha256:")):
 		case err == nil:
@@ -112,7 +112,7 @@ func (s *scan) brought() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(recorded.Digests)) {
 			at := path.Join(store, path.Base(name))
-			digest, err := s.files.Digest(at, maxProgram)
+			digest, err := s.files.Digest(at, components.MaxProgram)
 			switch {
 			case err == nil && digest != recorded.Digests[name]:
 				s.add(Finding{Path: at, Kind: KindProgram, What: "is not the program that was brought", Identity: digest})

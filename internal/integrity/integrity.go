@@ -30,9 +30,8 @@ type Files interface {
 const (
 	// maxNames bounds how many entries of one directory are compared.
 	maxNames = 4096
-	// maxFile bounds a file whose content is judged, and maxProgram a program, in bytes.
-	maxFile    = 1 << 20
-	maxProgram = 1 << 30
+	// maxFile bounds a file whose content is judged, in bytes.
+	maxFile = 1 << 20
 )
 
 // Class is the comparison for which a finding counts.

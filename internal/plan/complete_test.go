@@ -124,6 +124,8 @@ var values = map[string]any{
 	"$.units[0].state":                                             nodeconfig.UnitDisabled,
 	"$.components.artifacts.containerd.url":                        "https://example.com/x.tgz",
 	"$.components.artifacts.containerd.file":                       "/opt/x.tgz",
+	"$.components.manifest.sha256":                                 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	"$.components.manifest.signers[0]":                             "images@example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKE1jIIqr/yNt3Zqeey2CTC8fhtKEWtpaDk32gL9ugFi",
 	"$.components.artifacts.containerd.sha256":                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 

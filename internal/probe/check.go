@@ -1,10 +1,9 @@
 // Package probe waits until a check of a plan passes: a unit is active and stays active, the API server answers, the
 // container runtime answers, a server is reachable, a health endpoint reports success, the Node's lease is renewed, a
-// file exists. If a check fails, its error names the cause and the endpoint.
+// file exists or has a digest. If a check fails, its error names the cause and the endpoint.
 //
 // The package only asks. It follows no redirect, uses only a check's proxy, checks health on loopback only, limits what
 // it reads, and shows of an answer only what internal/redact allows. internal/host's Machine calls it.
-// shows of an answer only what internal/redact lets through. internal/host's Machine calls it.
 package probe
 
 import (
@@ -44,6 +43,10 @@ func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check
 		return defaultProber.probeLease(ctx, check.LeaseRenewed, credentialsIn(files))
 	case check.FreeName != nil:
 		return defaultProber.probeFreeName(ctx, check.FreeName, credentialsIn(files), systemUUID(files))
+	case check.Manifest != nil:
+		return probeManifest(files, check.Manifest)
+	case check.Digest != nil:
+		return probeDigest(files, check.Digest)
 	case check.PathExists != "":
 		return probePath(ctx, files, check.PathExists)
 	}

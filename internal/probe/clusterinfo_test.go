@@ -41,8 +41,8 @@ func kubeconfigWith(authority string) string {
 		"\n    server: https://10.0.0.1:6443\n  name: \"\"\ncontexts: null\nkind: Config\npreferences: {}\nusers: null\n"
 }
 
-// signature is the signature of kube-controller-manager's bootstrapsigner.
-func signature(header, text, secret string) string {
+// tokenSignature is the signature of kube-controller-manager's bootstrapsigner.
+func tokenSignature(header, text, secret string) string {
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(header))
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%s.%s", encoded, base64.RawURLEncoding.EncodeToString([]byte(text)))
@@ -87,16 +87,16 @@ var clusters = map[string]shows{
 	}},
 	"no signature": {change: func(s *shown, _ int32, _ string) { s.signatures = map[string]string{} }, cause: resource.CauseUnsigned, want: []string{"is not signed for the token abcdef"}},
 	"another's secret": {change: func(s *shown, _ int32, _ string) {
-		s.signatures = map[string]string{"abcdef": signature(header, s.kubeconfig, "x")}
+		s.signatures = map[string]string{"abcdef": tokenSignature(header, s.kubeconfig, "x")}
 	}, cause: resource.CauseUnsigned, want: []string{"is not that of the token"}},
 	"another text": {change: func(s *shown, _ int32, _ string) {
-		s.signatures = map[string]string{"abcdef": signature(header, "x", secret)}
+		s.signatures = map[string]string{"abcdef": tokenSignature(header, "x", secret)}
 	}, cause: resource.CauseUnsigned},
 	"another algorithm": {change: func(s *shown, _ int32, _ string) {
-		s.signatures = map[string]string{"abcdef": signature(`{"alg":"none","kid":"abcdef"}`, s.kubeconfig, secret)}
+		s.signatures = map[string]string{"abcdef": tokenSignature(`{"alg":"none","kid":"abcdef"}`, s.kubeconfig, secret)}
 	}, cause: resource.CauseUnsigned},
 	"another key": {change: func(s *shown, _ int32, _ string) {
-		s.signatures = map[string]string{"abcdef": signature(`{"alg":"HS256","kid":"fedcba"}`, s.kubeconfig, secret)}
+		s.signatures = map[string]string{"abcdef": tokenSignature(`{"alg":"HS256","kid":"fedcba"}`, s.kubeconfig, secret)}
 	}, cause: resource.CauseUnsigned},
 	"no JWS":        {change: func(s *shown, _ int32, _ string) { s.signatures = map[string]string{"abcdef": "..!"} }, cause: resource.CauseUnsigned},
 	"a redirect":    {change: func(s *shown, _ int32, _ string) { s.status = 302 }, cause: resource.CauseRedirect, want: []string{"HTTP status 302"}, once: true},
@@ -136,7 +136,7 @@ func (c shows) fetch(t *testing.T, other string) {
 			c.change(&s, request, other)
 		}
 		if s.signatures == nil {
-			s.signatures = map[string]string{"abcdef": signature(header, s.kubeconfig, secret), "fedcba": "x"}
+			s.signatures = map[string]string{"abcdef": tokenSignature(header, s.kubeconfig, secret), "fedcba": "x"}
 		}
 		if s.body == "" {
 			s.body = s.String()
@@ -188,7 +188,7 @@ func TestFetchAuthorityInTime(t *testing.T) {
 
 // FuzzClusterInfo: whatever a server shows, only content that the token has signed counts, and the function returns.
 func FuzzClusterInfo(f *testing.F) {
-	f.Add(kubeconfigWith("x"), signature(header, kubeconfigWith("x"), secret))
+	f.Add(kubeconfigWith("x"), tokenSignature(header, kubeconfigWith("x"), secret))
 	f.Add("clusters: [{cluster: {certificate-authority-data: eA==}}]", "..")
 	f.Fuzz(func(t *testing.T, kubeconfig, given string) {
 		if signed(kubeconfig, given, "abcdef", secret) && !signed(kubeconfig, strings.TrimRight(given, "\r\n"), "abcdef", secret) {

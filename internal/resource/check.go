@@ -25,7 +25,8 @@ type Check struct {
 	PathExists string `json:"pathExists,omitempty"`
 	// UnitActive requires an active unit.
 	UnitActive string `json:"unitActive,omitempty"`
-	// Holds is a unit that boots do not start any more once the check has failed. It may be empty.
+	// Holds is a unit that this boot and later ones do not start any more once the check has failed. If it runs, it continues to run. It
+	// may be empty.
 	Holds string `json:"holds,omitempty"`
 	// Foreign reports that only a command starts the unit. A directory host runs no command and skips the check.
 	Foreign bool `json:"foreign,omitempty"`
@@ -49,8 +50,27 @@ type Check struct {
 	FreeName *FreeName `json:"freeName,omitempty"`
 	// Reachable requires a reachable server.
 	Reachable *Reachable `json:"reachable,omitempty"`
+	// Manifest requires an image whose component manifest is the expected one.
+	Manifest *Manifest `json:"manifest,omitempty"`
+	// Digest requires a file with this content.
+	Digest *Digest `json:"digest,omitempty"`
 	// Network requires what a kubelet reads of the machine's network when it starts.
 	Network *Network `json:"network,omitempty"`
+}
+
+// Manifest is which component manifest an image must have. At least one field is set. If both are, both must be true.
+type Manifest struct {
+	// SHA256 is its digest, in hexadecimal.
+	SHA256 string `json:"sha256,omitempty"`
+	// Signers are the keys that may have signed it, as in ssh-keygen(1), "ALLOWED SIGNERS".
+	Signers []string `json:"signers,omitempty"`
+}
+
+// Digest is the content of a file.
+type Digest struct {
+	Path string `json:"path"`
+	// SHA256 is the file's digest, in hexadecimal.
+	SHA256 string `json:"sha256"`
 }
 
 // Network is what a kubelet reads of the machine's network when it starts. It does not read it again, or only after a
@@ -171,7 +191,7 @@ const (
 	CauseAbsent      Cause = "absent"      // no source has a component
 	CauseUnreachable Cause = "unreachable" // no server of a component answers, or all have errors
 	CauseRefused     Cause = "refused"     // a component's server denies access to this machine
-	CauseContent     Cause = "content"     // the downloaded file is not the expected one
+	CauseContent     Cause = "content"     // a file is not the expected one
 	CauseUnpack      Cause = "unpack"      // the downloaded file cannot be unpacked
 	CauseForeign     Cause = "foreign"     // another machine has the Node's name
 	CauseIdentity    Cause = "identity"    // the machine has no token for a registry

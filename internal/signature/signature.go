@@ -84,12 +84,36 @@ func parseSigner(fields []string) (s Signer, err error) {
 
 // Verify reports who has signed a message for a purpose, by the names in the list.
 func Verify(message, armored []byte, namespace string, signers []Signer) (principals string, err error) {
-	s, err := parse(armored)
+	key, err := made(message, armored, namespace)
 	if err != nil {
 		return "", err
 	}
+	for _, signer := range signers {
+		if !signer.key.Equal(key) {
+			continue
+		}
+		if signer.Namespaces != nil && !slices.Contains(signer.Namespaces, namespace) {
+			return "", fmt.Errorf("the key of %s may not sign for %q", signer.Principals, namespace)
+		}
+		return signer.Principals, nil
+	}
+	return "", errors.New("the signature is right, and its key is not in the list of signers")
+}
+
+// Fits reports why a signature is not one of a message, for a purpose. It does not report whose it is: anyone can have made it.
+func Fits(message, armored []byte, namespace string) error {
+	_, err := made(message, armored, namespace)
+	return err
+}
+
+// made returns the key that has made a message's signature.
+func made(message, armored []byte, namespace string) (ed25519.PublicKey, error) {
+	s, err := parse(armored)
+	if err != nil {
+		return nil, err
+	}
 	if s.namespace != namespace {
-		return "", fmt.Errorf("the signature is for the namespace %q, not %q: sign with ssh-keygen -Y sign -n %s", s.namespace, namespace, namespace)
+		return nil, fmt.Errorf("the signature is for the namespace %q, not %q: sign with ssh-keygen -Y sign -n %s", s.namespace, namespace, namespace)
 	}
 	var digest []byte
 	switch s.hash {
@@ -100,7 +124,7 @@ func Verify(message, armored []byte, namespace string, signers []Signer) (princi
 		sum := sha256.Sum256(message)
 		digest = sum[:]
 	default:
-		return "", fmt.Errorf("the signature has the hash %q: want sha512 or sha256", s.hash)
+		return nil, fmt.Errorf("the signature has the hash %q: want sha512 or sha256", s.hash)
 	}
 	signed := []byte(magic)
 	for _, part := range [][]byte{[]byte(s.namespace), s.reserved, []byte(s.hash), digest} {
@@ -108,18 +132,9 @@ func Verify(message, armored []byte, namespace string, signers []Signer) (princi
 		signed = append(signed, part...)
 	}
 	if !ed25519.Verify(s.key, signed, s.signature) {
-		return "", errors.New("the signature is not one of these bytes")
+		return nil, errors.New("the signature is not one of these bytes")
 	}
-	for _, signer := range signers {
-		if !signer.key.Equal(s.key) {
-			continue
-		}
-		if signer.Namespaces != nil && !slices.Contains(signer.Namespaces, namespace) {
-			return "", fmt.Errorf("the key of %s may not sign for %q", signer.Principals, namespace)
-		}
-		return signer.Principals, nil
-	}
-	return "", errors.New("the signature is right, and its key is not in the list of signers")
+	return s.key, nil
 }
 
 // blob is a signature.

@@ -19,10 +19,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/image/bake"
 	"github.com/slipway-dev/slipway/internal/image/cache"
 	"github.com/slipway-dev/slipway/internal/image/lock"
 	"github.com/slipway-dev/slipway/internal/image/mkosi"
+	"github.com/slipway-dev/slipway/internal/signature"
 )
 
 // Build is one image that is built.
@@ -34,6 +36,8 @@ type Build struct {
 	// file's name, whose ending is the format.
 	Contract     []byte
 	ContractName string
+	// Signature is the signature of the image's manifest, which comes into the image beside it. Nil means that it has none.
+	Signature []byte
 	// Dir has the configuration, and below "output" what is built.
 	Dir string
 	// Formats are those besides raw: "qcow2", "vhd".
@@ -72,9 +76,10 @@ func (b *Build) setInputs() error {
 	document, err := json.Marshal(struct {
 		Lock                       []byte
 		Contract                   []byte
+		Signature                  []byte `json:",omitempty"`
 		Architecture, Mirror, Tree string
 		Epoch                      int64
-	}{b.Lock.Encode(), b.Contract, b.Architecture, b.Mirror, b.Tree, b.Epoch.Unix()})
+	}{b.Lock.Encode(), b.Contract, b.Signature, b.Architecture, b.Mirror, b.Tree, b.Epoch.Unix()})
 	b.Inputs = sha256.Sum256(document)
 	return err
 }
@@ -154,6 +159,18 @@ func (b *Build) components(ctx context.Context) error {
 	}
 	if _, err := bake.Overlay(ctx, dir, b.Lock, b.Architecture, b.Cache); err != nil {
 		return err
+	}
+	if b.Signature != nil {
+		manifest, err := os.ReadFile(filepath.Join(dir, components.Path))
+		if err != nil {
+			return err
+		}
+		if err := signature.Fits(manifest, b.Signature, components.SignedFor); err != nil {
+			return fmt.Errorf("the signature is not one of this image's manifest, %s: %w", filepath.Join(dir, components.Path), err)
+		}
+		if err := b.write(mkosi.File{Path: filepath.Join(mkosi.Components, components.SignaturePath), Mode: 0o644, Content: b.Signature}); err != nil {
+			return err
+		}
 	}
 	return b.write(mkosi.File{Path: filepath.Join(mkosi.Components, "etc/slipway", b.ContractName), Mode: 0o600, Content: b.Contract})
 }

@@ -25,6 +25,7 @@ type building struct {
 	formats             []string
 	tree, mirror, tools string
 	key, certificate    string
+	signature           string
 	print               bool
 	output              command.Choice
 	store
@@ -66,6 +67,7 @@ Exit codes: 0 the image is built, 1 an error, also one that the check has found,
 	b.selection.add(cmd, "make the image for")
 	flags.StringVar(&b.dir, "dir", "image", "write the configuration to `DIR`, and the image to DIR/output")
 	flags.StringVar(&b.contract, "provision-config", "", "apply the contract in `FILE`, which joins no cluster (default: what every node has)")
+	flags.StringVar(&b.signature, "manifest-signature", "", "put the signature in `FILE` into the image, for contracts that require it")
 	flags.StringArrayVar(&b.formats, "format", nil, "write the disk as `FORMAT`, too: qcow2 or vhd")
 	command.CompleteWith(cmd, "format", build.Formats[1:]...)
 	flags.StringVar(&b.tree, "tree", "", "take the distribution in `DIR`, and install none")
@@ -152,6 +154,11 @@ func (b *building) fill(image *build.Build, s cli.Streams) (err error) {
 			return err
 		}
 		image.ContractName = "base" + filepath.Ext(b.contract)
+	}
+	if b.signature != "" {
+		if image.Signature, err = command.ReadInput(s, b.signature); err != nil {
+			return err
+		}
 	}
 	if b.tree != "" {
 		if image.Tree, err = filepath.Abs(b.tree); err != nil {

@@ -92,9 +92,6 @@ func verify(cmd *cobra.Command, s cli.Streams, name, named, signers string) (*ve
 	return result, err
 }
 
-// signedFor is the namespace of a manifest's signature.
-const signedFor = "slipway-image"
-
 // signature compares the image with the signed manifest beside it.
 func (v *verified) signature(signers string) error {
 	beside := strings.TrimSuffix(v.Image, filepath.Ext(v.Image)) + ".manifest.json"
@@ -113,7 +110,7 @@ func (v *verified) signature(signers string) error {
 	differs := func(at, format string, args ...any) {
 		v.Differences = append(v.Differences, bake.Difference{Path: at, Reason: fmt.Sprintf(format, args...)})
 	}
-	if v.SignedBy, err = signature.Verify(files[1], files[2], signedFor, allowed); err != nil {
+	if v.SignedBy, err = signature.Verify(files[1], files[2], components.SignedFor, allowed); err != nil {
 		differs(beside, "%v", err)
 		return nil
 	}

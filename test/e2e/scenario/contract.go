@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
@@ -49,6 +51,7 @@ type contractArgs struct {
 //	@TLS_PROXY@       the same of the proxy that wants TLS
 //	@PROXY_CA_PEM@    the authority of its certificate, as @CA_PEM@
 //	@REGISTRY_CA_PEM@ the authority of the registry that it leads to, as @CA_PEM@
+//	@MANIFEST@        the SHA-256 digest of the component manifest in the machine's image
 //	@2 boots@         the seconds that two boots take
 func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 	name := args.Contract
@@ -96,6 +99,7 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 		"@PROXY_CA_PEM@":    func() (string, error) { return escaped(r.Lab.Registries.ProxyPKI.CA), nil },
 		"@ISOLATED@":        func() (string, error) { return lab.IsolatedRegistry, nil },
 		"@ISOLATED_CA@":     func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.Isolated.PKI.CA), nil },
+		"@MANIFEST@":        func() (string, error) { return r.manifestDigest(ctx) },
 		"@REGISTRY_CA_PEM@": func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
 	}
 	for placeholder, value := range values {
@@ -113,6 +117,15 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return filled, nil
+}
+
+// manifestDigest is the digest of the component manifest in the machine's image.
+func (r *caseRun) manifestDigest(ctx context.Context) (string, error) {
+	manifest, err := lab.ReadDisk(ctx, filepath.Join(r.Images[r.Containerd], "disk.img"), "cat "+components.Path)
+	if err == nil && manifest == "" {
+		err = errors.New("the image has no manifest")
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(manifest))), err
 }
 
 // escaped returns a text with the escapes of a JSON string.
