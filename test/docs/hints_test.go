@@ -19,7 +19,7 @@ var othersFlags = map[string]string{"--flatten": "kubectl config view"}
 var (
 	// ofProgram matches a command of one of the programs in a text, up to the end of the command.
 	ofProgram = regexp.MustCompile(`(?:^|[^a-z/.-])(slipway|slipway-node) ([a-z][a-z-]+)((?: [^\s;,:()"]+)*)`)
-	aFlag     = regexp.MustCompile(`(?:^|[\s"'(])(--[a-z][a-z-]+[a-z])`)
+	aFlag     = regexp.MustCompile(`(?:^|[\s"'(])(--[a-z][a-z0-9-]+[a-z0-9])`)
 )
 
 // TestHintsNameExistingCommandsAndFlags reads the texts in the source: a message, hint or action that names a command or a flag of the
