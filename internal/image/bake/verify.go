@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/image/lock"
+	"github.com/slipway-dev/slipway/internal/image/spec"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -31,6 +32,8 @@ type Difference struct {
 type Verification struct {
 	// Lock is the SHA-256 digest of the image's lock, in hexadecimal.
 	Lock string `json:"lock"`
+	// Base is the distribution that the lock names. It is nil if it names none.
+	Base *spec.Base `json:"-"`
 	// Architecture is the image's.
 	Architecture string `json:"architecture"`
 	// Differences are sorted by path.
@@ -61,7 +64,7 @@ func Verify(ctx context.Context, tree fs.FS, expected *lock.Lock) (*Verification
 	if err != nil {
 		return nil, err
 	}
-	v.result.Lock, v.result.Architecture = sum, m.Made.Architecture
+	v.result.Lock, v.result.Base, v.result.Architecture = sum, l.Base, m.Made.Architecture
 	if m.Made.Lock != sum {
 		v.differs(components.Path, "", "it is of the lock %s, and the image has the lock %s", m.Made.Lock, sum)
 	}

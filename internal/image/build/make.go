@@ -117,6 +117,10 @@ func Digest(name string) (sum string, size int64, err error) {
 		return "", 0, err
 	}
 	defer file.Close()
+	return digest(file)
+}
+
+func digest(file io.Reader) (sum string, size int64, err error) {
 	hash := sha256.New()
 	size, err = io.Copy(hash, file)
 	return hex.EncodeToString(hash.Sum(nil)), size, err

@@ -113,14 +113,15 @@ exec mke2fs -t ext4 "$@"
 )
 
 // mkosi runs mkosi in a directory. Its modules come from the tree, the host's Python runs them, and they run the programs of the tree. It
-// keeps the packages of a release and an architecture beside the tree.
-func (t *Tools) mkosi(ctx context.Context, log io.Writer, dir, release, architecture string) error {
+// keeps the packages of a release and an architecture beside the tree. more are further arguments.
+func (t *Tools) mkosi(ctx context.Context, log io.Writer, dir, release, architecture string, more ...string) error {
 	environment := []string{"PYTHONPATH=" + filepath.Dir(t.library()), "PYTHONDONTWRITEBYTECODE=1"}
 	packages := strings.Join([]string{t.Dir, release, architecture}, "-")
 	if err := os.MkdirAll(packages, 0o755); err != nil {
 		return err
 	}
-	argv := []string{"python3", "-m", "mkosi", "--directory", dir, "--tools-tree", t.Dir, "--package-cache-dir", packages, "--force", "build"}
+	argv := []string{"python3", "-m", "mkosi", "--directory", dir, "--tools-tree", t.Dir, "--package-cache-dir", packages, "--force"}
+	argv = append(append(argv, more...), "build")
 	if os.Geteuid() != 0 {
 		// Without root, mkosi gives all files of an image to root, also those of other users and groups. With the identifiers that
 		// subuid(5) gives the user, it is root.

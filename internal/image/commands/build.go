@@ -71,13 +71,12 @@ Exit codes: 0 the image is built, 1 an error, also one that the check has found,
 	flags.StringArrayVar(&b.formats, "format", nil, "write the disk as `FORMAT`, too: qcow2 or vhd")
 	command.CompleteWith(cmd, "format", build.Formats[1:]...)
 	flags.StringVar(&b.tree, "tree", "", "take the distribution in `DIR`, and install none")
-	flags.StringVar(&b.mirror, "mirror", "", "take packages from the archive at `URL` (default: the snapshot of the lock's base)")
-	flags.StringVar(&b.tools, "tools", "", "run mkosi of the tree in `DIR`, which is made if it is missing (default: in the cache)")
+	addTools(cmd, &b.tools, &b.mirror)
 	flags.StringVar(&b.key, "secure-boot-key", "", "sign boot loader and kernel with the private key in `FILE` (PEM)")
 	flags.StringVar(&b.certificate, "secure-boot-certificate", "", "the certificate of this key, in `FILE` (PEM)")
 	cmd.MarkFlagsRequiredTogether("secure-boot-key", "secure-boot-certificate")
 	flags.BoolVar(&b.print, "print", false, "print the configuration, and build nothing")
-	for _, name := range []string{"dir", "tree", "tools"} {
+	for _, name := range []string{"dir", "tree"} {
 		command.Must(cmd.MarkFlagDirname(name))
 	}
 	b.store.add(cmd)

@@ -32,6 +32,7 @@ func newVerify(s cli.Streams) *cobra.Command {
 	var (
 		output         command.Choice
 		named, signers string
+		again          rebuilding
 	)
 	cmd := &cobra.Command{
 		Use:   "verify IMAGE [flags]",
@@ -47,15 +48,24 @@ manifest's, byte by byte.
 
     ssh-keygen -Y sign -n slipway-image -f KEY image/output/node.manifest.json
 
+With --rebuild, mkosi makes the disk again from the configuration beside it, and the two must be the same
+bytes. That takes as long as the build.
+
 Exit codes: 0 no difference, 1 a difference, 2 the image could not be read, 64 wrong usage.`,
 		Example: `  slipway image verify image
   slipway image verify --lock components.lock image.raw
-  slipway image verify --signers allowed_signers image/output/node.raw`,
+  slipway image verify --signers allowed_signers image/output/node.raw
+  slipway image verify --rebuild image/output/node.raw`,
 		Args: command.Arguments(1, 1, "a directory or an image"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := verify(cmd, s, args[0], named, signers)
 			if err != nil {
 				return command.Trouble(err)
+			}
+			if again.wanted {
+				if err := again.compare(cmd, s, v); err != nil {
+					return command.Trouble(err)
+				}
 			}
 			return command.Compared(command.Print(s, output.Value, v, v.text), len(v.Differences) == 0)
 		},
@@ -64,6 +74,7 @@ Exit codes: 0 no difference, 1 a difference, 2 the image could not be read, 64 w
 	command.Must(cmd.MarkFlagFilename("lock", "lock"))
 	cmd.Flags().StringVar(&signers, "signers", "", "demand a manifest beside the image that a key in `FILE` has signed (ssh-keygen's list of allowed signers)")
 	command.Must(cmd.MarkFlagFilename("signers"))
+	again.add(cmd)
 	command.AddOutput(cmd, &output)
 	return cmd
 }
