@@ -104,7 +104,7 @@ join: {method: None}
 const mainFile = "mkosi.conf"
 
 // written are the names of what Prepare writes, and replaces.
-var written = []string{mainFile, "mkosi.finalize", "mkosi.postoutput", "mkosi.repart", "mkosi.sandbox", "mkosi.extra", mkosi.Components}
+var written = []string{mainFile, "mkosi.finalize.d", "initrd", "mkosi.postoutput", "mkosi.repart", "mkosi.sandbox", "mkosi.extra", mkosi.Components}
 
 // Prepare writes the directory with which mkosi can build the image: the configuration, and the files of the components.
 func (b *Build) Prepare(ctx context.Context) error {

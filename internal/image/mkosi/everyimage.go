@@ -10,8 +10,15 @@ import (
 
 // finalize is the script that mkosi runs when the tree is complete.
 //
-//go:embed finalize.sh
-var finalize []byte
+// The scripts that mkosi runs, and the initrd's first program.
+var (
+	//go:embed finalize.sh
+	finalize []byte
+	//go:embed initrd.sh
+	makeInitrd []byte
+	//go:embed init.sh
+	initrdInit []byte
+)
 
 // tree has the files that every image has.
 //

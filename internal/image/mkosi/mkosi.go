@@ -98,7 +98,13 @@ func (i *Image) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{Path: "mkosi.conf", Mode: 0o644, Content: main}, {Path: "mkosi.finalize", Mode: 0o755, Content: finalize}}
+	files := []File{
+		{Path: "mkosi.conf", Mode: 0o644, Content: main},
+		{Path: "mkosi.finalize.d/10-node", Mode: 0o755, Content: finalize},
+		{Path: "mkosi.finalize.d/20-initrd", Mode: 0o755, Content: makeInitrd},
+		{Path: "initrd/init", Mode: 0o755, Content: initrdInit},
+		{Path: "initrd/modules", Mode: 0o644, Content: []byte(strings.Join(initrdModules, "\n") + "\n")},
+	}
 	if i.QCOW2 {
 		files = append(files, File{Path: "mkosi.postoutput", Mode: 0o755, Content: []byte(convert)})
 	}
@@ -137,9 +143,8 @@ func (i *Image) main(s *suite, m machine) []section {
 		on("Bootloader", "systemd-boot"),
 		on("UnifiedKernelImages", "yes"),
 		words("KernelCommandLine", append([]string{"root=PARTUUID", "rw"}, m.consoles...)...),
-		// The kernel has 4,000 modules, of which a disk and its file system need these; the rest is loaded from the root file system.
-		on("KernelModulesInitrdExclude", ".*"),
-		on("KernelModulesInitrdInclude", initrdModules...),
+		// The initrd has the modules that it needs.
+		on("KernelModulesInitrd", "no"),
 	}
 	if i.Tree == "" {
 		packages := append(slices.Clone(s.packages), strings.ReplaceAll(s.kernel, "{arch}", i.Architecture))

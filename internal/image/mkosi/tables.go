@@ -39,7 +39,7 @@ var debian = []archive{
 // nodePackages are the packages of a node: what the kubelet, kube-proxy, CNI plug-ins and volumes run, by the preflight checks of
 // kubeadm 1.36 and the packages of AKS's and EKS's images.
 var nodePackages = []string{
-	"ca-certificates", "conntrack", "dbus", "e2fsprogs", "ethtool", "iproute2", "iptables", "kmod", "mount", "nftables", "procps", "socat",
+	"busybox-static", "ca-certificates", "conntrack", "dbus", "e2fsprogs", "ethtool", "iproute2", "iptables", "kmod", "mount", "nftables", "procps", "socat",
 	"systemd", "systemd-boot", "systemd-boot-efi", "systemd-resolved", "systemd-sysv", "systemd-timesyncd", "udev", "util-linux",
 }
 
@@ -79,10 +79,11 @@ var machines = map[string]machine{
 	"arm64": {"arm64", []string{"console=tty0", "console=ttyAMA0,115200"}},
 }
 
-// initrdModules are the kernel's modules that mount the root file system on the machines of clouds: patterns of mkosi(1).
+// initrdModules are the kernel's modules that mount the root file system on the machines of clouds, and their networks' drivers, to which
+// udev comes late (docs/boot.md, "The network"). A name that the kernel has built in is no error.
 var initrdModules = []string{
-	"/nvme/", "/virtio_blk.ko", "/virtio_scsi.ko", "/virtio_pci.*.ko", "/hv_storvsc.ko", "/hv_vmbus.ko", "/pci-hyperv.*.ko", "/sd_mod.ko",
-	"/xen-blkfront.ko", "/ext4.ko", "/vfat.ko",
+	"virtio_pci", "virtio_blk", "virtio_scsi", "nvme", "hv_vmbus", "hv_storvsc", "pci_hyperv", "xen_blkfront", "sd_mod", "ext4",
+	"virtio_net", "hv_netvsc", "ena", "mana",
 }
 
 // partition is a file of repart.d(5).
