@@ -36,7 +36,7 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
   slipway render -f node.yaml --to custom-data --out custom-data.b64`,
 	}
 	command.AddGroup(root, "Check a contract", newValidate(s), newExplain(s), newSchema(s))
-	command.AddGroup(root, "See the node that it makes", newPlan(s), newDiff(s), newVerify(s), newCapacity(s))
+	command.AddGroup(root, "See the node that it makes", append(onLinux(s), newPlan(s), newDiff(s), newCapacity(s))...)
 	command.AddGroup(root, "Make what a machine is created with", newRender(s), newConvert(s), newLaunch(s))
 	command.AddGroup(root, "Make a node image", image.New(s, newImageCan(s)))
 	command.AddGroup(root, "See how a machine became a node", anatomy.New(s))

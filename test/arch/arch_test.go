@@ -206,3 +206,19 @@ func TestNoDrawers(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherSystems: slipway also runs where people write contracts. What uses Linux's system calls is not linked into it there.
+func TestOtherSystems(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/slipway")
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	linked := strings.Fields(string(out))
+	for _, name := range []string{"internal/host", "internal/rootfs", "internal/systemd"} {
+		if slices.Contains(linked, module+name) {
+			t.Errorf("on darwin, cmd/slipway links %s: the file that imports it needs the build constraint linux (onlinux.go)", name)
+		}
+	}
+}
