@@ -28,11 +28,13 @@ var tree embed.FS
 // extra is the directory from which mkosi copies files into each image.
 const extra = "mkosi.extra"
 
-// masked are units that a node does not need: each is a process at every boot, writes the kernel's audit messages into the journal, or
-// changes a node that its contract describes. Masked units of packages that the image lacks do no harm.
-var masked = []string{
+// Masked are units that a node does not need: each is a process at every boot, writes the kernel's audit messages into the journal, or
+// changes a node that its contract describes. nftables.service flushes all rules when it starts, also kube-proxy's. systemd-boot's update
+// and its random seed write to the boot partition at each boot; an image is not updated in place, and the kernel has the seed of
+// systemd-random-seed.service. Masked units of packages that the image lacks do no harm.
+var Masked = []string{
 	"apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-	"getty@tty1.service", "serial-getty@ttyS0.service", "systemd-journald-audit.socket",
+	"getty@tty1.service", "serial-getty@ttyS0.service", "nftables.service", "systemd-boot-random-seed.service", "systemd-boot-update.service", "systemd-journald-audit.socket",
 	"modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@efi_pstore.service", "modprobe@fuse.service",
 	"modprobe@loop.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
 	"systemd-firstboot.service", "systemd-pstore.service", "systemd-sysusers.service", "systemd-update-utmp.service",
@@ -65,7 +67,7 @@ func everyImage() (files []File, err error) {
 			return nil, err
 		}
 	}
-	for _, unit := range masked {
+	for _, unit := range Masked {
 		files = append(files, File{Path: path.Join(extra, "etc/systemd/system", unit), Link: "/dev/null"})
 	}
 	for _, generator := range MaskedGenerators {

@@ -188,18 +188,6 @@ func writeManifest(root string, list []components.Component) error {
 	return os.WriteFile(filepath.Join(root, components.Path), append(document, '\n'), 0o644)
 }
 
-// masked are units that a node does not need: each costs a process at every boot, or starts one later that a test does not expect.
-var masked = []string{
-	"apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-	"systemd-binfmt.service", "proc-sys-fs-binfmt_misc.automount",
-	"modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@efi_pstore.service",
-	"modprobe@fuse.service", "modprobe@loop.service",
-	"sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
-	"systemd-firstboot.service", "systemd-pstore.service", "systemd-sysusers.service",
-	"systemd-update-utmp.service", "systemd-update-utmp-runlevel.service",
-	"getty@tty1.service", "serial-getty@ttyS0.service",
-}
-
 // disabled are links with which packages enable their units. A case that needs such a unit has the link in its files.
 var disabled = []string{
 	"sysinit.target.wants/systemd-resolved.service", "multi-user.target.wants/systemd-resolved.service",
@@ -223,7 +211,7 @@ func furnish(root string) error {
 		{"/lib/systemd/system/systemd-networkd.service", units + "dbus-org.freedesktop.network1.service"},
 		{"/lib/systemd/system/systemd-networkd-wait-online.service", units + "network-online.target.wants/systemd-networkd-wait-online.service"},
 	}
-	for _, unit := range masked {
+	for _, unit := range mkosi.Masked {
 		links = append(links, [2]string{"/dev/null", units + unit})
 	}
 	for _, generator := range mkosi.MaskedGenerators {
