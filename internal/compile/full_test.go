@@ -83,6 +83,8 @@ var good = map[string]string{
 	"$.components.os":                         `{"id":"ubuntu","versionID":"24.04"}`,
 	"$.components.scriptVariables":            `{"RUNC_VERSION":"1.3.0"}`,
 	"$.components.artifacts":                  `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
+	"$.components.manifest.sha256":            `"e0666c97f7cd58e38e74cb0abf393dafbba229b254fafe0bc0ba93a3089394c8"`,
+	"$.components.manifest.signers[0]":        `"images@example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKE1jIIqr/yNt3Zqeey2CTC8fhtKEWtpaDk32gL9ugFi"`,
 	"$.checks.timeout":                        `"10m"`,
 	"$.kubelet.capacity":                      `{"rule":"EKS","instanceTypes":["m5.large"]}`,
 	"$.kubelet.machineLabels":                 `{"zone":"Zone"}`,
