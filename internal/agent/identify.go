@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
@@ -76,6 +78,10 @@ func removeForeign(ctx context.Context, r *run, lock *lock, machine identity.Mac
 		r.account.Status.Identity = reason
 		if err := r.publisher().RemoveMarkers(r.target); err != nil {
 			return err
+		}
+		// systemd's kubelet would join with the other machine's host name. The engine starts it when this machine has its own.
+		if err := apply.Hold(ctx, r.host, plan.KubeletUnit); err != nil {
+			r.log.Error("cannot hold back the other machine's kubelet, which may join with that machine's name", "error", err)
 		}
 		return machine.RemoveForeign(r.host)
 	})

@@ -14,7 +14,9 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/status"
 )
 
 // networked is a host whose network has certain addresses and gets no other.
@@ -109,21 +111,7 @@ func TestChangedImageHoldsTheKubelet(t *testing.T) {
 	if err := os.RemoveAll(n.root + "/run"); err != nil { // a boot
 		t.Fatal(err)
 	}
-	var before string
-	got := n.on(machine, func(o *ProvisionOptions) {
-		o.Identified = func() {
-			actions, err := os.ReadFile(n.root + "/run/slipway/actions.jsonl")
-			if err != nil {
-				t.Error(err)
-			}
-			before = string(actions)
-		}
-	})
-	for _, want := range []string{`{"action":"disable","unit":"kubelet.service"}`, `{"action":"stop","unit":"kubelet.service"}`} {
-		if !strings.Contains(before, want) {
-			t.Errorf("before a kubelet may start: %s, want %s", before, want)
-		}
-	}
+	got := n.holding(machine)
 	if got.ExitCode != exitcode.ImageChanged || len(got.Errors) != 1 || got.Errors[0].Endpoint != kubelet.Path {
 		t.Errorf("exit code %d, errors %v", got.ExitCode, got.Errors)
 	}
@@ -131,4 +119,50 @@ func TestChangedImageHoldsTheKubelet(t *testing.T) {
 	if err != nil || strings.Contains(string(actions), `{"action":"start","unit":"kubelet.service"}`) {
 		t.Errorf("after the run: %s, %v", actions, err)
 	}
+}
+
+// The kubelet of a disk that was another machine's does not start at the boot with that machine's host name: the agent holds it back, and
+// the engine starts it when the machine has its own name.
+func TestClonedDiskHoldsTheKubelet(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(credential, example(t, "aks/minimal.json"))
+	if got := n.on(machineOf(t, "m1", "u1", "10.0.0.4")); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+	if err := os.RemoveAll(n.root + "/run"); err != nil { // a boot
+		t.Fatal(err)
+	}
+	n.deliver(credential, example(t, "aks/minimal.json"))
+	if got := n.holding(machineOf(t, "m2", "u2", "10.0.0.5")); got.ExitCode != 0 || got.Identity == "" {
+		t.Fatalf("exit code %d, %v, identity %q", got.ExitCode, got.Error, got.Identity)
+	}
+	actions, err := os.ReadFile(n.root + "/run/slipway/actions.jsonl")
+	if err != nil || !strings.Contains(string(actions), `{"action":"start","unit":"kubelet.service"}`) {
+		t.Errorf("after the run: %s, %v", actions, err)
+	}
+	if target, err := os.Readlink(n.root + "/etc/systemd/system/multi-user.target.wants/kubelet.service"); err != nil {
+		t.Errorf("the kubelet does not start at the next boot: %q, %v", target, err)
+	}
+}
+
+// holding provisions a machine that boots, and checks that systemd starts no kubelet when the agent lets it.
+func (n *node) holding(machine *facts.Facts) *status.Status {
+	n.Helper()
+	var before string
+	got := n.on(machine, func(o *ProvisionOptions) {
+		o.Identified = func() {
+			actions, err := os.ReadFile(n.root + "/run/slipway/actions.jsonl")
+			if err != nil {
+				n.Error(err)
+			}
+			before = string(actions)
+		}
+	})
+	for _, want := range []string{`{"action":"disable","unit":"kubelet.service"}`, `{"action":"stop","unit":"kubelet.service"}`} {
+		if !strings.Contains(before, want) {
+			n.Errorf("before a kubelet may start: %s, want %s", before, want)
+		}
+	}
+	return got
 }
