@@ -48,5 +48,6 @@ func (r *rebuilding) compare(cmd *cobra.Command, s cli.Streams, v *verified) err
 	}
 	differences, err := again.Compare(cmd.Context())
 	v.Differences = append(v.Differences, differences...)
+	v.Rebuilt = err == nil && len(differences) == 0
 	return err
 }

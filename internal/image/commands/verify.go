@@ -27,6 +27,8 @@ type verified struct {
 	Image string `json:"image"`
 	// SignedBy are the names of the signer of the manifest beside the image.
 	SignedBy string `json:"signedBy,omitempty"`
+	// Rebuilt reports whether the disk was made again, with the same bytes.
+	Rebuilt bool `json:"rebuilt,omitempty"`
 	*bake.Verification
 }
 
@@ -160,6 +162,9 @@ func (v *verified) text(style cli.Style) string {
 	fmt.Fprintf(&out, "%s %s: %s for %s, %s\n", cli.Line(v.Image), verdict, cli.Plural(v.Files, "file"), cli.Line(v.Architecture), changes.Size(v.Bytes))
 	if v.SignedBy != "" {
 		fmt.Fprintf(&out, "its manifest is signed by %s\n", cli.Line(v.SignedBy))
+	}
+	if v.Rebuilt {
+		fmt.Fprintln(&out, "made again, it has the same bytes")
 	}
 	fmt.Fprintf(&out, "%s\n", style.Dim("lock sha256:"+v.Lock))
 	return out.String()
