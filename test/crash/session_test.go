@@ -40,8 +40,9 @@ type event struct {
 	failpoint.Mutation
 	// done reports whether it had its effect.
 	done bool
-	// cause is the unit, parameter or module that the mutation is for, if any.
-	cause string
+	// cause is the unit, parameter or module that the mutation is for, if any, and action is what is done to it.
+	cause  string
+	action string
 }
 
 // session is one run on one directory, as its failpoint sees it.
@@ -59,8 +60,9 @@ type session struct {
 	numbers map[*failpoint.Mutation]int // of mutations in progress
 	dead    bool
 	// freed is how much of the reserve was freed.
-	freed int64
-	cause string
+	freed  int64
+	cause  string
+	action string
 }
 
 // Before implements failpoint.Point.
@@ -72,9 +74,9 @@ func (s *session) Before(m *failpoint.Mutation) failpoint.Fate {
 	}
 	n := len(s.events)
 	if isAction(m) {
-		s.cause = m.Path
+		s.cause, s.action = m.Path, m.Kind
 	}
-	seen := event{Mutation: *m, cause: s.cause}
+	seen := event{Mutation: *m, cause: s.cause, action: s.action}
 	seen.Path, seen.Data = s.below(m.Path), append([]byte(nil), m.Data...)
 	if m.Kind == "rename" || m.Kind == "link" {
 		seen.To = s.below(m.To)
@@ -114,7 +116,7 @@ func (s *session) After(m *failpoint.Mutation, err error) {
 		s.freed += state.Reserve.Limit
 	}
 	if isAction(m) {
-		s.cause = ""
+		s.cause, s.action = "", ""
 	}
 	if s.death.when == after && s.death.at == n {
 		s.die()
