@@ -2,7 +2,9 @@ package system
 
 import (
 	"path"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
@@ -57,10 +59,23 @@ func planManifest(in *concern.Input, out *concern.Output) {
 		out.Join(concern.KubeletGroup, &c, exitcode.ImageChanged, reason)
 	}
 	check("image-manifest", resource.Check{Manifest: &resource.Manifest{SHA256: m.SHA256, Signers: m.Signers}}, "the contract requires this manifest of the image")
+	digests := make(map[string]string)
 	for _, c := range in.Facts.Components {
 		// The node runs one of several kubelets. And the network's DaemonSet replaces plug-ins.
 		other := c.Name == "kubelet" && c.Version != in.Config.Cluster.KubernetesVersion
 		if c.SHA256 == "" || other || path.Dir(c.Path) == concern.CNIBinDir {
+			continue
+		}
+		before, twice := digests[c.Path]
+		digests[c.Path] = c.SHA256
+		switch {
+		case !path.IsAbs(c.Path) || path.Clean(c.Path) != c.Path || strings.ContainsFunc(c.Path, unicode.IsControl):
+			out.Fatal(nodeconfig.Invalid, at, "the image's manifest has a path that is not absolute, in its shortest form and printable; make the image again")
+			continue
+		case twice && before != c.SHA256:
+			out.Fatal(nodeconfig.Invalid, at, "the image's manifest has two digests for %q; make the image again", c.Path)
+			continue
+		case twice:
 			continue
 		}
 		check("image-program:"+c.Path, resource.Check{Timeout: digestPatience, Digest: &resource.Digest{Path: c.Path, SHA256: c.SHA256}},
