@@ -59,10 +59,11 @@ func planManifest(in *concern.Input, out *concern.Output) {
 		out.Join(concern.KubeletGroup, &c, exitcode.ImageChanged, reason)
 	}
 	check("image-manifest", resource.Check{Manifest: &resource.Manifest{SHA256: m.SHA256, Signers: m.Signers}}, "the contract requires this manifest of the image")
-	digests := make(map[string]string)
+	digests, version := make(map[string]string), in.Config.Cluster.KubernetesVersion
+	_, known := in.Facts.Installed("kubelet", version)
 	for _, c := range in.Facts.Components {
 		// The node runs one of several kubelets. And the network's DaemonSet replaces plug-ins.
-		other := c.Name == "kubelet" && c.Version != in.Config.Cluster.KubernetesVersion
+		other := c.Name == "kubelet" && known && c.Version != version
 		if c.SHA256 == "" || other || path.Dir(c.Path) == concern.CNIBinDir {
 			continue
 		}
