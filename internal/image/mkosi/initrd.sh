@@ -30,13 +30,17 @@ for name in $(cat "$SRCDIR/initrd/modules"); do
 done
 rm "$tree/needed"
 
-# e2fsck is not static.
-for file in /usr/sbin/e2fsck $(mkosi-chroot ldd /usr/sbin/e2fsck | grep -o '/[^ ]*'); do
+# e2fsck is not static. A pipe would pass over an error of its first program.
+mkosi-chroot ldd /usr/sbin/e2fsck >"$tree/libraries"
+for file in /usr/sbin/e2fsck $(grep -o '/[^ ]*' "$tree/libraries"); do
     mkdir -p "$tree${file%/*}"
     cp -L "$root$file" "$tree$file"
 done
+rm "$tree/libraries"
 
 find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 mkdir -p "$ARTIFACTDIR/io.mkosi.initrd"
-(cd "$tree" && find . | LC_ALL=C sort | cpio --create --format=newc --quiet --reproducible --owner=0:0) | zstd -19 --quiet >"$ARTIFACTDIR/io.mkosi.initrd/initrd.cpio.zst"
+initrd=$ARTIFACTDIR/io.mkosi.initrd/initrd.cpio
+(cd "$tree" && find . | LC_ALL=C sort | cpio --create --format=newc --quiet --reproducible --owner=0:0) >"$initrd"
+zstd -19 --quiet --rm "$initrd"
 rm -rf "$tree"
