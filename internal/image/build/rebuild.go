@@ -27,15 +27,15 @@ type Rebuilder struct {
 
 // Compare makes the disk again, and returns how the two differ. The second one is removed again.
 func (r *Rebuilder) Compare(ctx context.Context) (differences []bake.Difference, err error) {
-	output := filepath.Dir(r.Disk)
-	dir, err := filepath.Abs(filepath.Dir(output))
+	output, err := filepath.Abs(filepath.Dir(r.Disk))
 	if err != nil {
 		return nil, err
 	}
+	dir := filepath.Dir(output)
 	if _, err := os.Stat(filepath.Join(dir, mainFile)); err != nil || filepath.Base(r.Disk) != mkosi.Name+"."+raw {
 		return nil, fmt.Errorf("%s is not the raw disk of slipway image build, beside its configuration: name DIR/%s/%s.%s", r.Disk, mkosi.Output, mkosi.Name, raw)
 	}
-	again, err := os.MkdirTemp(filepath.Join(dir, mkosi.Output), "again-")
+	again, err := os.MkdirTemp(output, "again-")
 	if err != nil {
 		return nil, err
 	}
