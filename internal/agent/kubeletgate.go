@@ -43,9 +43,7 @@ func holdKubelet(ctx context.Context, r *run, open func()) *gate {
 				g.awaited = check.Network
 			}
 			close(g.known)
-			if err := holdOnChange(r, p); err != nil {
-				return err
-			}
+			holdOnChange(r, p)
 			if check == nil {
 				return nil
 			}
@@ -85,7 +83,7 @@ func (g *gate) leave() {
 
 // holdOnChange compares the image with the node's last plan, if that requires an image. If it has changed, systemd's kubelet does not
 // start. The engine repeats the comparison, which reads no file again, and reports it.
-func holdOnChange(r *run, p resource.Plan) error {
+func holdOnChange(r *run, p resource.Plan) {
 	for _, res := range p.Resources {
 		check, ok := res.Spec.(*resource.Check)
 		if !ok || check.Manifest == nil && check.Digest == nil {
@@ -93,10 +91,12 @@ func holdOnChange(r *run, p resource.Plan) error {
 		}
 		if err := r.host.Probe(context.Background(), check); err != nil && !errors.Is(err, apply.ErrNotProbed) {
 			r.log.Error("the image has changed: its kubelet is not started", "check", check.Label, "error", err)
-			return apply.Hold(context.Background(), r.host, check.Holds)
+			if err := apply.Hold(context.Background(), r.host, check.Holds); err != nil {
+				r.log.Error("cannot hold back the kubelet of the changed image", "error", err)
+			}
+			return
 		}
 	}
-	return nil
 }
 
 // networkCheck returns a plan's network check, or nil.

@@ -48,10 +48,13 @@ func (g gatherer) dmi() DMI {
 	return d
 }
 
+// unprintable reports whether a character is not printable ASCII.
+func unprintable(r rune) bool { return r < ' ' || r > '~' }
+
 // shown is the beginning of a text, with a question mark for each character that is not printable ASCII.
 func shown(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
+		if unprintable(r) {
 			return '?'
 		}
 		return r
@@ -60,7 +63,7 @@ func shown(text string) string {
 
 // printable returns a text if it is printable ASCII, or else "": the text is written to a record and to terminals.
 func printable(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if strings.ContainsFunc(text, unprintable) {
 		return ""
 	}
 	return text

@@ -92,7 +92,8 @@ type Facts struct {
 	Packages []string `json:"packages,omitempty"`
 	// Components are the installed programs.
 	Components []components.Component `json:"components,omitempty"`
-	// ManifestError is the reason why the image's component manifest cannot be used. It is empty if it can, or if there is none.
+	// ManifestError is the reason why the image's component manifest cannot be used. It is empty if the manifest can be used, or if the
+	// image has no manifest.
 	ManifestError string `json:"manifestError,omitempty"`
 }
 

@@ -227,7 +227,7 @@ var providers = map[string]string{"acr-credential-provider": Azure, "ecr-credent
 // sociSnapshotter is the program of SOCIUnit.
 const sociSnapshotter = "soci-snapshotter-grpc"
 
-// manifest reads the image's manifest. There is no error if there is none.
+// manifest reads the components in the image's manifest. An image without a manifest has no components here, and no error.
 func (g gatherer) manifest() ([]components.Component, error) {
 	data, err := g.ReadFile(components.Path, components.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,10 +12,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/internal/signature"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // probeManifest requires an image's component manifest that has a digest, or a signature, and that can be read.
-func probeManifest(files *rootfs.Tree, want *resource.Manifest) error {
+func probeManifest(files *rootfs.Tree, want *nodeconfig.ManifestRequirement) error {
 	failed := func(at string, err error) error {
 		return &apply.CheckError{Cause: resource.CauseContent, Endpoint: at, Err: err}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // signedManifest is a manifest with the signature of a key, made by ssh-keygen -Y sign.
@@ -35,22 +36,22 @@ func TestManifest(t *testing.T) {
 	for _, test := range []struct {
 		name                string
 		manifest, signature []byte
-		want                resource.Manifest
+		want                nodeconfig.ManifestRequirement
 		err                 string
 	}{
-		{"the digest", manifest, nil, resource.Manifest{SHA256: digest}, ""},
-		{"the digest in capitals", manifest, nil, resource.Manifest{SHA256: strings.ToUpper(digest)}, ""},
-		{"the signature", manifest, signature, resource.Manifest{Signers: []string{signer}}, ""},
-		{"both, and a further signer", manifest, signature, resource.Manifest{SHA256: digest, Signers: []string{other, signer}}, ""},
-		{"none", nil, nil, resource.Manifest{SHA256: digest}, "no such file"},
-		{"one flipped bit", flipped, nil, resource.Manifest{SHA256: digest}, components.Path + ": has SHA-256 "},
-		{"one flipped bit, signed", flipped, signature, resource.Manifest{Signers: []string{signer}}, components.SignaturePath + ": the signature is not one of these bytes"},
-		{"half a manifest", manifest[:len(manifest)/2], signature, resource.Manifest{Signers: []string{signer}}, components.SignaturePath + ": the signature is not one of these bytes"},
-		{"no signature", manifest, nil, resource.Manifest{Signers: []string{signer}}, components.SignaturePath + ": no such file"},
-		{"another signer", manifest, signature, resource.Manifest{Signers: []string{other}}, "its key is not in the list"},
-		{"the right digest and another signer", manifest, signature, resource.Manifest{SHA256: digest, Signers: []string{other}}, "its key is not in the list"},
-		{"a signer for another purpose", manifest, signature, resource.Manifest{Signers: []string{strings.Replace(signer, " ", ` namespaces="git" `, 1)}}, "may not sign for"},
-		{"too large", make([]byte, components.MaxBytes+1), nil, resource.Manifest{SHA256: digest}, components.Path + ": "},
+		{"the digest", manifest, nil, nodeconfig.ManifestRequirement{SHA256: digest}, ""},
+		{"the digest in capitals", manifest, nil, nodeconfig.ManifestRequirement{SHA256: strings.ToUpper(digest)}, ""},
+		{"the signature", manifest, signature, nodeconfig.ManifestRequirement{Signers: []string{signer}}, ""},
+		{"both, and a further signer", manifest, signature, nodeconfig.ManifestRequirement{SHA256: digest, Signers: []string{other, signer}}, ""},
+		{"none", nil, nil, nodeconfig.ManifestRequirement{SHA256: digest}, "no such file"},
+		{"one flipped bit", flipped, nil, nodeconfig.ManifestRequirement{SHA256: digest}, components.Path + ": has SHA-256 "},
+		{"one flipped bit, signed", flipped, signature, nodeconfig.ManifestRequirement{Signers: []string{signer}}, components.SignaturePath + ": the signature is not one of these bytes"},
+		{"half a manifest", manifest[:len(manifest)/2], signature, nodeconfig.ManifestRequirement{Signers: []string{signer}}, components.SignaturePath + ": the signature is not one of these bytes"},
+		{"no signature", manifest, nil, nodeconfig.ManifestRequirement{Signers: []string{signer}}, components.SignaturePath + ": no such file"},
+		{"another signer", manifest, signature, nodeconfig.ManifestRequirement{Signers: []string{other}}, "its key is not in the list"},
+		{"the right digest and another signer", manifest, signature, nodeconfig.ManifestRequirement{SHA256: digest, Signers: []string{other}}, "its key is not in the list"},
+		{"a signer for another purpose", manifest, signature, nodeconfig.ManifestRequirement{Signers: []string{strings.Replace(signer, " ", ` namespaces="git" `, 1)}}, "may not sign for"},
+		{"too large", make([]byte, components.MaxBytes+1), nil, nodeconfig.ManifestRequirement{SHA256: digest}, components.Path + ": "},
 	} {
 		tree, at := newTree(t)
 		for path, content := range map[string][]byte{components.Path: test.manifest, components.SignaturePath: test.signature} {
@@ -79,7 +80,7 @@ func TestNewerManifest(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(at(components.Path)), 0o755))
 	must(t, os.WriteFile(at(components.Path), content, 0o644))
 	sum := sha256.Sum256(content)
-	err := Wait(t.Context(), tree, nil, &resource.Check{Manifest: &resource.Manifest{SHA256: hex.EncodeToString(sum[:])}})
+	err := Wait(t.Context(), tree, nil, &resource.Check{Manifest: &nodeconfig.ManifestRequirement{SHA256: hex.EncodeToString(sum[:])}})
 	wantError(t, err, `content: `+components.Path+`: component manifest is "slipway.dev/v2"`)
 }
 

@@ -51,19 +51,11 @@ type Check struct {
 	// Reachable requires a reachable server.
 	Reachable *Reachable `json:"reachable,omitempty"`
 	// Manifest requires an image whose component manifest is the expected one.
-	Manifest *Manifest `json:"manifest,omitempty"`
+	Manifest *nodeconfig.ManifestRequirement `json:"manifest,omitempty"`
 	// Digest requires a file with this content.
 	Digest *Digest `json:"digest,omitempty"`
 	// Network requires what a kubelet reads of the machine's network when it starts.
 	Network *Network `json:"network,omitempty"`
-}
-
-// Manifest is which component manifest an image must have. At least one field is set. If both are, both must be true.
-type Manifest struct {
-	// SHA256 is its digest, in hexadecimal.
-	SHA256 string `json:"sha256,omitempty"`
-	// Signers are the keys that may have signed it, as in ssh-keygen(1), "ALLOWED SIGNERS".
-	Signers []string `json:"signers,omitempty"`
 }
 
 // Digest is the content of a file.

@@ -62,7 +62,7 @@ var specs = []resource.Spec{
 			Server: "https://api", CertificateAuthority: "ca", Bootstrap: "/b", Credentials: []resource.KeyPair{{Certificate: "/c", Key: "/k"}},
 		}},
 		Reachable: &resource.Reachable{Server: "mcr.example:443", Proxy: "/etc/p"},
-		Manifest:  &resource.Manifest{SHA256: "ab", Signers: []string{"a ssh-ed25519 A"}},
+		Manifest:  &nodeconfig.ManifestRequirement{SHA256: "ab", Signers: []string{"a ssh-ed25519 A"}},
 		Digest:    &resource.Digest{Path: "/p", SHA256: "ab"},
 		Network:   &resource.Network{Addresses: []string{"10.0.0.4"}, Resolver: "/etc/resolv.conf", HostName: true, After: "network-online.target"},
 		LeaseRenewed: &resource.LeaseRenewed{

@@ -58,7 +58,7 @@ func planManifest(in *concern.Input, out *concern.Output) {
 		c.Label, c.Holds = label, concern.KubeletUnit
 		out.Join(concern.KubeletGroup, &c, exitcode.ImageChanged, reason)
 	}
-	check("image-manifest", resource.Check{Manifest: &resource.Manifest{SHA256: m.SHA256, Signers: m.Signers}}, "the contract requires this manifest of the image")
+	check("image-manifest", resource.Check{Manifest: m}, "the contract requires this manifest of the image")
 	digests, version := make(map[string]string), in.Config.Cluster.KubernetesVersion
 	_, known := in.Facts.Installed("kubelet", version)
 	for _, c := range in.Facts.Components {
