@@ -184,7 +184,9 @@ func TestDeadline(t *testing.T) {
 	n.put("/var/log/cloud-init.log", "a line\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	err := n.write(ctx, &out, collect.Document{Name: "last.json", Produce: func(context.Context) (any, error) { cancel(); return 1, nil }})
+	err := n.write(ctx, &out,
+		collect.Document{Name: "last.json", Produce: func(context.Context) (any, error) { return 1, nil }},
+		collect.Document{Name: "late.json", Produce: func(context.Context) (any, error) { cancel(); return 1, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

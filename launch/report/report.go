@@ -39,6 +39,8 @@ const (
 	APIServerNotTrusted Reason = "APIServerNotTrusted"
 	// ImageIncomplete: the image has no component that the node needs.
 	ImageIncomplete Reason = "ImageIncomplete"
+	// ImageChanged: the image, or one of its programs, is not what the contract requires.
+	ImageChanged Reason = "ImageChanged"
 	// MachineUnsuitable: the machine's kernel or disks cannot do what is wanted.
 	MachineUnsuitable Reason = "MachineUnsuitable"
 	// NodeNameTaken: the cluster has a Node of the same name that is Ready, and of another machine.
@@ -108,6 +110,7 @@ var rows = []row{
 		exitcode.CNIPluginMissing, exitcode.ImageNotBuilt, exitcode.KubeletInstallFailed, exitcode.AttestedClientMissing,
 		exitcode.LocalDNSBinaryMissing, exitcode.GPUDriverMissing, exitcode.DCGMMissing, exitcode.TranscoderMissing, 32, 120, 206, 232,
 	}},
+	{reason: ImageChanged, codes: []int{exitcode.ImageChanged}},
 	{reason: MachineUnsuitable, causes: []resource.Cause{resource.CauseNoRoom}, codes: []int{
 		exitcode.ModuleLoadFailed, exitcode.SysctlFailed, exitcode.SwapFailed, exitcode.SwapNoRoom, exitcode.MangleRuleFailed, exitcode.FilterRuleFailed, exitcode.GPUInfoROMCorrupted, 91,
 	}},

@@ -150,6 +150,7 @@ var special = []struct {
 	{line: "mv image/components/opt/slipway/components.json.sig node.sig", reason: "the image is not built"},
 	{line: `slipway-node verify --sha256 "$(sha256sum <components.json | cut -d' ' -f1)"`, reason: "needs a machine"},
 	{line: "slipway-node verify", reason: "needs a machine"},
+	{line: "slipway-node verify --signers allowed_signers -o json", reason: "needs a machine"},
 	{line: "slipway image verify --rebuild image/output/node.raw", reason: "takes minutes, and a mirror of Debian"},
 	{line: "slipway image build --print", instead: configured, reason: "needs the internet"},
 	{line: "slipway image build --format vhd --architecture amd64", instead: configured + " --format vhd", reason: "takes minutes, and a mirror of Debian"},
