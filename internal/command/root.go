@@ -82,7 +82,7 @@ func Prepare(root *cobra.Command, s cli.Streams) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = Write(s, helpText(cmd)) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return Write(s, helpText(cmd)) })
 	root.AddCommand(version(s), completion(s))
-	root.SetHelpCommand(help())
+	root.SetHelpCommand(help(s))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.DisableFlagsInUseLine = true
 		cmd.Flags().SortFlags = false
@@ -236,11 +236,13 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return cli.Usage(hint, "unexpected argument %q", args[0])
 }
 
-func help() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Show how to use a command",
-		Long:  "Show how to use a command. --help does the same.",
+func help(s cli.Streams) *cobra.Command {
+	var output Choice
+	cmd := &cobra.Command{
+		Use:     "help [COMMAND] [flags]",
+		Short:   "Show how to use a command",
+		Long:    "Show how to use a command. --help does the same. As JSON, the help has all commands below, too.",
+		Example: "  slipway help validate\n  slipway help -o json\n  slipway-node help provision",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var names []cobra.Completion
 			for _, c := range cmd.Root().Commands() {
@@ -253,10 +255,15 @@ func help() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return unknownCommand(cmd.Root(), []string{strings.Join(args, " ")})
 			}
+			if output.Value == AsJSON {
+				return WriteJSON(s, describe(target))
+			}
 			target.InitDefaultHelpFlag()
 			return target.Help()
 		},
 	}
+	AddOutput(cmd, &output)
+	return cmd
 }
 
 // Failed is an error that is not in the command line.
