@@ -24,7 +24,8 @@ func newRoot(s cli.Streams) *cobra.Command {
 		Short: "Check node contracts and render them",
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
 This program checks contracts and shows what they do, before a machine has them, and how a machine
-has become a node. It touches no machine. Only "anatomy --kubeconfig" and "image" use the network.
+has become a node. It touches no machine. Only "anatomy --kubeconfig", "image" and
+"verify-release" use the network.
 It reads documents of these dialects, in YAML or JSON, and detects which one a document is in:
 
 ` + listOfDialects() + `
@@ -40,6 +41,7 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
 	command.AddGroup(root, "Make what a machine is created with", newRender(s), newConvert(s), newLaunch(s))
 	command.AddGroup(root, "Make a node image", image.New(s, newImageCan(s)))
 	command.AddGroup(root, "See how a machine became a node", anatomy.New(s))
+	command.AddGroup(root, "Verify Slipway itself", newVerifyRelease(s))
 	command.Prepare(root, s)
 	return root
 }

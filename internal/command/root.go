@@ -120,16 +120,19 @@ func writeGroup(b *strings.Builder, cmd *cobra.Command, group *cobra.Group) {
 		title = "Commands"
 	}
 	for _, c := range cmd.Commands() {
-		if c.GroupID != group.ID || !c.IsAvailableCommand() {
+		if c.GroupID != group.ID || !shown(c) {
 			continue
 		}
 		if title != "" {
 			fmt.Fprintf(b, "\n\n%s:", title)
 			title = ""
 		}
-		fmt.Fprintf(b, "\n  %-*s  %s", c.NamePadding()-1, c.Name(), c.Short)
+		fmt.Fprintf(b, "\n  %-*s  %s", c.NamePadding(), c.Name(), c.Short)
 	}
 }
+
+// shown reports whether the help of the command above has a command.
+func shown(c *cobra.Command) bool { return c.IsAvailableCommand() || c.Name() == "help" }
 
 // AddGroup adds commands under a title in the help.
 func AddGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {

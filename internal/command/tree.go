@@ -43,7 +43,7 @@ func describe(cmd *cobra.Command) Described {
 		Flags: describeFlags(cmd.LocalNonPersistentFlags()), GlobalFlags: describeFlags(cmd.PersistentFlags()),
 	}
 	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() || c.Name() == "help" {
+		if shown(c) {
 			d.Commands = append(d.Commands, describe(c))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/image/kind"
 	"github.com/slipway-dev/slipway/internal/image/lock"
 	"github.com/slipway-dev/slipway/internal/image/spec"
@@ -239,7 +240,7 @@ func compare(name string, a, b *item) *Change {
 	c.Details = append(c.Details, a.moved(b)...)
 	for _, architecture := range slices.Sorted(maps.Keys(b.sizes)) {
 		if was, is := a.sizes[architecture], b.sizes[architecture]; was != 0 && was != is {
-			c.Details = append(c.Details, fmt.Sprintf("%s: %s → %s", architecture, Size(was), Size(is)))
+			c.Details = append(c.Details, fmt.Sprintf("%s: %s → %s", architecture, cli.Size(was), cli.Size(is)))
 		}
 	}
 	if a.version == b.version && a.sourcesChanged(b) {
@@ -285,17 +286,4 @@ func (i *item) moved(b *item) (details []string) {
 func short(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(12, len(digest))]
-}
-
-// Size is a size for people, in units of 1000.
-func Size(bytes int64) string {
-	switch {
-	case bytes < 1000:
-		return fmt.Sprintf("%d B", bytes)
-	case bytes < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
-	case bytes < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
-	}
-	return fmt.Sprintf("%.2f GB", float64(bytes)/1e9)
 }

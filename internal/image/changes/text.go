@@ -63,9 +63,9 @@ func (c *Changes) Text(style cli.Style) string {
 		b := c.Bytes[architecture]
 		from := ""
 		if b.From > 0 {
-			from = Size(b.From)
+			from = cli.Size(b.From)
 		}
-		line(architecture, ": ", arrow(from, Size(b.To)))
+		line(architecture, ": ", arrow(from, cli.Size(b.To)))
 	}
 	return out.String()
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/image/bake"
-	"github.com/slipway-dev/slipway/internal/image/changes"
 )
 
 // baking has the flags of bake.
@@ -119,7 +118,7 @@ func (r *baked) text(style cli.Style) string {
 	if len(r.Kubelets) > 1 {
 		var each []string
 		for _, k := range r.Kubelets {
-			each = append(each, fmt.Sprintf("%s (%s)", k.Version, changes.Size(k.Bytes)))
+			each = append(each, fmt.Sprintf("%s (%s)", k.Version, cli.Size(k.Bytes)))
 		}
 		fmt.Fprintf(&out, "the kubelets are %s; --kubernetes puts in one of them\n", cli.Line(cli.List(each, "and")))
 	}
@@ -130,6 +129,6 @@ func (r *baked) text(style cli.Style) string {
 	if r.Same() {
 		state = "was already"
 	}
-	fmt.Fprintf(&out, "%s %s as %s says: %s for %s, %s\n", cli.Line(r.Root), state, cli.Line(command.Title(r.Lock)), cli.Plural(r.Files, "file"), r.Architecture, changes.Size(r.Bytes))
+	fmt.Fprintf(&out, "%s %s as %s says: %s for %s, %s\n", cli.Line(r.Root), state, cli.Line(command.Title(r.Lock)), cli.Plural(r.Files, "file"), r.Architecture, cli.Size(r.Bytes))
 	return out.String()
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/image/build"
-	"github.com/slipway-dev/slipway/internal/image/changes"
 	"github.com/slipway-dev/slipway/internal/image/mkosi"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 )
@@ -225,7 +224,7 @@ func (r *built) text(style cli.Style) string {
 	c := examined{r.Disks[0].Path, r.Check}
 	_, _ = io.WriteString(&out, c.text(style))
 	for _, d := range r.Disks {
-		fmt.Fprintf(&out, "%s %s\n  %s\n", cli.Line(d.Path), changes.Size(d.Bytes), style.Dim("sha256:"+d.SHA256))
+		fmt.Fprintf(&out, "%s %s\n  %s\n", cli.Line(d.Path), cli.Size(d.Bytes), style.Dim("sha256:"+d.SHA256))
 	}
 	fmt.Fprintf(&out, "%s\n", cli.Line(r.Manifest))
 	return out.String()

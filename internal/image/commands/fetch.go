@@ -11,7 +11,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
-	"github.com/slipway-dev/slipway/internal/image/changes"
 	"github.com/slipway-dev/slipway/internal/image/download"
 	"github.com/slipway-dev/slipway/internal/image/lock"
 	"github.com/slipway-dev/slipway/internal/image/spec"
@@ -78,7 +77,7 @@ func (f *fetching) run(cmd *cobra.Command, s cli.Streams) error {
 		}
 	}
 	held, files, err := f.bring(cmd, s, f.lock, l, architectures, func(d download.Fetched) string {
-		return fmt.Sprintf("fetched %s %s, %s from %s", cli.Line(d.Component), d.Architecture, changes.Size(d.Bytes), cli.Line(d.From))
+		return fmt.Sprintf("fetched %s %s, %s from %s", cli.Line(d.Component), d.Architecture, cli.Size(d.Bytes), cli.Line(d.From))
 	})
 	if err != nil {
 		return err
@@ -96,9 +95,9 @@ func (f *fetching) run(cmd *cobra.Command, s cli.Streams) error {
 
 // text is the result for people.
 func (r *fetched) text(cli.Style) string {
-	text := fmt.Sprintf("%s: %s, %s", cli.Line(r.Cache), cli.Plural(len(r.Files), "file"), changes.Size(r.Bytes))
+	text := fmt.Sprintf("%s: %s, %s", cli.Line(r.Cache), cli.Plural(len(r.Files), "file"), cli.Size(r.Bytes))
 	if r.Downloaded == 0 {
 		return text + "; nothing was missing\n"
 	}
-	return strings.TrimSpace(text+"; fetched "+changes.Size(r.Downloaded)) + "\n"
+	return strings.TrimSpace(text+"; fetched "+cli.Size(r.Downloaded)) + "\n"
 }

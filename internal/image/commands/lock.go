@@ -106,10 +106,10 @@ func (l *locking) run(cmd *cobra.Command, s cli.Streams) error {
 		return err
 	}
 	defer g.Cache.Close()
-	m := newMeter(s.Err)
-	g.Progress = m.update
+	m := cli.NewMeter(s.Err)
+	g.Progress = m.Update
 	made, notes, err := resolve.Lock(cmd.Context(), g, resolve.Request{Document: document, Previous: previous, Updates: updatesOf(l.updates)})
-	m.clear()
+	m.Clear()
 	if err != nil {
 		return failedComponents(s, err, "locked")
 	}

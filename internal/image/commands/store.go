@@ -78,14 +78,14 @@ func (f *store) bring(cmd *cobra.Command, s cli.Streams, name string, l *lock.Lo
 	if err != nil {
 		return nil, nil, err
 	}
-	m := newMeter(s.Err)
-	g.Progress = m.update
+	m := cli.NewMeter(s.Err)
+	g.Progress = m.Update
 	files, err := g.Lock(cmd.Context(), l, architectures, func(d download.Fetched) {
 		if line != nil && d.From != "" {
-			m.say(line(d))
+			m.Say(line(d))
 		}
 	})
-	m.clear()
+	m.Clear()
 	if err != nil {
 		_ = g.Cache.Close()
 		return nil, nil, failedComponents(s, err, "fetched")

@@ -17,7 +17,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/image/bake"
 	"github.com/slipway-dev/slipway/internal/image/build"
-	"github.com/slipway-dev/slipway/internal/image/changes"
 	"github.com/slipway-dev/slipway/internal/image/lock"
 	"github.com/slipway-dev/slipway/internal/signature"
 )
@@ -159,7 +158,7 @@ func (v *verified) text(style cli.Style) string {
 	if n := len(v.Differences); n > 0 {
 		verdict = "has " + cli.Plural(n, "difference") + " from its lock"
 	}
-	fmt.Fprintf(&out, "%s %s: %s for %s, %s\n", cli.Line(v.Image), verdict, cli.Plural(v.Files, "file"), cli.Line(v.Architecture), changes.Size(v.Bytes))
+	fmt.Fprintf(&out, "%s %s: %s for %s, %s\n", cli.Line(v.Image), verdict, cli.Plural(v.Files, "file"), cli.Line(v.Architecture), cli.Size(v.Bytes))
 	if v.SignedBy != "" {
 		fmt.Fprintf(&out, "its manifest is signed by %s\n", cli.Line(v.SignedBy))
 	}
