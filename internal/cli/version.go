@@ -10,6 +10,10 @@ import (
 //	go build -ldflags "-X github.com/slipway-dev/slipway/internal/cli.Version=1.2.3"
 var Version = "dev"
 
+// Revision and Time are the commit and its time, set like Version when a release is built. A release has no record of version
+// control (-buildvcs=false): that depends on the tags of the clone.
+var Revision, Time string
+
 // Build describes how a program was built.
 type Build struct {
 	Version   string `json:"version"`
@@ -24,7 +28,7 @@ type Build struct {
 
 // BuildInfo returns how this program was built.
 func BuildInfo() Build {
-	b := Build{Version: Version, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{Version: Version, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Revision: Revision, Time: Time}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -1,0 +1,110 @@
+// Command release makes Slipway's releases.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/release/make"
+	"github.com/slipway-dev/slipway/release/seal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(command.Run(ctx, newRoot, os.Args[1:], cli.Standard()))
+}
+
+func newRoot(s cli.Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use: "release", Short: "Make releases of Slipway",
+		Long:    "Make the files of a release from a commit, with their list and its signatures.",
+		Example: "  release make --version v0.1.0 --out out/release",
+	}
+	command.AddGroup(root, "Make a release", newMake(s))
+	command.Prepare(root, s)
+	return root
+}
+
+func newMake(s cli.Streams) *cobra.Command {
+	var (
+		source, out, version, builder string
+		keys                          []string
+	)
+	cmd := &cobra.Command{
+		Use: "make --version VERSION [flags]", Short: "Make the files of a release",
+		Long: `Make the files of a release from the commit that is checked out. The checkout must have no changes.
+
+With --key, given once for each of both keys, ssh-keygen signs the list of files: a key is a file with a
+private key, or with a public key whose private half is in an agent. Without it, two keys sign that anyone
+can make: such a release is for tests. The list of allowed signers is then beside the release.`,
+		Example: "  release make --version v0.1.0\n  release make --version v0.1.0 --key build.pub --key maintainer.pub --builder https://example.com/run/1",
+		Args:    command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			began := time.Now()
+			say := func(format string, args ...any) {
+				_, _ = fmt.Fprintf(s.Err, "%4.0f s  "+format+"\n", append([]any{time.Since(began).Seconds()}, args...)...)
+			}
+			if err := run(cmd.Context(), source, out, version, builder, keys, say); err != nil {
+				return command.Failed("%w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&version, "version", "", "the release is `VERSION`, such as v0.1.0")
+	cmd.Flags().StringVar(&source, "source", ".", "the checkout is `DIR`")
+	cmd.Flags().StringVar(&out, "out", "out/release", "write the files to `DIR`, which is made anew")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "sign with the key in `FILE`")
+	cmd.Flags().StringVar(&builder, "builder", "https://github.com/slipway-dev/slipway/blob/main/docs/release.md#by-hand", "the provenance names `URI` as who has run the build")
+	return cmd
+}
+
+// run makes a release.
+func run(ctx context.Context, source, out, version, builder string, keyFiles []string, say func(string, ...any)) error {
+	if err := make.CheckVersion(version); err != nil {
+		return err
+	}
+	from, err := make.ReadSource(ctx, source, version)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "slipway-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	var keys []seal.Key
+	for _, file := range keyFiles {
+		keys = append(keys, seal.Key{File: file})
+	}
+	if len(keys) == 0 {
+		if keys, err = seal.TestKeys(scratch); err != nil {
+			return err
+		}
+		signers := filepath.Clean(out) + ".test_signers"
+		if err := os.WriteFile(signers, seal.Signers(keys), 0o644); err != nil {
+			return err
+		}
+		say("test keys sign this release, which anyone has: their list is %s", signers)
+	}
+	m := &make.Maker{Source: from, Out: out, Scratch: scratch, Keys: keys, Builder: builder, Say: say}
+	if err := m.Make(ctx); err != nil {
+		return err
+	}
+	say("made %s in %s", version, out)
+	return nil
+}

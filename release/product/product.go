@@ -1,0 +1,79 @@
+// Package product says what a release is of: programs, platforms, and the files of their packages.
+package product
+
+import "path"
+
+// Program is a program of a release.
+type Program struct {
+	// Name is that of its file, its packages and its manual.
+	Name string
+	// Section is that of its manual: 1 for users, 8 for administrators.
+	Section int
+	// Summary is one line without a dot, Description a few.
+	Summary, Description string
+	Platforms            []Platform
+	// Installed is its path in a package. Link is a link to it that is in the usual search path; empty if it is there itself.
+	Installed, Link string
+	// Units are the names of its units. A package has them, and a preset that enables none.
+	Units []string
+	// Runs reports whether a machine may run it as a service, so that its package has scripts for an installation and a removal.
+	Runs bool
+}
+
+// Platform is an operating system and an architecture, as Go names them.
+type Platform struct{ OS, Architecture string }
+
+// Linux are the platforms that have packages.
+var Linux = []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
+
+// Programs are all.
+var Programs = []Program{
+	{
+		Name: "slipway", Section: 1, Summary: "check the contracts of Kubernetes nodes and render them",
+		Description: "Slipway turns a Linux machine into a Kubernetes node, from one document: the contract.\n" +
+			"This program is for a workstation or a pipeline: it checks contracts, shows the node that they make,\n" +
+			"renders the data that a machine is created with, and makes node images.",
+		Platforms: append(Linux[:2:2], Platform{"darwin", "amd64"}, Platform{"darwin", "arm64"}),
+		Installed: "/usr/bin/slipway",
+	},
+	{
+		Name: "slipway-node", Section: 8, Summary: "turn this machine into a Kubernetes node",
+		Description: "Slipway turns a Linux machine into a Kubernetes node, from one document: the contract.\n" +
+			"This program is the agent on the node. Its package enables no unit: enable slipway-provision.service\n" +
+			"and slipway-provision.path in a node image, and slipway-watch.service to follow the contract.",
+		Platforms: Linux,
+		Installed: "/opt/slipway/bin/slipway-node", Link: "/usr/bin/slipway-node",
+		Units: []string{"slipway-provision.path", "slipway-provision.service", "slipway-watch.service"}, Runs: true,
+	},
+}
+
+// What packages and images say of the project.
+const (
+	Maintainer = "Slipway's maintainers <maintainers@slipway.dev>"
+	Homepage   = "https://github.com/slipway-dev/slipway"
+	License    = "Apache-2.0"
+)
+
+// Document is a file that comes with each program, and its directory in a package.
+type Document struct {
+	// Name is its path in an archive: "man/man1/slipway.1".
+	Name    string
+	Content []byte
+}
+
+// places are the directories of a package for what an archive has in one of its own.
+var places = map[string]string{
+	"man/man1": "/usr/share/man/man1", "man/man8": "/usr/share/man/man8",
+	"completions/bash": "/usr/share/bash-completion/completions",
+	"completions/zsh":  "/usr/share/zsh/vendor-completions",
+	"completions/fish": "/usr/share/fish/vendor_completions.d",
+}
+
+// Place is a document's path in a program's package.
+func (p *Program) Place(d Document) string {
+	dir := places[path.Dir(d.Name)]
+	if dir == "" {
+		dir = "/usr/share/doc/" + p.Name
+	}
+	return path.Join(dir, path.Base(d.Name))
+}
