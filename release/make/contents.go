@@ -17,7 +17,7 @@ func (m *Maker) contents(p *product.Program, format string, program []byte, docu
 		contents = append(contents, pack.Content{Path: p.Link, Target: p.Installed})
 	}
 	for _, d := range documents {
-		c := pack.Content{Path: p.Place(d), Data: d.Content, Mode: 0o644}
+		c := pack.Content{Path: p.Place(d, format), Data: d.Content, Mode: 0o644}
 		if strings.HasPrefix(d.Name, "man/") || d.Name == "CHANGELOG.md" { // Debian Policy 12.1 and 12.7
 			if d.Name == "CHANGELOG.md" {
 				c.Path = path.Join(path.Dir(c.Path), "changelog")
@@ -72,7 +72,7 @@ Source: %s
 Comment: The licences of the Go modules in the program are in LICENSES.
 
 Files: *
-Copyright: Slipway's authors
+Copyright: 2026 Slipway's authors
 License: Apache-2.0
  On Debian systems, the text of the licence is in /usr/share/common-licenses/Apache-2.0.
 `, product.Homepage)
@@ -83,6 +83,8 @@ func overrides(p *product.Program) []byte {
 	var b strings.Builder
 	line := func(reason, tag string) { fmt.Fprintf(&b, "# %s\n%s: %s\n", reason, p.Name, tag) }
 	line("Go links programs statically, so that one runs on each distribution.", "statically-linked-binary")
+	line("No bug of Debian's asked for it.", "initial-upload-closes-no-bugs *")
+	line("It tells which packages an image has, also one in a directory.", "uses-dpkg-database-directly *")
 	if p.Link != "" {
 		line("Node images expect the agent there, also those that have no package of it.", "dir-or-file-in-opt")
 		line("systemd starts them before other units; each has its reason in a comment.", "systemd-service-file-refers-to-unusual-wantedby-target *")

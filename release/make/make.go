@@ -104,7 +104,7 @@ func (m *Maker) platform(ctx context.Context, p *product.Program, on product.Pla
 	if err != nil {
 		return nil, err
 	}
-	documents = append(slices.Clone(documents), product.Document{Name: "LICENSES", Content: licence.Write(p.Name, own, b.modules)})
+	documents = append(slices.Clone(documents), product.Document{Name: product.Licenses, Content: licence.Write(p.Name, own, b.modules)})
 	about := release.File{Program: p.Name, OS: on.OS, Architecture: on.Architecture}
 	if b.archive, err = m.archive(p, about, b.content, documents); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
@@ -41,7 +42,7 @@ func name(d *command.Described) string { return strings.ReplaceAll(d.Path, " ", 
 // page writes the page of a command, and those of the commands below.
 func (w *writer) page(d, above *command.Described) {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s %d %s %s\n", quote(strings.ToUpper(name(d))), w.section, quote(w.date.UTC().Format(time.DateOnly)), quote("Slipway "+w.version))
+	fmt.Fprintf(&b, ".TH %s %d %s %s\n", quote(strings.ToUpper(name(d))), w.section, w.date.UTC().Format(time.DateOnly), quote("Slipway "+w.version))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escape(name(d)), escape(lower(d.Short)))
 	usage := d.Usage
 	if len(d.Commands) > 0 {
@@ -52,7 +53,7 @@ func (w *writer) page(d, above *command.Described) {
 	if len(d.Commands) > 0 {
 		b.WriteString(".SH COMMANDS\n")
 		for _, c := range d.Commands {
-			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR(%d)\n%s\n", escape(name(&c)), w.section, line(c.Short))
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR(%d)\n%s", escape(name(&c)), w.section, filled(c.Short))
 		}
 	}
 	flags(&b, "OPTIONS", d.Flags)
@@ -100,7 +101,7 @@ func flags(b *strings.Builder, title string, all []command.DescribedFlag) {
 		if f.Default != "" {
 			usage += " (default " + f.Default + ")"
 		}
-		fmt.Fprintf(b, "\n%s\n", line(usage))
+		b.WriteString("\n" + filled(usage))
 	}
 }
 
@@ -115,9 +116,16 @@ func text(s string) string {
 			fmt.Fprintf(&b, ".nf\n%s\n.fi\n", lines(paragraph))
 			continue
 		}
-		for each := range strings.Lines(paragraph) {
-			b.WriteString(line(each) + "\n")
-		}
+		b.WriteString(filled(paragraph))
+	}
+	return b.String()
+}
+
+// filled is a paragraph, which man(1) breaks for its terminal.
+func filled(s string) string {
+	var b strings.Builder
+	for _, each := range cli.Wrap(s, 72) { // 80 bytes with what is escaped (mandoc -Tlint)
+		b.WriteString(line(each) + "\n")
 	}
 	return b.String()
 }

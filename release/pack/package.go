@@ -46,8 +46,8 @@ func Package(format string, p *product.Program, architecture, version string, co
 		Description: p.Summary + "\n" + p.Description, MTime: at,
 	})
 	info.RPM.BuildHost = "slipway" // else it is the machine's name
-	info.RPM.Summary, info.RPM.Group = p.Summary, "System Environment/Base"
-	info.RPM.Compression, info.Deb.Compression = "xz", "xz"
+	info.RPM.Summary, info.RPM.Group = strings.ToUpper(p.Summary[:1])+p.Summary[1:], "System Environment/Base"
+	info.RPM.Compression, info.Deb.Compression = "gzip", "gzip" // each dpkg and rpm reads it; xz takes a minute a package in Go, for 9 % less
 	for i, c := range contents {
 		entry := &files.Content{Destination: c.Path, FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: c.Mode, MTime: at}}
 		if c.Target != "" {
@@ -57,6 +57,9 @@ func Package(format string, p *product.Program, architecture, version string, co
 			if err := os.WriteFile(entry.Source, c.Data, 0o600); err != nil {
 				return "", nil, err
 			}
+		}
+		if format == "rpm" && entry.Type == "" {
+			entry.Type = rpmType(c.Path)
 		}
 		info.Contents = append(info.Contents, entry)
 	}
@@ -75,6 +78,17 @@ func Package(format string, p *product.Program, architecture, version string, co
 		}
 	}
 	return write(format, info)
+}
+
+// rpmType is what RPM calls a file: an installation can leave out documentation.
+func rpmType(file string) string {
+	switch {
+	case path.Base(file) == product.Licenses:
+		return files.TypeRPMLicense
+	case strings.HasPrefix(file, "/usr/share/doc/"), strings.HasPrefix(file, "/usr/share/man/"):
+		return files.TypeRPMDoc
+	}
+	return ""
 }
 
 func write(format string, info *nfpm.Info) (name string, data []byte, err error) {

@@ -1,7 +1,10 @@
 // Package product says what a release is of: programs, platforms, and the files of their packages.
 package product
 
-import "path"
+import (
+	"cmp"
+	"path"
+)
 
 // Program is a program of a release.
 type Program struct {
@@ -30,17 +33,19 @@ var Linux = []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
 var Programs = []Program{
 	{
 		Name: "slipway", Section: 1, Summary: "check the contracts of Kubernetes nodes and render them",
-		Description: "Slipway turns a Linux machine into a Kubernetes node, from one document: the contract.\n" +
-			"This program is for a workstation or a pipeline: it checks contracts, shows the node that they make,\n" +
-			"renders the data that a machine is created with, and makes node images.",
+		Description: "Slipway turns a Linux machine into a Kubernetes node, from one document:\n" +
+			"the contract. This program is for a workstation or a pipeline: it checks\n" +
+			"contracts, shows the node that they make, renders the data that a machine is\n" +
+			"created with, and makes node images.",
 		Platforms: append(Linux[:2:2], Platform{"darwin", "amd64"}, Platform{"darwin", "arm64"}),
 		Installed: "/usr/bin/slipway",
 	},
 	{
 		Name: "slipway-node", Section: 8, Summary: "turn this machine into a Kubernetes node",
-		Description: "Slipway turns a Linux machine into a Kubernetes node, from one document: the contract.\n" +
-			"This program is the agent on the node. Its package enables no unit: enable slipway-provision.service\n" +
-			"and slipway-provision.path in a node image, and slipway-watch.service to follow the contract.",
+		Description: "Slipway turns a Linux machine into a Kubernetes node, from one document:\n" +
+			"the contract. This program is the agent on the node. Its package enables no\n" +
+			"unit: enable slipway-provision.service and slipway-provision.path in a node\n" +
+			"image, and slipway-watch.service to follow the contract.",
 		Platforms: Linux,
 		Installed: "/opt/slipway/bin/slipway-node", Link: "/usr/bin/slipway-node",
 		Units: []string{"slipway-provision.path", "slipway-provision.service", "slipway-watch.service"}, Runs: true,
@@ -61,19 +66,20 @@ type Document struct {
 	Content []byte
 }
 
-// places are the directories of a package for what an archive has in one of its own.
+// Licenses is the document with all licences.
+const Licenses = "LICENSES"
+
+// places are the directories of a package for what an archive has in one of its own. Debian's and Red Hat's zsh look in different ones.
 var places = map[string]string{
 	"man/man1": "/usr/share/man/man1", "man/man8": "/usr/share/man/man8",
-	"completions/bash": "/usr/share/bash-completion/completions",
-	"completions/zsh":  "/usr/share/zsh/vendor-completions",
-	"completions/fish": "/usr/share/fish/vendor_completions.d",
+	"completions/bash":    "/usr/share/bash-completion/completions",
+	"completions/fish":    "/usr/share/fish/vendor_completions.d",
+	"deb completions/zsh": "/usr/share/zsh/vendor-completions",
+	"rpm completions/zsh": "/usr/share/zsh/site-functions",
 }
 
-// Place is a document's path in a program's package.
-func (p *Program) Place(d Document) string {
-	dir := places[path.Dir(d.Name)]
-	if dir == "" {
-		dir = "/usr/share/doc/" + p.Name
-	}
-	return path.Join(dir, path.Base(d.Name))
+// Place is a document's path in a program's package of a format.
+func (p *Program) Place(d Document, format string) string {
+	in := path.Dir(d.Name)
+	return path.Join(cmp.Or(places[in], places[format+" "+in], "/usr/share/doc/"+p.Name), path.Base(d.Name))
 }
