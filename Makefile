@@ -159,3 +159,13 @@ lab-down: ## end it
 .PHONY: clean
 clean: ## remove what was built; .cache, the parts of the machines, stays
 	rm -rf bin out
+
+# A release is made of the commit that is checked out. KEYS are its two keys, "--key FILE --key FILE"; without them test keys sign.
+RELEASE = go build -C release -o $(CURDIR)/out/release.program ./cmd/release && out/release.program
+.PHONY: release release-check release-check-part
+release: ## make the files of a release, VERSION=v0.1.0, in out/release; KEYS="--key FILE --key FILE" sign them
+	@mkdir -p out; $(RELEASE) make --version $(VERSION) $(KEYS)
+release-check: ## make a release twice, compare, install it in trees of Debian, and check it with other people's tools (root)
+	release/check/run
+release-check-part: ## the same for amd64 and Debian 12, once, as CI does
+	release/check/run short

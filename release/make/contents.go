@@ -87,7 +87,7 @@ func overrides(p *product.Program) []byte {
 	line("It tells which packages an image has, also one in a directory.", "uses-dpkg-database-directly *")
 	if p.Link != "" {
 		line("Node images expect the agent there, also those that have no package of it.", "dir-or-file-in-opt")
-		line("systemd starts them before other units; each has its reason in a comment.", "systemd-service-file-refers-to-unusual-wantedby-target *")
+		line("Debian's helpers would stop the units at an upgrade, or start them.", "maintainer-script-calls-systemctl *")
 	}
 	return []byte(b.String())
 }

@@ -28,7 +28,8 @@ import (
 
 // Maker makes the files of a release in a directory.
 type Maker struct {
-	Source *Source
+	Source   *Source
+	Programs []product.Program
 	// Out is the release's directory, Scratch one for what it is made of.
 	Out, Scratch string
 	// Keys sign the release.
@@ -47,9 +48,9 @@ type Maker struct {
 // Make makes all files, their list, and its signatures.
 func (m *Maker) Make(ctx context.Context) error {
 	m.modules, m.all = licence.Reader{Source: m.Source.Dir}, map[string]licence.Module{}
-	for i := range product.Programs {
-		if err := m.program(ctx, &product.Programs[i]); err != nil {
-			return fmt.Errorf("%s: %w", product.Programs[i].Name, err)
+	for i := range m.Programs {
+		if err := m.program(ctx, &m.Programs[i]); err != nil {
+			return fmt.Errorf("%s: %w", m.Programs[i].Name, err)
 		}
 	}
 	return m.seal(ctx)

@@ -48,7 +48,7 @@ func (w *writer) page(d, above *command.Described) {
 	if len(d.Commands) > 0 {
 		usage += " COMMAND"
 	}
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n\\fB%s\\fR%s\n.fi\n", escape(d.Path), escape(strings.TrimPrefix(usage, d.Path)))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n\\fB%s\\fR\n%s", escape(d.Path), filled(strings.TrimPrefix(usage, d.Path)))
 	b.WriteString(".SH DESCRIPTION\n" + text(cmp.Or(d.Long, d.Short)))
 	if len(d.Commands) > 0 {
 		b.WriteString(".SH COMMANDS\n")

@@ -3,7 +3,10 @@ package product
 
 import (
 	"cmp"
+	"fmt"
 	"path"
+	"slices"
+	"strings"
 )
 
 // Program is a program of a release.
@@ -50,6 +53,25 @@ var Programs = []Program{
 		Installed: "/opt/slipway/bin/slipway-node", Link: "/usr/bin/slipway-node",
 		Units: []string{"slipway-provision.path", "slipway-provision.service", "slipway-watch.service"}, Runs: true,
 	},
+}
+
+// Select returns the programs with some names for some platforms, such as "linux/amd64". No name and no platform mean all.
+func Select(names, platforms []string) (selected []Program, err error) {
+	for _, p := range Programs {
+		if len(names) > 0 && !slices.Contains(names, p.Name) {
+			continue
+		}
+		p.Platforms = slices.DeleteFunc(slices.Clone(p.Platforms), func(on Platform) bool {
+			return len(platforms) > 0 && !slices.Contains(platforms, on.OS+"/"+on.Architecture)
+		})
+		if len(p.Platforms) > 0 {
+			selected = append(selected, p)
+		}
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no program is %s for %s", strings.Join(names, " or "), strings.Join(platforms, " or "))
+	}
+	return selected, nil
 }
 
 // What packages and images say of the project.

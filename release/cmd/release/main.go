@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/release/make"
+	"github.com/slipway-dev/slipway/release/product"
 	"github.com/slipway-dev/slipway/release/seal"
 )
 
@@ -37,7 +38,7 @@ func newRoot(s cli.Streams) *cobra.Command {
 func newMake(s cli.Streams) *cobra.Command {
 	var (
 		source, out, version, builder string
-		keys                          []string
+		keys, programs, platforms     []string
 	)
 	cmd := &cobra.Command{
 		Use: "make --version VERSION [flags]", Short: "Make the files of a release",
@@ -53,13 +54,19 @@ can make: such a release is for tests. The list of allowed signers is then besid
 			say := func(format string, args ...any) {
 				_, _ = fmt.Fprintf(s.Err, "%4.0f s  "+format+"\n", append([]any{time.Since(began).Seconds()}, args...)...)
 			}
-			if err := run(cmd.Context(), source, out, version, builder, keys, say); err != nil {
+			made, err := product.Select(programs, platforms)
+			if err == nil {
+				err = run(cmd.Context(), made, source, out, version, builder, keys, say)
+			}
+			if err != nil {
 				return command.Failed("%w", err)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&version, "version", "", "the release is `VERSION`, such as v0.1.0")
+	cmd.Flags().StringArrayVar(&programs, "program", nil, "make only what is of `NAME`; a release has all")
+	cmd.Flags().StringArrayVar(&platforms, "platform", nil, "make only what is for `OS/ARCHITECTURE`; a release has all")
 	cmd.Flags().StringVar(&source, "source", ".", "the checkout is `DIR`")
 	cmd.Flags().StringVar(&out, "out", "out/release", "write the files to `DIR`, which is made anew")
 	cmd.Flags().StringArrayVar(&keys, "key", nil, "sign with the key in `FILE`")
@@ -68,7 +75,7 @@ can make: such a release is for tests. The list of allowed signers is then besid
 }
 
 // run makes a release.
-func run(ctx context.Context, source, out, version, builder string, keyFiles []string, say func(string, ...any)) error {
+func run(ctx context.Context, programs []product.Program, source, out, version, builder string, keyFiles []string, say func(string, ...any)) error {
 	if err := make.CheckVersion(version); err != nil {
 		return err
 	}
@@ -101,7 +108,7 @@ func run(ctx context.Context, source, out, version, builder string, keyFiles []s
 		}
 		say("test keys sign this release, which anyone has: their list is %s", signers)
 	}
-	m := &make.Maker{Source: from, Out: out, Scratch: scratch, Keys: keys, Builder: builder, Say: say}
+	m := &make.Maker{Programs: programs, Source: from, Out: out, Scratch: scratch, Keys: keys, Builder: builder, Say: say}
 	if err := m.Make(ctx); err != nil {
 		return err
 	}
