@@ -104,11 +104,7 @@ func CycloneDX(s *Subject) ([]byte, error) {
 	var refs []string
 	for _, m := range s.Modules {
 		c := cyclonedx.Component{BOMRef: purl(m), Type: cyclonedx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl(m), Scope: cyclonedx.ScopeRequired}
-		licenses := make(cyclonedx.Licenses, 0, len(m.Licenses))
-		for _, id := range m.Licenses {
-			licenses = append(licenses, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
-		}
-		c.Licenses = &licenses
+		c.Licenses = &cyclonedx.Licenses{{Expression: expression(m)}}
 		if m.Sum != "" {
 			c.Properties = &[]cyclonedx.Property{{Name: "slipway:go.sum", Value: m.Sum}}
 		}

@@ -10,7 +10,7 @@ check_reproduce() {
 	chown -R 12345:12345 "$home" && chmod 0755 "$work"
 	(
 		umask 077
-		cd "$home/another name/release"
+		cd "$home/another name/release" || exit
 		quiet taskset -c 0 setpriv --reuid=12345 --regid=12345 --clear-groups env -i PATH="$PATH" HOME="$home" TMPDIR="$home" TZ=Pacific/Kiritimati \
 			LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 GOMODCACHE="$(go env GOMODCACHE)" GOFLAGS=-modcacherw GOPROXY="$(go env GOPROXY)" \
 			bash -c "go build -o '$home/release' ./cmd/release && '$home/release' make --source .. --version '$version' --out '$home/out'"
@@ -18,17 +18,19 @@ check_reproduce() {
 	compare "$release" "$home/out"
 }
 
+files() { find "$1" -type f -printf '%f\n' | sort; }
+
 # compare RELEASE ANOTHER explains each difference.
 compare() {
 	local name different=0
-	same "names of the files" "$(ls "$1")" "$(ls "$2")"
-	for name in $(ls "$1"); do
+	same "names of the files" "$(files "$1")" "$(files "$2")"
+	while read -r name; do
 		if ! cmp -s "$1/$name" "$2/$name"; then
 			different=1
 			say "$name differs:"
 			diffoscope --text - "$1/$name" "$2/$name" | head -60 || true
 		fi
-	done
+	done < <(files "$1")
 	[ "$different" = 0 ] || die "another build of the same commit makes other files"
-	say "all $(ls "$1" | wc -l) files are the same"
+	say "all $(files "$1" | wc -l) files are the same"
 }

@@ -10,16 +10,16 @@ check_trust() {
 		quiet ssh-keygen -Y verify -f "$signers" -I "test-key-$n" -n slipway-release -s "$release/SHA256SUMS.$n.sig" <"$release/SHA256SUMS"
 	done
 	(cd "$release" && quiet sha256sum --check --strict SHA256SUMS)
-	same "files that the list lacks" "$(cd "$release" && ls | grep -v '^SHA256SUMS')" "$(cut -c67- "$release/SHA256SUMS" | sort)"
+	same "files that the list lacks" "$(cd "$release" && find . -type f ! -name 'SHA256SUMS*' -printf '%f\n' | sort)" "$(cut -c67- "$release/SHA256SUMS" | sort)"
 
 	say "one changed bit in each file is found"
-	for name in $(cd "$release" && ls); do
-		rm -rf "$work/changed" && mkdir "$work/changed" && cp "$release"/SHA256SUMS* "$release/$name" "$work/changed/"
+	while read -r name; do
+		rm -rf "$work/changed" && mkdir "$work/changed" && cp "$release"/SHA256SUMS* "$work/changed/" && cp "$release/$name" "$work/changed/"
 		printf '\001' | dd of="$work/changed/$name" bs=1 seek=100 conv=notrunc status=none
 		if "$work/slipway" verify-release "$work/changed" --signers "$signers" >/dev/null 2>&1; then
 			die "slipway verify-release takes a changed $name"
 		fi
-	done
+	done < <(find "$release" -type f -printf '%f\n')
 
 	say "what the programs say of themselves, and the licences of all modules"
 	rm -rf "$work/tars" && mkdir "$work/tars"

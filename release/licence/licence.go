@@ -122,6 +122,9 @@ func read(path, version, sum, dir string) (Module, error) {
 			return m, err
 		}
 		m.Texts = append(m.Texts, Text{Name: e.Name(), Content: content})
+		if !strings.HasPrefix(strings.ToUpper(e.Name()), "LICEN") && !strings.HasPrefix(strings.ToUpper(e.Name()), "COPYING") {
+			continue // a grant of patents and a notice are no licences of SPDX's list
+		}
 		for _, match := range licensecheck.Scan(content).Match {
 			if !slices.Contains(m.Licenses, match.ID) && !match.IsURL {
 				m.Licenses = append(m.Licenses, match.ID)
