@@ -36,12 +36,13 @@ inside() {
 # state CODENAME lists what a node is made of, with its digests: all but packages' own files.
 state() {
 	(cd "$work/$1" && find etc/kubernetes etc/containerd etc/systemd/system etc/sysctl.d etc/modules-load.d etc/slipway var/lib/kubelet var/lib/slipway opt/cni \
-		\( -type f -o -type l \) ! -path 'etc/systemd/system/*.wants/*slipway*' ! -path 'var/lib/slipway/reserve' 2>/dev/null | sort | while read -r f; do
+		\( -type f -o -type l \) ! -path 'etc/systemd/system/*.wants/slipway-[pw]*' ! -path 'var/lib/slipway/reserve' 2>/dev/null | sort | while read -r f; do
 		if [ -L "$f" ]; then echo "$f -> $(readlink "$f")"; else echo "$f $(stat -c %a:%u:%g "$f") $(sha256sum <"$f" | cut -c1-16)"; fi
 	done)
 }
 
-enabled() { systemctl --root "$work/$1" list-unit-files --state=enabled --no-legend 'slipway*' | awk '{print $1}' | sort | tr '\n' ' '; }
+# enabled CODENAME lists the package's units that are enabled.
+enabled() { systemctl --root "$work/$1" list-unit-files --state=enabled --no-legend slipway-provision.service slipway-provision.path slipway-watch.service | awk '{print $1}' | sort | tr '\n' ' '; }
 
 # check_apt CODENAME RELEASE UPGRADE
 check_apt() {
