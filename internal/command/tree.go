@@ -30,7 +30,11 @@ type DescribedFlag struct {
 	Shorthand string `json:"shorthand,omitempty"`
 	// Value names the value, such as FILE. It is empty for a switch.
 	Value string `json:"value,omitempty"`
-	Usage string `json:"usage"`
+	// Kind is the value's type, such as bool, string or duration.
+	Kind string `json:"kind"`
+	// Allowed are the values of a flag with a fixed set of them.
+	Allowed []string `json:"allowed,omitempty"`
+	Usage   string   `json:"usage"`
 	// Default is empty if the flag has none, or its kind's zero.
 	Default string `json:"default,omitempty"`
 }
@@ -56,7 +60,10 @@ func describeFlags(set *pflag.FlagSet) (all []DescribedFlag) {
 			return
 		}
 		value, usage := pflag.UnquoteUsage(f)
-		d := DescribedFlag{Name: f.Name, Shorthand: f.Shorthand, Value: value, Usage: usage}
+		d := DescribedFlag{Name: f.Name, Shorthand: f.Shorthand, Value: value, Kind: f.Value.Type(), Usage: usage}
+		if choice, ok := f.Value.(*Choice); ok {
+			d.Allowed = choice.Allowed
+		}
 		switch f.DefValue {
 		case "", "false", "0", "0s", "[]":
 		default:
