@@ -55,6 +55,9 @@ var changes = []struct {
 	{"result", "provision.json $.ExitCode", "type", []string{"integer"}, "result provision.json $.ExitCode: its type was string, and is integer"},
 	{"result", "timeline $.goalUs", "required", nil, "result timeline $.goalUs: its required was yes, and is not set"},
 	{"result", "status.json $.owner", "type", []string{"string"}, ""},
+	{"metric", "slipway_generation", "", nil, "metric slipway_generation: it is removed"},
+	{"metric", "slipway_apply_total", "label", nil, "metric slipway_apply_total: its label was outcome, and is not set"},
+	{"metric", "slipway_apply_total", "type", []string{"gauge"}, "metric slipway_apply_total: its type was counter, and is gauge"},
 }
 
 func TestEachChangeIsFound(t *testing.T) {

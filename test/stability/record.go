@@ -23,6 +23,7 @@ type kind struct {
 // kinds are the kinds of facts, in the order of a report. Each is a file of the record.
 var kinds = []kind{
 	{"schema", schemaRules}, {"command", commandRules}, {"exitcode", exitCodeRules}, {"path", pathRules}, {"result", resultRules},
+	{"metric", metricRules},
 }
 
 const (
@@ -45,6 +46,9 @@ func Current(root, bin string) (*Record, error) {
 		return nil, err
 	}
 	if r.Facts["path"], err = currentPaths(); err != nil {
+		return nil, err
+	}
+	if r.Facts["metric"], err = currentMetrics(root); err != nil {
 		return nil, err
 	}
 	r.Facts["result"], err = currentResults()
