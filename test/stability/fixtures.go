@@ -96,8 +96,11 @@ func (r run) do(bin, dir, cache string) error {
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	err := cmd.Run()
-	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok || cmd.ProcessState.ExitCode() != r.exit {
-		return fmt.Errorf("%s: %w, want exit code %d\n%s", r.command, errors.Join(err, failed), r.exit, &messages)
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return fmt.Errorf("%s: %w", r.command, err)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != r.exit {
+		return fmt.Errorf("%s: exit code %d, want %d\n%s", r.command, code, r.exit, &messages)
 	}
 	if r.out == "" {
 		return nil
