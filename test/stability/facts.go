@@ -62,12 +62,12 @@ func widened(old, current []string) bool { return narrowed(current, old) }
 
 // compare returns the breaks of one kind. What is below a removed name is not listed.
 func compare(kind string, rules map[string]rule, old, current facts) (breaks []Break) {
-	removed := ""
+	var removed []string
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		now, has := current[name]
 		if !has {
-			if removed == "" || !isBelow(name, removed) {
-				removed = name
+			if !slices.ContainsFunc(removed, func(of string) bool { return isBelow(name, of) }) {
+				removed = append(removed, name)
 				breaks = append(breaks, Break{kind + " " + name, "it is removed"})
 			}
 			continue
@@ -108,7 +108,7 @@ func isRequired(rules map[string]rule, of attributes) bool {
 // isBelow reports whether a name is of something below another: a subcommand, a flag, a field.
 func isBelow(name, of string) bool {
 	rest, ok := strings.CutPrefix(name, of)
-	return ok && strings.ContainsAny(rest[:1], " .[")
+	return ok && rest != "" && strings.Contains(" .[", rest[:1])
 }
 
 // above is the name of the object that has a field.
