@@ -12,7 +12,7 @@ MAX_SIZE := 16000000
 ADAPTERS := $(wildcard adapters/*)
 # These two hold all of the kubelet: go vet and staticcheck of them take ten minutes, so lint leaves them out.
 KUBELETS := $(wildcard test/kubelet/minor*)
-MODULES := $(ADAPTERS) test/e2e test/e2e/karpenter test/registry test/stability
+MODULES := $(ADAPTERS) release test/e2e test/e2e/karpenter test/registry test/stability
 # Those of Karpenter need a newer Go than the main one. An older go fetches it like a module, unless somebody forbids that.
 export GOTOOLCHAIN ?= auto
 EXAMPLE ?= examples/aks/azure-cni.json
@@ -47,7 +47,7 @@ test-main: ## those of the main module
 test-long: test-adapters ## the same, and the tests that take longer
 	go test ./...
 test-adapters: ## those of the modules beside the main one
-	set -e; for m in $(ADAPTERS) test/e2e test/registry test/stability; do (cd $$m && go test ./...); done
+	set -e; for m in $(ADAPTERS) release test/e2e test/registry test/stability; do (cd $$m && go test ./...); done
 
 .PHONY: race race-part
 race: ## the tests under the race detector
