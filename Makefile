@@ -177,3 +177,62 @@ stability: ## compare what users rely on with the last release, and read what ea
 stability-record: ## write the record of the release VERSION (v0.1.0) into test/stability; never that of a version with a tag
 	@! git rev-parse -q --verify "refs/tags/$(VERSION)" >/dev/null || { echo "$(VERSION) has a tag: its record stays as it is"; exit 1; }
 	cd test/stability && go run ./cmd/record $(VERSION)
+
+# What follows is for the forge. Each step of .github/workflows is a target of this file or .ci/run.
+.PHONY: workflows
+workflows: ## check the forge's workflow files with actionlint
+	@actionlint=$$(go tool -C test/tools -n actionlint) && $$actionlint -shellcheck= -pyflakes=
+
+download: download-tools
+.PHONY: download-tools
+download-tools:
+	cd test/tools && go mod download
+
+# One line for each module that a go.mod requires directly, or that has one of its tools, and of which the proxy has a newer version.
+REQUIRED := {{if not (or .Main .Indirect .Replace)}}{{.Path}}{{end}}
+BEHIND := {{if .Error}}{{.Path}} {{.Version}} unknown{{else if .Update}}{{.Path}} {{.Version}} {{.Update.Version}}{{end}}
+.PHONY: outdated
+outdated: ## list the modules of all go.mod files that are behind the newest version of the Go proxy
+	@{ echo "go.mod module used newest"; for mod in $$(git ls-files '*go.mod'); do (cd $$(dirname $$mod) && \
+		go list -m -u -e -f '$(BEHIND)' $$(go list -m -e -f '$(REQUIRED)' all; go list -e -f '{{with .Module}}{{.Path}}{{end}}' tool 2>/dev/null) \
+			| sort -u | awk -v mod=$$mod '{print mod, $$0}'); done; } | awk '{printf "%-36s %-44s %-36s %s\n", $$1, $$2, $$3, $$4}'
+
+# The image of IMAGE_DIR with the newest packages of its base, and the newest component of each range. It changes both documents there.
+IMAGE_DIR ?= examples/image/trixie
+IMAGE_COMPONENTS ?= components
+IMAGE_SNAPSHOT ?= $(shell date -u +%Y%m%dT000000Z)
+WEEKLY := out/weekly
+.PHONY: image-newest image-weekly image-change
+image-newest: build ## lock the newest components of IMAGE_DIR, and write the difference to out/weekly/diff.md
+	@mkdir -p $(WEEKLY)
+	@set -e; c=$(IMAGE_DIR)/$(IMAGE_COMPONENTS); sed -i 's/^  snapshot: .*/  snapshot: $(IMAGE_SNAPSHOT)/' $$c.yaml; \
+		if test -f $$c.lock; then cp $$c.lock $(WEEKLY)/old.lock; \
+			$(BIN)/slipway image lock -f $$c.yaml $$(awk '/^  - name:/ {name = $$3} /^    version: "?[~^]/ {print "--update", name}' $$c.yaml) >/dev/null; \
+			$(BIN)/slipway image diff $(WEEKLY)/old.lock $$c.lock >$(WEEKLY)/diff.txt || test $$? = 1; \
+		else $(BIN)/slipway image lock -f $$c.yaml >$(WEEKLY)/diff.txt; fi; \
+		{ echo 'What `slipway image diff` shows. This change is open because the image was built, verified against this lock, and checked.'; \
+			echo; sed 's/^/    /' $(WEEKLY)/diff.txt; } >$(WEEKLY)/diff.md; \
+		git add --intent-to-add $$c.yaml $$c.lock && git diff --binary -- $$c.yaml $$c.lock >$(WEEKLY)/change.patch
+	@cat $(WEEKLY)/diff.txt
+
+image-weekly: image-newest ## the same, and build the image, verify it against the lock and check it
+	$(BIN)/slipway image build --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock --architecture amd64 --dir out/image
+	$(BIN)/slipway image verify --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock out/image/output/node.raw
+	$(BIN)/slipway image check out/image/output/node.raw
+
+image-change: ## open a change with the two documents that image-weekly has left in out/weekly (GH_TOKEN)
+	@test -s $(WEEKLY)/change.patch || { echo "the image has nothing new"; exit 0; }; set -e; \
+		git apply --include='$(IMAGE_DIR)/$(IMAGE_COMPONENTS).*' $(WEEKLY)/change.patch; \
+		branch=image-$$(date -u +%Y-%m-%d); git checkout -b $$branch; git add $(IMAGE_DIR); \
+		git -c user.name=weekly -c user.email=weekly@slipway.invalid commit -m "examples/image: update the lock"; \
+		git push origin $$branch; \
+		gh pr create --head $$branch --title "examples/image: update the lock" --body-file $(WEEKLY)/diff.md
+
+.PHONY: image-tools
+image-tools: ## install what image-weekly needs beside Go, on Debian or Ubuntu (root)
+	apt-get update -qq
+	apt-get install -y --no-install-recommends mmdebstrap debian-archive-keyring python3 uidmap
+
+.PHONY: vulnerabilities
+vulnerabilities: ## look for known vulnerabilities in what both programs call (needs the database, vuln.go.dev)
+	@govulncheck=$$(go tool -C test/tools -n govulncheck) && $$govulncheck ./cmd/...
