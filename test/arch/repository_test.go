@@ -21,7 +21,8 @@ func git(t *testing.T, args ...string) []string {
 
 // atRoot are the allowed names at the repository's root. Notes for one change do not belong there.
 var atRoot = []string{
-	".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapters", "api", "capacity", "cmd", "components",
+	".ci", ".github", ".gitignore", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md",
+	"adapters", "api", "capacity", "cmd", "components",
 	"dist", "docs", "examples", "exitcode", "go.mod", "go.sum", "internal", "launch", "node", "nodeconfig", "schema", "status", "test", "userdata",
 }
 
