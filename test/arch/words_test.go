@@ -49,7 +49,7 @@ func TestDocumentsArePlain(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no documents", err)
 	}
-	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md") {
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md", "../../SECURITY.md", "../../CODE_OF_CONDUCT.md") {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

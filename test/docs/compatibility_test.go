@@ -31,6 +31,22 @@ func TestImages(t *testing.T) {
 	wantShown(t, "docs/aks.md", "| image | what to send | what happens | shown by |")
 }
 
+// TestThreats checks that a case or a test shows each line of the threat model that Slipway claims.
+func TestThreats(t *testing.T) {
+	const document, least = "docs/threat-model.md", 9
+	data, err := os.ReadFile(filepath.Join(repo, document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := regexp.MustCompile(`(?m)^\| .* \| shown by \|$`).FindAllString(string(data), -1)
+	if len(titles) < least {
+		t.Errorf("%s has %d tables with what shows their lines, want at least %d: one for each actor", document, len(titles), least)
+	}
+	for _, title := range titles {
+		wantShown(t, document, title)
+	}
+}
+
 // wantShown checks the table with a title row: it has no empty cell and no duplicate row, and the last cell of each row names what
 // shows it.
 func wantShown(t *testing.T, document, title string) {
@@ -81,6 +97,10 @@ func shown(t *testing.T, what, cell string) {
 			tree = outputOf(t, path)
 		case dir == "../test/e2e/cases/" && base == name:
 			if _, err := os.Stat(filepath.Join(path, "case.yaml")); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		case strings.HasSuffix(base, ".txtar") && base == name:
+			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
 		case strings.HasSuffix(base, "_test.go"):

@@ -37,15 +37,21 @@ func build(m *testing.M) int {
 	return m.Run()
 }
 
-// documents are README.md, CONTRIBUTING.md and all of docs, by their paths in the repository.
+// atRoot are the documents beside docs.
+var atRoot = []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}
+
+// documents are those at the root and all of docs, by their paths in the repository.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
+	for _, name := range atRoot {
+		paths = append(paths, filepath.Join(repo, name))
+	}
 	all := make(map[string]string)
-	for _, path := range append(paths, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
+	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
