@@ -215,8 +215,8 @@ image-newest: build ## lock the newest components of IMAGE_DIR, and write the di
 		git add --intent-to-add $$c.yaml $$c.lock && git diff --binary -- $$c.yaml $$c.lock >$(WEEKLY)/change.patch
 	@cat $(WEEKLY)/diff.txt
 
-image-weekly: image-newest ## the same, and build the image, verify it against the lock and check it
-	$(BIN)/slipway image build --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock --architecture amd64 --dir out/image
+image-weekly: image-newest ## the same, and build the image, verify it against the lock and check it; IMAGE_FLAGS="--mirror URL"
+	$(BIN)/slipway image build --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock --architecture amd64 --dir out/image $(IMAGE_FLAGS)
 	$(BIN)/slipway image verify --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock out/image/output/node.raw
 	$(BIN)/slipway image check out/image/output/node.raw
 
