@@ -5,21 +5,22 @@
 check_rpm() {
 	local release=$1 upgrade=$2 root=$work/rpm
 	say "rpm: install, upgrade, remove"
-	rm -rf "$root" && mkdir -p "$root" && cp -a "$work/bookworm/." "$root/" && rm -rf "$root/opt/slipway" "$root/usr/bin/slipway"
+	rm -rf "$root" && mkdir -p "$root" && cp -a "$work/bookworm/." "$root/"
+	quiet chroot "$root" dpkg --purge --force-depends slipway slipway-node
 	# --nodeps: Debian's files are in no database of RPM.
 	quiet rpm --root "$root" --initdb
 	quiet rpm --root "$root" --install --nodeps --noplugins "$release"/slipway-0.1.0-1.x86_64.rpm "$release"/slipway-node-0.1.0-1.x86_64.rpm
 	quiet rpm --root "$root" --verify --nodeps slipway slipway-node
 	same "rpm: version" "slipway-node $version" "$(chroot "$root" slipway-node version | cut -d' ' -f1-2)"
-	same "rpm: units that the installation enabled" "" "$(systemctl --root "$root" list-unit-files --state=enabled --no-legend 'slipway*')"
+	same "rpm: units that the installation enabled" "" "$(enabled rpm)"
 	quiet systemctl --root "$root" enable slipway-watch.service
 	quiet rpm --root "$root" --upgrade --nodeps --noplugins "$upgrade"
 	same "rpm: version after the upgrade" "slipway-node v0.1.1-test" "$(chroot "$root" slipway-node version | cut -d' ' -f1-2)"
-	same "rpm: units after the upgrade" "slipway-watch.service" "$(systemctl --root "$root" list-unit-files --state=enabled --no-legend 'slipway*' | awk '{print $1}')"
+	same "rpm: units after the upgrade" "slipway-watch.service " "$(enabled rpm)"
 	rpm --root "$root" --erase --nodeps --noplugins slipway-node >"$work/log" 2>&1 || { cat "$work/log"; die "rpm: remove"; }
 	grep -q "Slipway's state stays" "$work/log" || die "rpm: the removal does not say what stays"
 	[ ! -e "$root/opt/slipway/bin/slipway-node" ] || die "rpm: the agent is still there"
-	same "rpm: units after the removal" "" "$(systemctl --root "$root" list-unit-files --state=enabled --no-legend 'slipway*')"
+	same "rpm: units after the removal" "" "$(enabled rpm)"
 }
 
 # check_lint RELEASE: lintian does not run as root.
