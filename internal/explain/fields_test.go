@@ -121,7 +121,7 @@ func TestFieldsDocument(t *testing.T) {
 }
 
 // counted is the sentence of README.md with the number of applied fields of AKS's contract.
-var counted = regexp.MustCompile(`Of the \d+ fields of AKS's contract, \d+ are applied and\n  \d+ have no effect(; each of the \d+ others is a warning where it is set)?\.`)
+var counted = regexp.MustCompile(`Of the \d+ fields of AKS's contract, \d+ are applied and \d+ have no effect(; each of the \d+ others is a warning where it is set)?\.`)
 
 // countInReadme writes the numbers of that sentence: it counts fields with values, each once.
 func countInReadme(t *testing.T, rows []fieldRow) {
@@ -146,7 +146,7 @@ func countInReadme(t *testing.T, rows []fieldRow) {
 	if !counted.Match(readme) {
 		t.Fatalf("README.md does not say %s", counted)
 	}
-	sentence := fmt.Sprintf("Of the %d fields of AKS's contract, %d are applied and\n  %d have no effect", len(leaves), total[applied], total[noEffect])
+	sentence := fmt.Sprintf("Of the %d fields of AKS's contract, %d are applied and %d have no effect", len(leaves), total[applied], total[noEffect])
 	if total[notYet] > 0 {
 		sentence += fmt.Sprintf("; each of the %d others is a warning where it is set", total[notYet])
 	}

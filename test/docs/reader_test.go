@@ -164,6 +164,10 @@ var special = []struct {
 	{line: "slipway image verify image", instead: baked + " && slipway image verify image", reason: "there is an image before"},
 	{line: "slipway image verify --lock components.lock image", instead: baked + " && slipway image verify --lock components.lock image", reason: "there is an image before"},
 	{line: "slipway image verify --signers allowed_signers image/output/node.raw", instead: "slipway image verify --help", reason: "there is a disk before"},
+	{line: "slipway verify-release release --signers allowed_signers --version v0.1.0", reason: "needs a release"},
+	{line: "slipway verify-release release --signers allowed_signers", reason: "needs a release"},
+	{line: "slipway verify-release release --signers allowed_signers --version v0.1.0 -o json", reason: "needs a release"},
+	{line: "slipway verify-release https://example.com/slipway/v0.1.0 --signers allowed_signers --out release", reason: "needs a release"},
 	{line: "slipway image bake --here", instead: "slipway image bake --help", reason: "it changes the machine"},
 	{line: "slipway image fetch --offline --from /media/usb/cache",
 		instead: lockDirectory + " && slipway image fetch --offline --from cache --cache other", reason: "there is a cache before"},
@@ -226,7 +230,7 @@ func (r *reader) command(line string) {
 	}
 	switch strings.TrimPrefix(strings.Fields(line)[0], "bin/") {
 	case "make", "sudo": // its target is there, see mentioned
-	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "az", "openssl", "ssh-keygen", "packer", "cat": // need a cluster, a machine that runs, or a cloud
+	case "kubectl", "kubeadm", "crictl", "systemctl", "journalctl", "curl", "aws", "az", "openssl", "ssh-keygen", "sha256sum", "packer", "cat": // need a cluster, a machine that runs, or a cloud
 	case "go":
 		r.tryWalk(line)
 	case "slipway", "slipway-node", "find", "sed", "source", "cp", "printf":
