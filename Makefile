@@ -236,3 +236,7 @@ image-tools: ## install what image-weekly needs beside Go, on Debian or Ubuntu (
 .PHONY: vulnerabilities
 vulnerabilities: ## look for known vulnerabilities in what both programs call (needs the database, vuln.go.dev)
 	@govulncheck=$$(go tool -C test/tools -n govulncheck) && $$govulncheck ./cmd/...
+
+.PHONY: e2e-skew
+e2e-skew: ## join nodes of each minor version of the kubelet, and write docs/support.md (root); KUBELET="1.34 1.35" names some
+	$(E2E) skew $(KUBELET)

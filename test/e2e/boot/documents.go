@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/anatomy"
 	"github.com/slipway-dev/slipway/internal/anatomy/svg"
+	"github.com/slipway-dev/slipway/test/e2e/marked"
 )
 
 // FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and "<!-- end of boot
@@ -44,7 +44,7 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 		}
 		d.text = string(content)
 		for _, p := range d.parts {
-			if d.text, err = fill(d.text, p.mark, p.text); err != nil {
+			if d.text, err = marked.Fill(d.text, p.mark, p.text); err != nil {
 				return fmt.Errorf("%s: %w", d.path, err)
 			}
 		}
@@ -91,18 +91,4 @@ func measuredOn(measured time.Time, results []Result) string {
 		}
 	}
 	return text + ".\n\n"
-}
-
-// fill puts a text between a mark's lines.
-func fill(document, mark, text string) (string, error) {
-	begin, end := "<!-- "+mark+" -->\n", "<!-- end of "+mark+" -->\n"
-	before, rest, found := strings.Cut(document, begin)
-	if !found {
-		return "", fmt.Errorf("no line %q", strings.TrimSpace(begin))
-	}
-	_, after, found := strings.Cut(rest, end)
-	if !found {
-		return "", fmt.Errorf("no %q after %q", strings.TrimSpace(end), strings.TrimSpace(begin))
-	}
-	return before + begin + text + end + after, nil
 }

@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -16,12 +17,19 @@ var bases = map[string]string{
 // bake applies the base phase to an image's tree, as an image build does: containerd's configuration and unit, kernel parameters
 // and modules are there, and containerd starts at boot. The agent's records stay, so the first boot finds a generation.
 func bake(ctx context.Context, root string, in imageInputs) error {
-	err := run(ctx, root, nil, in.agent, "provision", "--root", root, "--provision-config", in.base, "--log-level", "warn")
+	base, err := os.ReadFile(in.base)
 	if err != nil {
 		return err
 	}
 	// It stays in the image: the agent starts its units while it still searches for the machine's own contract.
-	if err := copyFile(in.base, filepath.Join(root, "etc", "slipway", "base"+filepath.Ext(in.base)), 0o600); err != nil {
+	place := filepath.Join(root, "etc", "slipway", "base"+filepath.Ext(in.base))
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(place, bytes.ReplaceAll(base, []byte(Kubernetes), []byte(in.kubelet)), 0o600); err != nil {
+		return err
+	}
+	if err := run(ctx, root, nil, in.agent, "provision", "--root", root, "--provision-config", place, "--log-level", "warn"); err != nil {
 		return err
 	}
 	// A machine starts with an empty /run.

@@ -33,7 +33,7 @@ components:
 // Built returns a directory with a node image that "slipway image build" has made: output/node.raw and the other formats. It has
 // Debian 13 and boots by UEFI.
 func (s *Store) Built(ctx context.Context, binaries string) (string, error) {
-	kubernetes, err := s.KubernetesBinaries(ctx)
+	kubernetes, err := s.KubernetesBinaries(ctx, Kubernetes)
 	if err != nil {
 		return "", err
 	}

@@ -11,17 +11,23 @@ import (
 	"strings"
 )
 
-// kubernetesFlags set the programs' version; without them it is v0.0.0.
-var kubernetesFlags = strings.Join([]string{
-	"-X k8s.io/component-base/version.gitVersion=v" + Kubernetes,
-	"-X k8s.io/component-base/version.gitMajor=1",
-	"-X k8s.io/component-base/version.gitMinor=" + strings.Split(Kubernetes, ".")[1],
-	"-X k8s.io/component-base/version.gitTreeState=clean",
-}, " ")
+// kubernetesFlags set a program's version; without them it is v0.0.0.
+func kubernetesFlags(version string) string {
+	return strings.Join([]string{
+		"-X k8s.io/component-base/version.gitVersion=v" + version,
+		"-X k8s.io/component-base/version.gitMajor=1",
+		"-X k8s.io/component-base/version.gitMinor=" + strings.Split(version, ".")[1],
+		"-X k8s.io/component-base/version.gitTreeState=clean",
+	}, " ")
+}
 
-// KubernetesBinaries returns a directory with the control plane, kubectl and the kubelet.
-func (s *Store) KubernetesBinaries(ctx context.Context) (string, error) {
-	return s.modules(ctx, "kubernetes", "k8s.io/kubernetes v"+Kubernetes, kubernetesFlags)
+// KubernetesBinaries returns a directory with the kubelet of a version, and with the control plane and kubectl, if they are of the version's module.
+func (s *Store) KubernetesBinaries(ctx context.Context, version string) (string, error) {
+	module := kubernetesModules[version]
+	if module == "" {
+		return "", fmt.Errorf("no module has Kubernetes %s: want one of %s", version, strings.Join(slices.Sorted(maps.Keys(kubernetesModules)), ", "))
+	}
+	return s.modules(ctx, module, "k8s.io/kubernetes v"+version, kubernetesFlags(version))
 }
 
 // EtcdBinary returns a directory with etcd, under the name "etcd".
@@ -80,7 +86,7 @@ func (s *Store) ecrProvider(ctx context.Context) (string, error) {
 // kubeadm returns a directory with kubeadm. It has a separate module beside that of the control plane's programs, so that only
 // kubeadm is rebuilt when it changes.
 func (s *Store) kubeadm(ctx context.Context) (string, error) {
-	return s.modules(ctx, "kubeadm", "k8s.io/kubernetes v"+Kubernetes, kubernetesFlags)
+	return s.modules(ctx, "kubeadm", "k8s.io/kubernetes v"+Kubernetes, kubernetesFlags(Kubernetes))
 }
 
 // ignitionFlags set its version, and that the machines have no SELinux, as distributions do (Ignition: internal/distro/distro.go).

@@ -27,15 +27,16 @@ const diskSize = "4G"
 // imageInputs are the parts of an image.
 type imageInputs struct {
 	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, files, units, base string
-	containerdVersion                                                                                string
+	containerdVersion, kubelet                                                                       string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
 // at versioned paths, a component manifest, enabled units, the base phase of a contract applied, images in
 // the container runtime's store.
-// agent is the image's slipway-node, runtime its kind of containerd.
-func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error) {
-	in := imageInputs{agent: agent, files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
+// agent is the image's slipway-node, runtime its kind of containerd, and kubelet the kubelet's version.
+func (s *Store) Image(ctx context.Context, agent, runtime, kubelet string) (string, error) {
+	kubernetes := func(ctx context.Context) (string, error) { return s.KubernetesBinaries(ctx, kubelet) }
+	in := imageInputs{agent: agent, kubelet: kubelet, files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
 		units: filepath.Join(s.Repo, "dist", "systemd"), base: filepath.Join(s.Repo, "test", "e2e", "image", "base", bases[runtime])}
 	containerd := s.Containerd
 	in.containerdVersion = Containerd
@@ -46,7 +47,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 		dir  *string
 		make func(context.Context) (string, error)
 	}{
-		{&in.kernel, s.Kernel}, {&in.rootfs, s.RootFS}, {&in.kubernetes, s.KubernetesBinaries},
+		{&in.kernel, s.Kernel}, {&in.rootfs, s.RootFS}, {&in.kubernetes, kubernetes},
 		{&in.containerd, containerd}, {&in.cni, s.CNI}, {&in.coredns, s.CoreDNS}, {&in.payload, s.Payload},
 		{&in.client, s.BootstrapClient},
 	} {
@@ -56,8 +57,12 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 		}
 		*part.dir = dir
 	}
+	name := "image-containerd" + runtime
+	if kubelet != Kubernetes {
+		name += "-kubelet" + kubelet
+	}
 	return s.part(ctx, recipe{
-		name:   "image-containerd" + runtime,
+		name:   name,
 		inputs: []string{"13", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, diskSize},
 		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
@@ -105,7 +110,7 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 	if err := writeManifest(root, manifest); err != nil {
 		return err
 	}
-	if err := furnish(root); err != nil {
+	if err := furnish(root, in.kubelet); err != nil {
 		return err
 	}
 	if err := bake(ctx, root, in); err != nil {
@@ -129,7 +134,7 @@ func installBinaries(root string, in imageInputs) ([]components.Component, error
 		containerd = "1.6.20" // Debian's, of this suite
 	}
 	list := []struct{ name, version, from, to string }{
-		{"kubelet", Kubernetes, filepath.Join(in.kubernetes, "kubelet"), "/opt/bin/kubelet-" + Kubernetes},
+		{"kubelet", in.kubelet, filepath.Join(in.kubernetes, "kubelet"), "/opt/bin/kubelet-" + in.kubelet},
 		{"runc", runc, filepath.Join(root, "usr", "sbin", "runc"), "/usr/bin/runc"},
 		{bootstrapClient, "", filepath.Join(in.client, bootstrapClient), "/opt/bin/" + bootstrapClient},
 		{"coredns", CoreDNS, filepath.Join(in.coredns, "coredns"), "/opt/azure/containers/localdns/binary/coredns"},
@@ -195,7 +200,7 @@ var disabled = []string{
 }
 
 // furnish makes an image's links and empty files.
-func furnish(root string) error {
+func furnish(root, kubelet string) error {
 	for _, dir := range []string{"opt/azure/containers", "var/log/azure", "etc/systemd/system/multi-user.target.wants"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			return err
@@ -204,7 +209,7 @@ func furnish(root string) error {
 	units := "etc/systemd/system/"
 	links := [][2]string{
 		{"../../slipway/bin/slipway-node", "opt/azure/containers/aks-node-controller"},
-		{"/opt/bin/kubelet-" + Kubernetes, "usr/bin/kubelet"},
+		{"/opt/bin/kubelet-" + kubelet, "usr/bin/kubelet"},
 		{"../slipway-provision.service", units + "multi-user.target.wants/slipway-provision.service"},
 		{"../slipway-provision.path", units + "multi-user.target.wants/slipway-provision.path"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "multi-user.target.wants/systemd-networkd.service"},

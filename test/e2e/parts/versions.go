@@ -31,6 +31,24 @@ const (
 	EKSPause = "localhost/kubernetes/pause:latest"
 )
 
+// Skew is a kubelet of another version and the control plane that it joins.
+type Skew struct{ Kubelet, ControlPlane string }
+
+// Skews are the newest version of the kubelet of each minor version that can be built, and the newest control plane that may have it: a kubelet is at most
+// three minor versions older, and never newer (kubernetes.io/releases/version-skew-policy).
+var Skews = []Skew{
+	{"1.33.13", Kubernetes},
+	{"1.34.4", "1.37.2"},
+	{"1.35.4", "1.37.2"},
+	{Kubernetes, "1.37.2"},
+	{"1.37.2", "1.37.2"},
+}
+
+// kubernetesModules are the modules below test/e2e/modules, by version. Those with a control plane have all of its programs.
+var kubernetesModules = map[string]string{
+	Kubernetes: "kubernetes", "1.37.2": "kubernetes1.37", "1.35.4": "kubelet1.35", "1.34.4": "kubelet1.34", "1.33.13": "kubelet1.33",
+}
+
 // tools are the packages that the test needs on its own machine, by a program of each.
 var tools = map[string]string{
 	"qemu-system-x86_64": "qemu-system-x86",

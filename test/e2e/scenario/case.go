@@ -33,6 +33,8 @@ type Case struct {
 	Inputs []string `yaml:"inputs"`
 	// Containerd is the image's containerd, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
+	// Kubelet is the version of the image's kubelet; by default that of the lab's usual control plane.
+	Kubelet string `yaml:"kubelet"`
 	// Format lets the machine boot by UEFI, from the image that "slipway image build" has made, in this format. Empty means the lab's
 	// kernel and an image of the kind of containerd.
 	Format string `yaml:"format"`
@@ -50,6 +52,9 @@ type Case struct {
 	// Steps are the steps, in order; each is one name in the table of steps, with its arguments.
 	Steps stepList `yaml:"steps"`
 }
+
+// Image is the key of the case's image among those of a [Runner].
+func (c *Case) Image() string { return c.Containerd + " " + c.Kubelet }
 
 // defaultTimeout limits a case.
 const defaultTimeout Boots = 60
@@ -109,7 +114,7 @@ func Load(dir string, names ...string) ([]Case, error) {
 }
 
 func load(dir string) (Case, error) {
-	c := Case{Name: filepath.Base(dir), Dir: dir, Containerd: "2", Timeout: defaultTimeout}
+	c := Case{Name: filepath.Base(dir), Dir: dir, Containerd: parts.ContainerdBuilt, Kubelet: parts.Kubernetes, Timeout: defaultTimeout}
 	data, err := os.ReadFile(filepath.Join(dir, "case.yaml"))
 	if err != nil {
 		return c, err

@@ -30,6 +30,9 @@ type contractArgs struct {
 	Change map[string]any `yaml:"change"`
 }
 
+// kubernetesPlaceholder stands for the version of the image's kubelet, in contracts and in what a Node is compared with.
+const kubernetesPlaceholder = "@KUBERNETES@"
+
 // fill copies a contract of the case to the output directory, with the values of this run:
 //
 //	@CA@              the cluster's certificate authority, in base64
@@ -51,6 +54,7 @@ type contractArgs struct {
 //	@TLS_PROXY@       the same of the proxy that wants TLS
 //	@PROXY_CA_PEM@    the authority of its certificate, as @CA_PEM@
 //	@REGISTRY_CA_PEM@ the authority of the registry that it leads to, as @CA_PEM@
+//	@KUBERNETES@      the version of the image's kubelet
 //	@MANIFEST@        the SHA-256 digest of the component manifest in the machine's image
 //	@2 boots@         the seconds that two boots take
 func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
@@ -79,28 +83,29 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 // filled replaces the placeholders in a text; name is for errors.
 func (r *caseRun) filled(ctx context.Context, name, filled string) (string, error) {
 	values := map[string]func() (string, error){
-		"@CA@":              func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
-		"@CA_PEM@":          func() (string, error) { return escaped(r.Lab.PKI.CA), nil },
-		"@CA_HASH@":         r.authorityHash,
-		"@OTHER_CA@":        r.otherAuthority,
-		"@SERVER@":          func() (string, error) { return lab.HostAddress, nil },
-		"@OTHER_SERVER@":    func() (string, error) { return lab.MirrorAddress, nil },
-		"@PRIVATE_SERVER@":  func() (string, error) { return lab.PrivateServer, nil },
-		"@ROUTED_SERVER@":   func() (string, error) { return lab.RoutedServer, nil },
-		"@CLUSTER_DNS@":     func() (string, error) { return lab.ClusterDNS, nil },
-		"@NOBODY@":          func() (string, error) { return lab.NobodysAddress, nil },
-		"@TOKEN@":           func() (string, error) { return r.Lab.Token, nil },
-		"@EXPIRED@":         func() (string, error) { return r.expiredToken(ctx) },
-		"@MIRROR@":          func() (string, error) { return r.Lab.Registries.Mirror, nil },
-		"@MIRROR_CA_PEM@":   func() (string, error) { return escaped(r.Lab.Registries.MirrorPKI.CA), nil },
-		"@MIRROR_PASSWORD@": func() (string, error) { return r.Lab.Registries.MirrorPassword, nil },
-		"@PROXY@":           func() (string, error) { return r.Lab.Registries.Proxy, nil },
-		"@TLS_PROXY@":       func() (string, error) { return r.Lab.Registries.TLSProxy, nil },
-		"@PROXY_CA_PEM@":    func() (string, error) { return escaped(r.Lab.Registries.ProxyPKI.CA), nil },
-		"@ISOLATED@":        func() (string, error) { return lab.IsolatedRegistry, nil },
-		"@ISOLATED_CA@":     func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.Isolated.PKI.CA), nil },
-		"@MANIFEST@":        func() (string, error) { return r.manifestDigest(ctx) },
-		"@REGISTRY_CA_PEM@": func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
+		"@CA@":                func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
+		"@CA_PEM@":            func() (string, error) { return escaped(r.Lab.PKI.CA), nil },
+		"@CA_HASH@":           r.authorityHash,
+		"@OTHER_CA@":          r.otherAuthority,
+		"@SERVER@":            func() (string, error) { return lab.HostAddress, nil },
+		"@OTHER_SERVER@":      func() (string, error) { return lab.MirrorAddress, nil },
+		"@PRIVATE_SERVER@":    func() (string, error) { return lab.PrivateServer, nil },
+		"@ROUTED_SERVER@":     func() (string, error) { return lab.RoutedServer, nil },
+		"@CLUSTER_DNS@":       func() (string, error) { return lab.ClusterDNS, nil },
+		"@NOBODY@":            func() (string, error) { return lab.NobodysAddress, nil },
+		"@TOKEN@":             func() (string, error) { return r.Lab.Token, nil },
+		"@EXPIRED@":           func() (string, error) { return r.expiredToken(ctx) },
+		"@MIRROR@":            func() (string, error) { return r.Lab.Registries.Mirror, nil },
+		"@MIRROR_CA_PEM@":     func() (string, error) { return escaped(r.Lab.Registries.MirrorPKI.CA), nil },
+		"@MIRROR_PASSWORD@":   func() (string, error) { return r.Lab.Registries.MirrorPassword, nil },
+		"@PROXY@":             func() (string, error) { return r.Lab.Registries.Proxy, nil },
+		"@TLS_PROXY@":         func() (string, error) { return r.Lab.Registries.TLSProxy, nil },
+		"@PROXY_CA_PEM@":      func() (string, error) { return escaped(r.Lab.Registries.ProxyPKI.CA), nil },
+		"@ISOLATED@":          func() (string, error) { return lab.IsolatedRegistry, nil },
+		"@ISOLATED_CA@":       func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.Isolated.PKI.CA), nil },
+		kubernetesPlaceholder: func() (string, error) { return r.Kubelet, nil },
+		"@MANIFEST@":          func() (string, error) { return r.manifestDigest(ctx) },
+		"@REGISTRY_CA_PEM@":   func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
 	}
 	for placeholder, value := range values {
 		if !strings.Contains(filled, placeholder) {
@@ -121,7 +126,7 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 
 // manifestDigest is the digest of the component manifest in the machine's image.
 func (r *caseRun) manifestDigest(ctx context.Context) (string, error) {
-	manifest, err := lab.ReadDisk(ctx, filepath.Join(r.Images[r.Containerd], "disk.img"), "cat "+components.Path)
+	manifest, err := lab.ReadDisk(ctx, filepath.Join(r.Images[r.Image()], "disk.img"), "cat "+components.Path)
 	if err == nil && manifest == "" {
 		err = errors.New("the image has no manifest")
 	}

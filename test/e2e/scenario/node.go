@@ -161,6 +161,7 @@ type nodeArgs struct {
 // checkNode compares the Node with what the contract requires, and reports all differences at once.
 // The kubelet gets time to report changes.
 func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
+	want.Kubelet = strings.ReplaceAll(want.Kubelet, kubernetesPlaceholder, r.Kubelet)
 	return r.eventually(ctx, func() error {
 		var have node
 		if err := r.Lab.API.Get(ctx, collectionOfNodes+"/"+r.node.nodeName(), &have); err != nil {

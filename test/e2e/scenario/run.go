@@ -24,7 +24,7 @@ type Runner struct {
 	Lab *lab.Lab
 	// Pace is the machines' speed.
 	Pace *Pace
-	// Images are the directories of the nodes' images, by the kind of containerd.
+	// Images are the directories of the nodes' images, by [Case.Image].
 	Images map[string]string
 	// Built is the directory of the image that "slipway image build" has made, and Firmware the path of the firmware that boots it. They are
 	// empty if no case needs them.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/test/e2e/boot"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // bootOptions are what is measured, and where the results go.
@@ -68,7 +69,7 @@ func measureOutside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return sandboxed(ctx, "measure", cases, options)
+	return sandboxed(ctx, "measure", cases, parts.Kubernetes, func(s *setup) { s.Boot = options })
 }
 
 // measureInside measures, as the sandbox's first process.

@@ -3,6 +3,7 @@
 //
 //	e2e run [CASE...]    run the named cases, or the core set; -h shows the flags
 //	e2e boot [FLAGS]     measure how long each way of booting a node takes; -h shows the flags
+//	e2e skew [KUBELET...] join nodes of each minor version of the kubelet, and write docs/support.md
 //	e2e image            make the nodes' images only
 //	e2e lab              bring up a cluster with one node, and leave it running
 //	e2e lab-down         end it
@@ -16,6 +17,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/slipway-dev/slipway/test/e2e/parts"
+	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
 func main() {
@@ -36,7 +40,11 @@ func run(ctx context.Context, args []string) error {
 	case "run":
 		return outside(ctx, args)
 	case "image":
-		_, err := build(ctx, []string{"2", "1.6"}, nil, false)
+		var cases []scenario.Case
+		for _, kind := range []string{parts.ContainerdBuilt, parts.ContainerdDebian} {
+			cases = append(cases, scenario.Case{Containerd: kind, Kubelet: parts.Kubernetes})
+		}
+		_, err := build(ctx, cases, parts.Kubernetes)
 		return err
 	case "lab":
 		return standUp(ctx)
@@ -48,6 +56,10 @@ func run(ctx context.Context, args []string) error {
 		return standDown(ctx, repo)
 	case "boot":
 		return measureOutside(ctx, args)
+	case "skew":
+		return skewOutside(ctx, args)
+	case "skewed":
+		return skewInside(ctx, args)
 	case "measure":
 		return measureInside(ctx, args)
 	case "inside":
@@ -55,5 +67,5 @@ func run(ctx context.Context, args []string) error {
 	case "stand":
 		return stand(ctx, args)
 	}
-	return fmt.Errorf("there is no %q: want run, boot, image, lab or lab-down", verb)
+	return fmt.Errorf("there is no %q: want run, boot, skew, image, lab or lab-down", verb)
 }

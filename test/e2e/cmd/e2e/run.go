@@ -27,6 +27,8 @@ type setup struct {
 	Images  map[string]string
 	Slipway string
 	Boot    bootOptions
+	// Minors are those of [skew.Cases].
+	Minors []string
 	// Built and Firmware are those of [scenario.Runner].
 	Built, Firmware string
 }
@@ -75,9 +77,8 @@ func logger() *slog.Logger {
 	}))
 }
 
-// build builds all parts: images with the given kinds of containerd, the given programs of those that only some cases need, and if built is
-// true, the image that boots by UEFI.
-func build(ctx context.Context, containerds, programs []string, built bool) (setup, error) {
+// build builds all parts that cases need. controlPlane is the version of the cluster's.
+func build(ctx context.Context, cases []scenario.Case, controlPlane string) (setup, error) {
 	repo, err := os.Getwd()
 	if err != nil {
 		return setup{}, err
@@ -92,7 +93,7 @@ func build(ctx context.Context, containerds, programs []string, built bool) (set
 		make func(context.Context) (string, error)
 	}{
 		{&s.Parts.Kernel, store.Kernel}, {&s.Parts.Initrd, store.Initrd},
-		{&s.Parts.Kubernetes, store.KubernetesBinaries}, {&s.Parts.Etcd, store.EtcdBinary},
+		{&s.Parts.Kubernetes, func(ctx context.Context) (string, error) { return store.KubernetesBinaries(ctx, controlPlane) }}, {&s.Parts.Etcd, store.EtcdBinary},
 		{&s.Parts.Payload, store.Payload}, {&s.Parts.Containerd, store.Containerd},
 	} {
 		if *part.dir, err = part.make(ctx); err != nil {
@@ -100,7 +101,12 @@ func build(ctx context.Context, containerds, programs []string, built bool) (set
 		}
 	}
 	s.Parts.Programs = make(map[string]string)
-	for _, name := range programs {
+	var programs []string
+	for _, c := range cases {
+		programs = append(programs, c.Programs...)
+		s.Cases = append(s.Cases, c.Name)
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(programs))) {
 		dir, err := store.Program(ctx, name)
 		if err != nil {
 			return s, err
@@ -112,12 +118,15 @@ func build(ctx context.Context, containerds, programs []string, built bool) (set
 		return s, fmt.Errorf("build Slipway: %w", err)
 	}
 	s.Slipway = filepath.Join(binaries, "slipway")
-	for _, kind := range containerds {
-		if s.Images[kind], err = store.Image(ctx, filepath.Join(binaries, "slipway-node"), kind); err != nil {
+	for _, c := range cases {
+		if s.Images[c.Image()] != "" {
+			continue
+		}
+		if s.Images[c.Image()], err = store.Image(ctx, filepath.Join(binaries, "slipway-node"), c.Containerd, c.Kubelet); err != nil {
 			return s, err
 		}
 	}
-	if !built {
+	if !slices.ContainsFunc(cases, func(c scenario.Case) bool { return c.Format != "" }) {
 		return s, nil
 	}
 	if s.Firmware, err = store.Firmware(ctx); err == nil {
@@ -169,32 +178,23 @@ func outside(ctx context.Context, args []string) error {
 	for _, line := range left {
 		fmt.Println("  " + line)
 	}
-	return sandboxed(ctx, "inside", cases, bootOptions{})
+	return sandboxed(ctx, "inside", cases, parts.Kubernetes, nil)
 }
 
-// sandboxed builds the parts that the cases need, and calls this program with a verb in a sandbox.
-func sandboxed(ctx context.Context, verb string, cases []scenario.Case, options bootOptions) error {
-	var containerds, programs []string
-	for _, c := range cases {
-		if !slices.Contains(containerds, c.Containerd) {
-			containerds = append(containerds, c.Containerd)
-		}
-		programs = append(programs, c.Programs...)
-	}
+// sandboxed builds the parts that the cases need, and calls this program with a verb in a sandbox. further completes its input; it may be nil.
+func sandboxed(ctx context.Context, verb string, cases []scenario.Case, controlPlane string, further func(*setup)) error {
 	unlock, err := alone()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	needsBuilt := slices.ContainsFunc(cases, func(c scenario.Case) bool { return c.Format != "" })
-	s, err := build(ctx, containerds, slices.Compact(slices.Sorted(slices.Values(programs))), needsBuilt)
+	s, err := build(ctx, cases, controlPlane)
 	if err != nil {
 		return err
 	}
-	for _, c := range cases {
-		s.Cases = append(s.Cases, c.Name)
+	if further != nil {
+		further(&s)
 	}
-	s.Boot = options
 	document, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -228,18 +228,26 @@ func inside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner, stop, err := s.start(ctx, labDir(s.Repo), "")
-	defer stop()
+	outcomes, err := s.runCases(ctx, cases, "")
 	if err != nil {
 		return err
 	}
-	log := runner.Log
+	return report(outcomes)
+}
+
+// runCases starts a lab and runs cases, which keep their files in a directory below out/e2e.
+func (s *setup) runCases(ctx context.Context, cases []scenario.Case, out string) ([]scenario.Outcome, error) {
+	runner, stop, err := s.start(ctx, labDir(s.Repo), out)
+	defer stop()
+	if err != nil {
+		return nil, err
+	}
 	var outcomes []scenario.Outcome
 	for _, c := range cases {
-		log.Info("case", "name", c.Name, "about", c.About)
+		runner.Log.Info("case", "name", c.Name, "about", c.About)
 		o := runner.Run(ctx, c)
 		if o.Err != nil {
-			log.Error("case failed", "name", c.Name, "error", o.Err, "logs", o.Out)
+			runner.Log.Error("case failed", "name", c.Name, "error", o.Err, "logs", o.Out)
 		}
 		if o.Hung && ctx.Err() == nil {
 			o = again(ctx, runner, cases, c)
@@ -249,7 +257,7 @@ func inside(ctx context.Context, args []string) error {
 			break
 		}
 	}
-	return report(outcomes)
+	return outcomes, nil
 }
 
 // again runs a case once more, whose machine ran and answered nothing. One of some hundreds of emulated machines did so, in a case that

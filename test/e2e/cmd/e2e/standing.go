@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
@@ -30,7 +31,11 @@ func processFile(repo string) string { return filepath.Join(standingDir(repo) + 
 
 // standUp starts a cluster with one node, and leaves it running.
 func standUp(ctx context.Context) error {
-	s, err := build(ctx, []string{"2"}, nil, false)
+	cases, err := scenario.Load(filepath.Join("test", "e2e", "cases"), standingCase)
+	if err != nil {
+		return err
+	}
+	s, err := build(ctx, cases, parts.Kubernetes)
 	if err != nil {
 		return err
 	}
