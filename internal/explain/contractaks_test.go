@@ -56,20 +56,48 @@ func onNode(row fieldRow) string {
 	if len(row.of.Resources) == 0 {
 		return row.where + " | | |"
 	}
+	e := effectsOf(row.of)
 	var names []string
-	phases, changes, codes := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	for _, d := range shown(row.of.Resources) {
-		kind, name, _ := strings.Cut(string(d.ID), ":")
-		if kind != "File" {
-			name = resource.Words(kind) + " " + name
-		}
-		name = "`" + name + "`"
-		if !d.Planned {
+	for _, r := range e.Resources[:min(len(e.Resources), 2*mostNamed)] {
+		name := "`" + r.Name + "`"
+		if !r.Planned {
 			name = "(" + name + ")"
 		}
 		names = append(names, name)
 	}
-	for _, d := range row.of.Resources {
+	text := strings.Join(names, ", ")
+	if more := len(e.Resources) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join([]string{text, strings.Join(e.Phases, ", "), strings.Join(e.Changes, ", "), strings.Join(e.Codes, ", ")}, " | ")
+}
+
+// effects are what depends on a field on the node, in words.
+type effects struct {
+	// Resources are sorted: those in the example's plan come first.
+	Resources []effect `json:"resources,omitempty"`
+	Phases    []string `json:"phases,omitempty"`
+	// Changes are the units that restart or reload when the field changes.
+	Changes []string `json:"changes,omitempty"`
+	Codes   []string `json:"codes,omitempty"`
+}
+
+// effect is a resource.
+type effect struct {
+	Name string `json:"name"`
+	// Planned is false for a resource that only another value would add.
+	Planned bool `json:"planned"`
+}
+
+func effectsOf(x *Explanation) effects {
+	var e effects
+	phases, changes, codes := make(map[string]bool), make(map[string]bool), make(map[string]bool)
+	for _, d := range x.Resources {
+		kind, name, _ := strings.Cut(string(d.ID), ":")
+		if kind != "File" {
+			name = resource.Words(kind) + " " + name
+		}
+		e.Resources = append(e.Resources, effect{name, d.Planned})
 		phases[string(d.Phase)] = true
 		for _, unit := range resource.ShortUnits(d.Restarts) {
 			changes["restarts "+unit] = true
@@ -81,22 +109,9 @@ func onNode(row fieldRow) string {
 			codes[strconv.Itoa(d.ExitCode)] = true
 		}
 	}
-	text := strings.Join(names, ", ")
-	if more := len(row.of.Resources) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join([]string{text, joined(phases), joined(changes), joined(codes)}, " | ")
-}
-
-// shown are the resources that a row names. Those in the example's plan come first.
-func shown(all []Dependent) []Dependent {
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b Dependent) int {
+	slices.SortStableFunc(e.Resources, func(a, b effect) int {
 		return cmp.Compare(strconv.FormatBool(b.Planned), strconv.FormatBool(a.Planned))
 	})
-	return sorted[:min(len(sorted), 2*mostNamed)]
-}
-
-func joined(all map[string]bool) string {
-	return strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+	e.Phases, e.Changes, e.Codes = slices.Sorted(maps.Keys(phases)), slices.Sorted(maps.Keys(changes)), slices.Sorted(maps.Keys(codes))
+	return e
 }

@@ -97,8 +97,10 @@ func TestFieldsDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var sets []fieldSet
 	for _, name := range dialect.Names() {
 		rows := explainAll(t, name, f)
+		sets = append(sets, fieldSetOf(name, rows))
 		if name == dialect.AKS {
 			countInReadme(t, rows)
 			contracts.GoldenText(t, "../../docs/contract-aks.md", contractOfAKS(rows))
@@ -118,6 +120,7 @@ func TestFieldsDocument(t *testing.T) {
 		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", tag.Name, tag.Value, tag.Changes, read)
 	}
 	contracts.GoldenText(t, "../../docs/fields.md", []byte(out.String()))
+	writeFields(t, sets)
 }
 
 // counted is the sentence of README.md with the number of applied fields of AKS's contract.
