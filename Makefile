@@ -240,3 +240,20 @@ vulnerabilities: ## look for known vulnerabilities in what both programs call (n
 .PHONY: e2e-skew
 e2e-skew: ## join nodes of each minor version of the kubelet, and write docs/support.md (root); KUBELET="1.34 1.35" names some
 	$(E2E) skew $(KUBELET)
+
+# The site's generator is another module's, and takes minutes to build: it is built again when its version changes.
+HUGO := out/hugo
+$(HUGO): site/go.mod site/go.sum
+	CGO_ENABLED=0 go build -C site -trimpath -ldflags "-s -w" -o $(CURDIR)/$(HUGO) github.com/gohugoio/hugo
+
+.PHONY: site site-check
+site: $(HUGO) ## build the documents as a static site in out/site; the first run fetches and builds Hugo, which takes minutes
+	@rm -rf out/site out/site-data && mkdir -p out/site-data
+	set -e; for p in slipway slipway-node; do go run ./cmd/$$p help -o json >out/site-data/$$p.json; done
+	go test -count=1 ./internal/explain -run '^TestFieldsDocument$$' -fields $(CURDIR)/out/site-data/fields.json
+	cd site && ../$(HUGO) --noBuildLock --panicOnWarning
+
+site-check: site ## check the site in Chromium: links, requests, accessibility, 400 px, dark, search; installs Chromium and Node.js where they are missing (root)
+	@command -v chromium >/dev/null && command -v npm >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y --no-install-recommends chromium nodejs npm; } \
+		|| { echo "make site-check needs chromium and npm: install them, or run it as root on Debian"; exit 1; }
+	cd site && npm ci --ignore-scripts --no-audit --no-fund && node check/check.mjs ../out/site

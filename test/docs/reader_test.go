@@ -122,6 +122,7 @@ var special = []struct {
 	{line: "slipway-node provision --root image --provision-config base.yaml",
 		instead: "mkdir -p image/opt/slipway && sed s/1.34.2/1.36.3/ examples/launch/components.json >image/opt/slipway/components.json && slipway-node provision --root image --provision-config base.yaml",
 		reason:  "the image has the programs of a node"},
+	{line: "export PATH=$PATH:/opt/slipway/bin", reason: "is for the shell of the lab's node"},
 	{line: "slipway-node reset --yes",
 		instead: "slipway-node provision --provision-config node.yaml && slipway-node reset --yes", reason: "there is a node before"},
 	{line: "slipway-node provision --source azure-imds --dry-run", reason: "needs Azure's metadata service"},
