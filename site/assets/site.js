@@ -76,7 +76,7 @@ for (const pre of document.querySelectorAll("main pre")) {
       if (points === 0) return 0;
       sum += points;
     }
-    return sum;
+    return sum + (record.heading.includes(words.join(" ")) ? 50 : 0);
   };
 
   // The text around the first word, with all words marked.

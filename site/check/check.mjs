@@ -1,15 +1,14 @@
 // Checks a built site in Chromium: node check.mjs DIRECTORY. It follows every link from the start page, and prints what is wrong.
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readdirSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import puppeteer from "puppeteer-core";
-import { inUse } from "./use.mjs";
+import { accessible } from "./accessible.mjs";
 import { fileOf, serve } from "./server.mjs";
+import { inUse } from "./use.mjs";
 
 const directory = resolve(process.argv[2]);
 const repository = fileURLToPath(new URL("../..", import.meta.url));
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const wide = { width: 1280, height: 900 };
 const narrow = { width: 400, height: 800 };
 
@@ -34,23 +33,11 @@ function watch(tab, site) {
   });
 }
 
-// accessible runs axe. In dark only colours differ.
-async function accessible(tab, url, dark) {
-  await tab.evaluate(axe);
-  const { violations } = await tab.evaluate((rules) => window.axe.run(document, rules), dark ? { runOnly: ["color-contrast"] } : {});
-  for (const violation of violations) {
-    for (const node of violation.nodes) fault(url, `${dark ? "dark: " : ""}${violation.id}: ${violation.help}: ${node.target.join(" ")}: ${node.failureSummary}`);
-  }
-}
-
 // visit checks a page and returns its links and anchors.
 async function visit(tab, url) {
   await tab.setViewport(wide);
-  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
   await tab.goto(url.href, { waitUntil: "networkidle0" });
-  await accessible(tab, url, false);
-  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-  await accessible(tab, url, true);
+  await accessible(tab, fault);
   await tab.setViewport(narrow);
   const width = await tab.evaluate(() => document.documentElement.scrollWidth);
   if (width > narrow.width) fault(url, `it is ${width} pixels wide in a window of ${narrow.width}`);

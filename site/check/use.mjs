@@ -1,4 +1,5 @@
 // Uses the site as a reader does: by keyboard, in a narrow window, and without scripts.
+import { accessible } from "./accessible.mjs";
 
 // searches are words, and where the first result leads.
 const searches = [
@@ -27,6 +28,11 @@ async function search(tab, site, fault) {
   }
   await tab.goto(site.href);
   await tab.keyboard.press("/");
+  await tab.keyboard.type("kubelet");
+  await tab.waitForFunction(settled, { timeout: 10000 });
+  await accessible(tab, fault);
+  await tab.goto(site.href);
+  await tab.keyboard.press("/");
   await tab.keyboard.type("nothinghasthis");
   await tab.waitForFunction(settled, { timeout: 10000 });
   const status = await tab.$eval("#found p", (element) => element.textContent);
@@ -52,6 +58,8 @@ async function menu(tab, site, fault) {
   await tab.focus(".menu");
   await tab.keyboard.press("Enter");
   if (!await seen()) fault(site, "the button does not open the menu");
+  await accessible(tab, fault);
+  await tab.focus(".menu");
   await tab.keyboard.press("Tab");
   await tab.keyboard.press("Escape");
   if (await seen() || await tab.evaluate(() => document.activeElement.className) !== "menu") fault(site, "Escape does not close the menu and go back to its button");
