@@ -25,6 +25,7 @@ async function search(tab, site, fault) {
       continue;
     }
     await Promise.all([tab.waitForNavigation(), tab.keyboard.press("Enter")]);
+    await accessible(tab, fault); // what was found is marked there
   }
   await tab.goto(site.href);
   await tab.keyboard.press("/");
