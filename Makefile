@@ -256,4 +256,4 @@ site: $(HUGO) ## build the documents as a static site in out/site; the first run
 site-check: site ## check the site in Chromium: links, requests, accessibility, 400 px, dark, search; installs Chromium and Node.js where they are missing (root)
 	@command -v chromium >/dev/null && command -v npm >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y --no-install-recommends chromium nodejs npm; } \
 		|| { echo "make site-check needs chromium and npm: install them, or run it as root on Debian"; exit 1; }
-	cd site && npm ci --ignore-scripts --no-audit --no-fund && node check/check.mjs ../out/site
+	cd site && npm ci --ignore-scripts --no-audit --no-fund && CHROMIUM=$$(command -v chromium) node check/check.mjs ../out/site

@@ -1,4 +1,4 @@
-// Looks for barriers with axe, in light and in dark.
+// Checks accessibility with axe, in light and in dark.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 

@@ -1,4 +1,4 @@
-// Checks a built site in Chromium: node check.mjs DIRECTORY. It follows every link from the start page, and prints what is wrong.
+// Checks a built site in Chromium: CHROMIUM=PROGRAM node check.mjs DIRECTORY. It follows every link from the start page, and prints what is wrong.
 import { readdirSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -104,7 +104,7 @@ function compare(site, pages) {
 
 // The site is below a path, as it may be at any server.
 const { url: site, close } = await serve(directory, "/below/");
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 try {
   const tab = await browser.newPage();
   watch(tab, site);
