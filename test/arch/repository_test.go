@@ -23,9 +23,7 @@ func git(t *testing.T, args ...string) []string {
 var atRoot = []string{
 	".ci", ".github", ".gitignore", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md",
 	"adapters", "api", "capacity", "cmd", "components",
-	"dist", "docs", "examples", "exitcode", "go.mod", "go.sum", "internal", "launch", "node", "nodeconfig", "release", "schema", "status", "test", "userdata",
-	".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapters", "api", "capacity", "cmd", "components",
-	"dist", "docs", "examples", "exitcode", "go.mod", "go.sum", "internal", "launch", "node", "nodeconfig", "schema", "site", "status", "test", "userdata",
+	"dist", "docs", "examples", "exitcode", "go.mod", "go.sum", "internal", "launch", "node", "nodeconfig", "release", "schema", "site", "status", "test", "userdata",
 }
 
 func TestRoot(t *testing.T) {

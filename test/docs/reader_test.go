@@ -390,9 +390,7 @@ func (r *reader) help(program, command string) string {
 }
 
 // commands are a program's commands.
-//
-// The help does not list the command help.
-func (r *reader) commands(program string) []string { return append(r.commandsOf(program, ""), "help") }
+func (r *reader) commands(program string) []string { return r.commandsOf(program, "") }
 
 // commandsOf are the commands of one of a program's commands.
 func (r *reader) commandsOf(program, command string) []string {
