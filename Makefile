@@ -56,7 +56,7 @@ race-part: ## those of the packages that start goroutines, as CI does
 	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/fetch ./internal/host ./internal/localdns ./internal/probe ./internal/rootfs ./internal/source ./internal/systemd ./internal/watch
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck, and the rules of the house
+lint: workflows ## gofmt, vet, staticcheck, and the rules of the house
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
 	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck ./test/kubelet
 	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/failpoint ./internal/host ./internal/rootfs ./internal/systemd ./test/crash
@@ -197,36 +197,16 @@ outdated: ## list the modules of all go.mod files that are behind the newest ver
 		go list -m -u -e -f '$(BEHIND)' $$(go list -m -e -f '$(REQUIRED)' all; go list -e -f '{{with .Module}}{{.Path}}{{end}}' tool 2>/dev/null) \
 			| sort -u | awk -v mod=$$mod '{print mod, $$0}'); done; } | awk '{printf "%-36s %-44s %-36s %s\n", $$1, $$2, $$3, $$4}'
 
-# The image of IMAGE_DIR with the newest packages of its base, and the newest component of each range. It changes both documents there.
-IMAGE_DIR ?= examples/image/trixie
-IMAGE_COMPONENTS ?= components
-IMAGE_SNAPSHOT ?= $(shell date -u +%Y%m%dT000000Z)
-WEEKLY := out/weekly
+# IMAGE names its documents, by default examples/image/trixie/components; IMAGE_FLAGS="--mirror URL" are flags of the build.
 .PHONY: image-newest image-weekly image-change
-image-newest: build ## lock the newest components of IMAGE_DIR, and write the difference to out/weekly/diff.md
-	@mkdir -p $(WEEKLY)
-	@set -e; c=$(IMAGE_DIR)/$(IMAGE_COMPONENTS); sed -i 's/^  snapshot: .*/  snapshot: $(IMAGE_SNAPSHOT)/' $$c.yaml; \
-		if test -f $$c.lock; then cp $$c.lock $(WEEKLY)/old.lock; \
-			$(BIN)/slipway image lock -f $$c.yaml $$(awk '/^  - name:/ {name = $$3} /^    version: "?[~^]/ {print "--update", name}' $$c.yaml) >/dev/null; \
-			$(BIN)/slipway image diff $(WEEKLY)/old.lock $$c.lock >$(WEEKLY)/diff.txt || test $$? = 1; \
-		else $(BIN)/slipway image lock -f $$c.yaml >$(WEEKLY)/diff.txt; fi; \
-		{ echo 'What `slipway image diff` shows. This change is open because the image was built, verified against this lock, and checked.'; \
-			echo; sed 's/^/    /' $(WEEKLY)/diff.txt; } >$(WEEKLY)/diff.md; \
-		git add --intent-to-add $$c.yaml $$c.lock && git diff --binary -- $$c.yaml $$c.lock >$(WEEKLY)/change.patch
-	@cat $(WEEKLY)/diff.txt
+image-newest: build ## lock the newest packages and components of an example image, and write the difference to out/weekly/diff.md
+	.ci/weekly-image lock
 
-image-weekly: image-newest ## the same, and build the image, verify it against the lock and check it; IMAGE_FLAGS="--mirror URL"
-	$(BIN)/slipway image build --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock --architecture amd64 --dir out/image $(IMAGE_FLAGS)
-	$(BIN)/slipway image verify --lock $(IMAGE_DIR)/$(IMAGE_COMPONENTS).lock out/image/output/node.raw
-	$(BIN)/slipway image check out/image/output/node.raw
+image-weekly: image-newest ## the same, and build the image, verify it against the lock and check it
+	.ci/weekly-image build
 
-image-change: ## open a change with the two documents that image-weekly has left in out/weekly (GH_TOKEN)
-	@test -s $(WEEKLY)/change.patch || { echo "the image has nothing new"; exit 0; }; set -e; \
-		git apply --include='$(IMAGE_DIR)/$(IMAGE_COMPONENTS).*' $(WEEKLY)/change.patch; \
-		branch=image-$$(date -u +%Y-%m-%d); git checkout -b $$branch; git add $(IMAGE_DIR); \
-		git -c user.name=weekly -c user.email=weekly@slipway.invalid commit -m "examples/image: update the lock"; \
-		git push origin $$branch; \
-		gh pr create --head $$branch --title "examples/image: update the lock" --body-file $(WEEKLY)/diff.md
+image-change: ## open a change with what image-weekly has left in out/weekly (GH_TOKEN)
+	.ci/weekly-image open
 
 .PHONY: image-tools
 image-tools: ## install what image-weekly needs beside Go, on Debian or Ubuntu (root)
