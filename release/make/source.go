@@ -20,16 +20,18 @@ type Source struct {
 	Time        time.Time
 	// Version is such as "v0.1.0".
 	Version string
+	// Modified reports whether the checkout has changes that the commit has not.
+	Modified bool
 }
 
-// ReadSource finds the commit of a checkout. One with changes is refused, because its commit would not say what is in the release.
+// ReadSource finds the commit of a checkout.
 func ReadSource(ctx context.Context, dir, version string) (*Source, error) {
+	if !versionForm.MatchString(version) {
+		return nil, fmt.Errorf("--version %q: want a version such as v0.1.0 or v0.1.1-rc.1", version)
+	}
 	changes, err := output(ctx, dir, nil, "git", "status", "--porcelain")
 	if err != nil {
 		return nil, err
-	}
-	if changes != "" {
-		return nil, fmt.Errorf("%s has changes that no commit has: commit or remove them:\n%s", dir, changes)
 	}
 	commit, err := output(ctx, dir, nil, "git", "rev-parse", "HEAD")
 	if err != nil {
@@ -43,7 +45,7 @@ func ReadSource(ctx context.Context, dir, version string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{Dir: dir, Commit: commit, Time: when.UTC(), Version: version}, nil
+	return &Source{Dir: dir, Commit: commit, Time: when.UTC(), Version: version, Modified: changes != ""}, nil
 }
 
 // goEnv are Go's settings. The compiler is one version, because another one makes other programs: Go downloads it if the machine has another.
@@ -73,11 +75,3 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 
 // versionForm is a version of a release (semver.org), as a tag of Go's has it.
 var versionForm = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.]+)?$`)
-
-// CheckVersion refuses a version that no release can have.
-func CheckVersion(version string) error {
-	if !versionForm.MatchString(version) {
-		return fmt.Errorf("--version %q: want a version such as v0.1.0 or v0.1.1-rc.1", version)
-	}
-	return nil
-}

@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/release"
 	"github.com/slipway-dev/slipway/release/make"
 	"github.com/slipway-dev/slipway/release/product"
 	"github.com/slipway-dev/slipway/release/seal"
@@ -39,6 +41,7 @@ func newMake(s cli.Streams) *cobra.Command {
 	var (
 		source, out, version, builder string
 		keys, programs, platforms     []string
+		modified                      bool
 	)
 	cmd := &cobra.Command{
 		Use: "make --version VERSION [flags]", Short: "Make the files of a release",
@@ -55,10 +58,17 @@ can make: such a release is for tests. The list of allowed signers is then besid
 				_, _ = fmt.Fprintf(s.Err, "%4.0f s  "+format+"\n", append([]any{time.Since(began).Seconds()}, args...)...)
 			}
 			made, err := product.Select(programs, platforms)
-			if err == nil {
-				err = run(cmd.Context(), made, source, out, version, builder, keys, say)
-			}
 			if err != nil {
+				return command.Failed("%w", err)
+			}
+			from, err := make.ReadSource(cmd.Context(), source, version)
+			if err != nil {
+				return command.Failed("%w", err)
+			}
+			if from.Modified && (!modified || len(keys) > 0) {
+				return command.Failed("%s has changes that no commit has: commit or remove them; git status shows them", source)
+			}
+			if err := run(cmd.Context(), made, from, out, builder, keys, say); err != nil {
 				return command.Failed("%w", err)
 			}
 			return nil
@@ -69,24 +79,15 @@ can make: such a release is for tests. The list of allowed signers is then besid
 	cmd.Flags().StringArrayVar(&platforms, "platform", nil, "make only what is for `OS/ARCHITECTURE`; a release has all")
 	cmd.Flags().StringVar(&source, "source", ".", "the checkout is `DIR`")
 	cmd.Flags().StringVar(&out, "out", "out/release", "write the files to `DIR`, which is made anew")
+	cmd.Flags().BoolVar(&modified, "modified", false, "take a checkout with changes, too: for tests, and never with --key")
 	cmd.Flags().StringArrayVar(&keys, "key", nil, "sign with the key in `FILE`")
 	cmd.Flags().StringVar(&builder, "builder", "https://github.com/slipway-dev/slipway/blob/main/docs/release.md#by-hand", "the provenance names `URI` as who has run the build")
 	return cmd
 }
 
 // run makes a release.
-func run(ctx context.Context, programs []product.Program, source, out, version, builder string, keyFiles []string, say func(string, ...any)) error {
-	if err := make.CheckVersion(version); err != nil {
-		return err
-	}
-	from, err := make.ReadSource(ctx, source, version)
-	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(out); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+func run(ctx context.Context, programs []product.Program, from *make.Source, out, builder string, keyFiles []string, say func(string, ...any)) error {
+	if err := empty(out); err != nil {
 		return err
 	}
 	scratch, err := os.MkdirTemp("", "slipway-release-")
@@ -112,6 +113,28 @@ func run(ctx context.Context, programs []product.Program, source, out, version, 
 	if err := m.Make(ctx); err != nil {
 		return err
 	}
-	say("made %s in %s", version, out)
+	say("made %s in %s", from.Version, out)
+	return nil
+}
+
+// empty makes a directory for a release, and removes what an earlier one has left there. It removes nothing else.
+func empty(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); !e.Type().IsRegular() || !strings.HasPrefix(name, "slipway") && !strings.HasPrefix(name, release.SumsName) && name != release.ManifestName {
+			return fmt.Errorf("%s is not of a release: name an empty directory with --out", filepath.Join(dir, name))
+		}
+	}
+	for _, e := range entries {
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
 	return nil
 }

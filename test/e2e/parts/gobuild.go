@@ -62,6 +62,7 @@ var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"karpenter-newer":         (*Store).newerKarpenter,
 	"kubeadm":                 (*Store).kubeadm,
 	PauseArchive:              (*Store).pauseArchive,
+	Packages:                  (*Store).packages,
 }
 
 // Program returns a directory with a program that only some cases need, under its name.

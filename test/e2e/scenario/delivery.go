@@ -135,6 +135,7 @@ var guestPrograms = map[string]string{
 	lab.ECRProvider:    "/etc/eks/image-credential-provider/ecr-credential-provider",
 	lab.Kubeadm:        "/usr/bin/kubeadm",
 	parts.PauseArchive: "/etc/eks/pause.tar",
+	parts.Packages:     "/var/cache/packages.tar",
 }
 
 // bringsPrograms reports whether the case has a program that runs in its machines.
