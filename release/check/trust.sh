@@ -42,9 +42,9 @@ check_trust() {
 		fi
 	done
 
-	say "bills and provenance by CycloneDX's own library, images by skopeo, manuals by mandoc"
-	[ -d "$work/npm/node_modules/@cyclonedx" ] || quiet npm install --prefix "$work/npm" --no-audit --no-fund --silent @cyclonedx/cyclonedx-library@10.3.0 ajv@8 ajv-formats@3 ajv-formats-draft2019@1
-	quiet node check/cyclonedx.js "$work/npm" "$release"/*.cdx.json
+	say "bills by CycloneDX's and SPDX's libraries, images by skopeo, manuals by mandoc"
+	[ -d "$work/npm/node_modules/@cyclonedx" ] || quiet npm install --prefix "$work/npm" --no-audit --no-fund --silent @cyclonedx/cyclonedx-library@10.3.0 ajv@8 ajv-formats@3 ajv-formats-draft2019@1 spdx-expression-parse@4
+	quiet node check/bills.js "$work/npm" "$release"/*.cdx.json "$release"/*.spdx.json
 	for name in "$release"/*_oci.tar; do
 		skopeo inspect --raw "oci-archive:$name" >"$work/index.json"
 		same "platforms of ${name##*/}" "$platforms" "$(jq -r '[.manifests[].platform | .os + "/" + .architecture] | join(" ")' "$work/index.json")"
