@@ -5,20 +5,20 @@
 # check_reproduce RELEASE
 check_reproduce() {
 	local release=$1 home=$work/elsewhere
-	say "the same commit again: clone, user 12345, Pacific/Kiritimati, tr_TR, umask 077, one core, no cache"
-	mkdir -p "$home/modules" "$home/go" "$home/locales"
+	say "the same commit again: clone, user nobody, Pacific/Kiritimati, tr_TR, umask 077, one core, no cache"
+	mkdir -p "$home/modules" "$home/compiler" "$home/locales"
 	git clone -q --no-local .. "$home/another name"
 	[ -e /usr/share/i18n/locales/tr_TR ] || { apt-get update -qq && apt-get install -y -qq --no-install-recommends locales >/dev/null; }
 	quiet localedef -i tr_TR -f UTF-8 "$home/locales/tr_TR.UTF-8"
-	chown -R 12345:12345 "$home"
+	chown -R nobody:nogroup "$home"
 	# Only root may read root's modules and, where it was downloaded, root's compiler: the other user sees both in directories of that user.
 	# shellcheck disable=SC2016 # the inner shell expands its own variables
 	home=$home version=$version modules=$(go env GOMODCACHE) go=$(go env GOROOT) quiet unshare --mount --propagation private bash -euc '
 		mount --bind -o ro "$modules" "$home/modules"
-		mount --bind -o ro "$go" "$home/go"
+		mount --bind -o ro "$go" "$home/compiler"
 		umask 077
 		cd "$home/another name/release"
-		exec taskset -c 0 setpriv --reuid=12345 --regid=12345 --clear-groups env -i PATH="$home/go/bin:/usr/bin:/bin" HOME="$home" TMPDIR="$home" \
+		exec taskset -c 0 setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH="$home/compiler/bin:/usr/bin:/bin" HOME="$home" TMPDIR="$home" \
 			TZ=Pacific/Kiritimati LOCPATH="$home/locales" LC_ALL=tr_TR.UTF-8 GOMODCACHE="$home/modules" GOPROXY=off GOFLAGS= version="$version" bash -euc "
 				go build -o ~/release ./cmd/release
 				~/release make --source .. --version \"\$version\" --out ~/out"'
