@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"strings"
 
@@ -126,7 +124,7 @@ func verifyRelease(ctx context.Context, from, out string, m *cli.Meter, allowed 
 
 // downloadRelease downloads the list and its signatures, and then the files of the list, if the signatures are right.
 func downloadRelease(ctx context.Context, from string, dir *os.Root, m *cli.Meter, allowed []signature.Signer, need int) error {
-	client := &fetch.Client{Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) }}
+	client := &fetch.Client{Proxy: fetch.EnvironmentProxy}
 	get := func(sum release.Sum, limit int64) error {
 		file, err := dir.OpenFile(sum.Name, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {

@@ -34,6 +34,12 @@ type Client struct {
 	Now func() time.Time
 }
 
+// EnvironmentProxy returns a URL's proxy by the variables of the environment (http_proxy and others). It is a [Client]'s Proxy in a program that a
+// person starts.
+func EnvironmentProxy(u *url.URL) (*url.URL, error) {
+	return http.ProxyFromEnvironment(&http.Request{URL: u})
+}
+
 // Login returns a refresh token for a registry, by its host and port, or "" if it has none. refused is an earlier
 // token that the registry rejects, or "". If that may have expired, Login returns another one.
 type Login func(ctx context.Context, host, refused string) (refreshToken string, err error)

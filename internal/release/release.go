@@ -25,7 +25,7 @@ const (
 	SignedFor = "slipway-release"
 )
 
-// SignatureNames are the signatures of the list, each of another key. One key alone makes no release: whoever has stolen one cannot.
+// SignatureNames are the signatures of the list, each of another key. One stolen key makes no release.
 var SignatureNames = []string{SumsName + ".1.sig", SumsName + ".2.sig"}
 
 const (
@@ -43,7 +43,7 @@ type Manifest struct {
 	CommitTime string `json:"commitTime"`
 	// GoVersion is the version of the compiler, such as "go1.26.8".
 	GoVersion string `json:"goVersion"`
-	// Contracts are the apiVersions of the contracts that it reads.
+	// Contracts are the dialects of contracts that it reads, each as "NAME: TITLE".
 	Contracts []string `json:"contracts"`
 	// OldestKubelet and NewestKubelet are the minor versions of Kubernetes whose rules it knows, such as "1.26".
 	OldestKubelet string `json:"oldestKubelet"`

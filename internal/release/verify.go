@@ -125,7 +125,7 @@ func readManifest(dir *os.Root) (*Manifest, error) {
 // compare compares a file with its line.
 func compare(dir *os.Root, s Sum) FileResult {
 	r := FileResult{Name: s.Name, State: OK}
-	got, err := Digest(dir, s.Name)
+	got, err := digest(dir, s.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.State = Absent
@@ -137,8 +137,8 @@ func compare(dir *os.Root, s Sum) FileResult {
 	return r
 }
 
-// Digest returns a file's SHA-256 in hexadecimal.
-func Digest(dir *os.Root, name string) (string, error) {
+// digest returns a file's SHA-256 in hexadecimal.
+func digest(dir *os.Root, name string) (string, error) {
 	file, err := open(dir, name)
 	if err != nil {
 		return "", err

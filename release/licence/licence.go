@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,12 +43,14 @@ type Reader struct {
 	// Source is the directory of the program's module.
 	Source string
 	listed map[string]listed
+	// read are the modules of all programs until now, by path.
+	read map[string]Module
 }
 
 // listed is a module of go.mod.
 type listed struct{ Path, Version, Dir string }
 
-// Modules returns the modules in a program, by path. The program itself is none.
+// Modules returns the modules in a program, by path. It leaves out the program's own.
 func (r *Reader) Modules(ctx context.Context, program string) ([]Module, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -57,7 +60,7 @@ func (r *Reader) Modules(ctx context.Context, program string) ([]Module, error) 
 	if err != nil {
 		return nil, fmt.Errorf("go env GOROOT: %w", err)
 	}
-	first, err := read(standard, strings.TrimPrefix(info.GoVersion, "go"), "", strings.TrimSpace(string(goroot)))
+	first, err := r.module(standard, strings.TrimPrefix(info.GoVersion, "go"), "", strings.TrimSpace(string(goroot)))
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +76,35 @@ func (r *Reader) Modules(ctx context.Context, program string) ([]Module, error) 
 		case l.Version != d.Version:
 			return nil, fmt.Errorf("%s: it has %s %s, and go.mod has %s", program, d.Path, d.Version, l.Version)
 		}
-		m, err := read(d.Path, d.Version, d.Sum, l.Dir)
+		m, err := r.module(d.Path, d.Version, d.Sum, l.Dir)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, m)
 	}
-	slices.SortFunc(all, func(a, b Module) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(all, byPath)
 	return all, nil
+}
+
+// All returns the modules of all programs that were read, by path.
+func (r *Reader) All() []Module { return slices.SortedFunc(maps.Values(r.read), byPath) }
+
+func byPath(a, b Module) int { return strings.Compare(a.Path, b.Path) }
+
+// module reads a module's licences, once. All programs of a release have the versions of one go.mod.
+func (r *Reader) module(path, version, sum, dir string) (Module, error) {
+	if m, done := r.read[path]; done {
+		return m, nil
+	}
+	m, err := read(path, version, sum, dir)
+	if err != nil {
+		return m, err
+	}
+	if r.read == nil {
+		r.read = make(map[string]Module)
+	}
+	r.read[path] = m
+	return m, nil
 }
 
 // list finds the directories of all modules, once.

@@ -3,7 +3,6 @@ package make
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -41,13 +40,13 @@ type Maker struct {
 
 	files   []release.File
 	modules licence.Reader
-	// all are the modules of all programs, for the provenance.
-	all map[string]licence.Module
+	// sums are all files but the list, and its signatures.
+	sums []release.Sum
 }
 
 // Make makes all files, their list, and its signatures.
 func (m *Maker) Make(ctx context.Context) error {
-	m.modules, m.all = licence.Reader{Source: m.Source.Dir}, map[string]licence.Module{}
+	m.modules = licence.Reader{Source: m.Source.Dir}
 	for i := range m.Programs {
 		if err := m.program(ctx, &m.Programs[i]); err != nil {
 			return fmt.Errorf("%s: %w", m.Programs[i].Name, err)
@@ -98,19 +97,17 @@ func (m *Maker) platform(ctx context.Context, p *product.Program, on product.Pla
 	if b.modules, err = m.modules.Modules(ctx, file); err != nil {
 		return nil, err
 	}
-	for _, module := range b.modules {
-		m.all[module.Path] = module
-	}
 	own, err := os.ReadFile(filepath.Join(m.Source.Dir, "LICENSE"))
 	if err != nil {
 		return nil, err
 	}
 	documents = append(slices.Clone(documents), product.Document{Name: product.Licenses, Content: licence.Write(p.Name, own, b.modules)})
 	about := release.File{Program: p.Name, OS: on.OS, Architecture: on.Architecture}
-	if b.archive, err = m.archive(p, about, b.content, documents); err != nil {
+	name := fmt.Sprintf("%s_%s_%s_%s", p.Name, m.version(), on.OS, on.Architecture)
+	if b.archive, err = m.archive(p, name, about, b.content, documents); err != nil {
 		return nil, err
 	}
-	if err := m.bills(p, about, b); err != nil {
+	if err := m.bills(p, name, about, b); err != nil {
 		return nil, err
 	}
 	if on.OS != "linux" {
@@ -119,7 +116,7 @@ func (m *Maker) platform(ctx context.Context, p *product.Program, on product.Pla
 	return b, m.packages(p, about, b.content, documents)
 }
 
-func (m *Maker) archive(p *product.Program, about release.File, program []byte, documents []product.Document) ([]byte, error) {
+func (m *Maker) archive(p *product.Program, name string, about release.File, program []byte, documents []product.Document) ([]byte, error) {
 	files := []pack.File{{Name: p.Name, Content: program, Mode: 0o755}}
 	for _, d := range documents {
 		files = append(files, pack.File{Name: d.Name, Content: d.Content, Mode: 0o644})
@@ -131,22 +128,20 @@ func (m *Maker) archive(p *product.Program, about release.File, program []byte, 
 		}
 		files = append(files, pack.File{Name: "systemd/" + unit, Content: content, Mode: 0o644})
 	}
-	name := fmt.Sprintf("%s_%s_%s_%s", p.Name, m.version(), about.OS, about.Architecture)
 	data, err := pack.Tar(name, files, m.Source.Time)
 	if err != nil {
 		return nil, err
 	}
 	about.Kind = "tar"
-	return data, m.put(name+".tar.gz", data, about)
+	return data, m.add(name+".tar.gz", data, about)
 }
 
 func (m *Maker) unit(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(m.Source.Dir, "dist", "systemd", name))
 }
 
-func (m *Maker) bills(p *product.Program, about release.File, b *built) error {
-	sum := sha256.Sum256(b.content)
-	subject := &bom.Subject{Program: *p, Platform: b.on, Version: m.Source.Version, Time: m.Source.Time, SHA256: hex.EncodeToString(sum[:]), Modules: b.modules}
+func (m *Maker) bills(p *product.Program, name string, about release.File, b *built) error {
+	subject := &bom.Subject{Program: *p, Platform: b.on, Version: m.Source.Version, Time: m.Source.Time, SHA256: digest(b.content), Modules: b.modules}
 	for _, form := range []struct {
 		kind, extension string
 		write           func(*bom.Subject) ([]byte, error)
@@ -156,7 +151,7 @@ func (m *Maker) bills(p *product.Program, about release.File, b *built) error {
 			return err
 		}
 		about.Kind = form.kind
-		if err := m.put(fmt.Sprintf("%s_%s_%s_%s%s", p.Name, m.version(), b.on.OS, b.on.Architecture, form.extension), data, about); err != nil {
+		if err := m.add(name+form.extension, data, about); err != nil {
 			return err
 		}
 	}
@@ -178,7 +173,7 @@ func (m *Maker) packages(p *product.Program, about release.File, program []byte,
 			return err
 		}
 		about.Kind = format
-		if err := m.put(name, data, about); err != nil {
+		if err := m.add(name, data, about); err != nil {
 			return err
 		}
 	}
@@ -212,18 +207,23 @@ func (m *Maker) image(p *product.Program, each []built) error {
 	if err != nil {
 		return err
 	}
-	return m.put(fmt.Sprintf("%s_%s_oci.tar", p.Name, m.version()), data, release.File{Kind: "oci", Program: p.Name, OS: "linux"})
+	return m.add(fmt.Sprintf("%s_%s_oci.tar", p.Name, m.version()), data, release.File{Kind: "oci", Program: p.Name, OS: "linux"})
 }
 
-// put writes a file of the release.
-func (m *Maker) put(name string, data []byte, about release.File) error {
-	sum := sha256.Sum256(data)
-	about.Name, about.Size, about.SHA256 = name, int64(len(data)), hex.EncodeToString(sum[:])
-	if about.Kind != "" {
-		m.files = append(m.files, about)
-	}
+// add writes a file of the release that the manifest has.
+func (m *Maker) add(name string, data []byte, about release.File) error {
+	about.Name, about.Size, about.SHA256 = name, int64(len(data)), digest(data)
+	m.files = append(m.files, about)
+	return m.put(name, data)
+}
+
+// put writes a file that the list has.
+func (m *Maker) put(name string, data []byte) error {
+	m.sums = append(m.sums, release.Sum{Name: name, SHA256: digest(data)})
 	return os.WriteFile(filepath.Join(m.Out, name), data, 0o644)
 }
+
+func digest(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // seal writes the provenance, the manifest, the list and its signatures.
 func (m *Maker) seal(ctx context.Context) error {
@@ -238,16 +238,11 @@ func (m *Maker) seal(ctx context.Context) error {
 	for _, d := range dialect.All() {
 		manifest.Contracts = append(manifest.Contracts, d.Name+": "+d.Title)
 	}
-	var modules []licence.Module
-	for _, module := range m.all {
-		modules = append(modules, module)
-	}
-	slices.SortFunc(modules, func(a, b licence.Module) int { return strings.Compare(a.Path, b.Path) })
-	provenance, err := seal.Provenance(manifest, modules, m.Builder)
+	provenance, err := seal.Provenance(manifest, m.modules.All(), m.Builder)
 	if err != nil {
 		return err
 	}
-	if err := m.put("slipway_"+m.version()+"_provenance.json", provenance, release.File{Kind: "provenance"}); err != nil {
+	if err := m.add("slipway_"+m.version()+"_provenance.json", provenance, release.File{Kind: "provenance"}); err != nil {
 		return err
 	}
 	manifest.Files = m.sorted()
@@ -255,16 +250,10 @@ func (m *Maker) seal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data = append(data, '\n')
-	if err := m.put(release.ManifestName, data, release.File{}); err != nil {
+	if err := m.put(release.ManifestName, append(data, '\n')); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	sums := []release.Sum{{Name: release.ManifestName, SHA256: hex.EncodeToString(sum[:])}}
-	for _, f := range m.files {
-		sums = append(sums, release.Sum{Name: f.Name, SHA256: f.SHA256})
-	}
-	if err := m.put(release.SumsName, release.FormatSums(sums), release.File{}); err != nil {
+	if err := os.WriteFile(filepath.Join(m.Out, release.SumsName), release.FormatSums(m.sums), 0o644); err != nil {
 		return err
 	}
 	m.Say("signing %s", release.SumsName)

@@ -22,7 +22,7 @@ import (
 // Formats are the kinds of packages.
 var Formats = []string{"deb", "rpm"}
 
-// scripts are those of packages: their names are FORMAT.PROGRAM.WHEN.
+// scripts are those of the agent's packages: their names are FORMAT.WHEN.
 //
 //go:embed scripts
 var scripts embed.FS
@@ -64,15 +64,15 @@ func Package(format string, p *product.Program, architecture, version string, co
 		info.Contents = append(info.Contents, entry)
 	}
 	if p.Runs {
-		for when, at := range map[string]*string{
+		for when, place := range map[string]*string{
 			"postinst": &info.Scripts.PostInstall, "prerm": &info.Scripts.PreRemove, "postrm": &info.Scripts.PostRemove,
 		} {
 			script, err := scripts.ReadFile(path.Join("scripts", format+"."+when))
 			if err != nil {
 				return "", nil, err
 			}
-			*at = filepath.Join(scratch, when)
-			if err := os.WriteFile(*at, script, 0o600); err != nil {
+			*place = filepath.Join(scratch, when)
+			if err := os.WriteFile(*place, script, 0o600); err != nil {
 				return "", nil, err
 			}
 		}

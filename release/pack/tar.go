@@ -24,17 +24,10 @@ type File struct {
 // Tar writes a compressed archive of files in a directory, which all belong to root and have one time.
 func Tar(dir string, files []File, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
+	if err := writeTar(&b, dir, files, at); err != nil {
 		return nil, err
 	}
-	if err := writeTar(z, dir, files, at); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return Gzip(b.Bytes())
 }
 
 // writeTar writes an archive with the directories that its files need, by name.
@@ -69,7 +62,7 @@ func writeTar(to io.Writer, dir string, files []File, at time.Time) error {
 	return w.Close()
 }
 
-// Gzip compresses a page or a changelog of a package. It has no name and no time in it.
+// Gzip compresses an archive, or a page or a changelog of a package. It has no name and no time in it.
 func Gzip(content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -91,7 +91,7 @@ type Document struct {
 // Licenses is the document with all licences.
 const Licenses = "LICENSES"
 
-// places are the directories of a package for what an archive has in one of its own. Debian's and Red Hat's zsh look in different ones.
+// places are the directories of a package, by those of an archive. Debian's and Red Hat's zsh look in different ones.
 var places = map[string]string{
 	"man/man1": "/usr/share/man/man1", "man/man8": "/usr/share/man/man8",
 	"completions/bash":    "/usr/share/bash-completion/completions",

@@ -15,7 +15,7 @@ import (
 // changes are changes of this checkout's facts, one of each kind, with what the comparison must find.
 var changes = []struct {
 	kind, name string
-	// attribute is the changed one, and words what it has then. With no attribute, the name is removed, or added if there is none.
+	// attribute is the changed one, and words what it has then. With no attribute, the name is removed, or added if it is missing.
 	attribute string
 	words     []string
 	// want is the break, or empty if users notice nothing.

@@ -4,5 +4,5 @@
 // The record of a release is in testdata/records. It also has fixtures: documents and a node that this release has written. The tests
 // read those of every release.
 //
-// It is a module of its own, because golang.org/x/exp would otherwise be in the module graph of each program that imports Slipway.
+// It is a separate module, because golang.org/x/exp would otherwise be in the module graph of each program that imports Slipway.
 package stability

@@ -30,7 +30,7 @@ type run struct {
 var before = map[string]string{
 	"node/etc/slipway/config.yaml":       "native/minimal.yaml",
 	"node/etc/default/kubelet":           "image/files/motd-1.0", // comes back when the node is reset
-	"failed/etc/slipway/config.yaml":     "facts/ubuntu.json",    // is no contract
+	"failed/etc/slipway/config.yaml":     "facts/ubuntu.json",    // facts are not a contract
 	"image/tree/usr/lib/systemd/systemd": "image/files/motd-1.0", // a tree without it is not that of a machine
 }
 

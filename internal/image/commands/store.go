@@ -5,8 +5,6 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +64,7 @@ func (f *store) getter(cmd *cobra.Command, s cli.Streams, dir string) (*download
 	}
 	g := &download.Getter{Cache: c, Dir: dir, From: f.from}
 	if !f.offline {
-		g.Client = &fetch.Client{Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) }}
+		g.Client = &fetch.Client{Proxy: fetch.EnvironmentProxy}
 	}
 	return g, nil
 }

@@ -78,7 +78,7 @@ can make: such a release is for tests. The list of allowed signers is then besid
 	cmd.Flags().StringArrayVar(&programs, "program", nil, "make only what is of `NAME`; a release has all")
 	cmd.Flags().StringArrayVar(&platforms, "platform", nil, "make only what is for `OS/ARCHITECTURE`; a release has all")
 	cmd.Flags().StringVar(&source, "source", ".", "the checkout is `DIR`")
-	cmd.Flags().StringVar(&out, "out", "out/release", "write the files to `DIR`, which is made anew")
+	cmd.Flags().StringVar(&out, "out", "out/release", "write the files to `DIR`, in place of an earlier release")
 	cmd.Flags().BoolVar(&modified, "modified", false, "take a checkout with changes, too: for tests, and never with --key")
 	cmd.Flags().StringArrayVar(&keys, "key", nil, "sign with the key in `FILE`")
 	cmd.Flags().StringVar(&builder, "builder", "https://github.com/slipway-dev/slipway/blob/main/docs/release.md#by-hand", "the provenance names `URI` as who has run the build")

@@ -58,14 +58,13 @@ func Table(all []Cell) string {
 
 // verdict is the text of a cell.
 func verdict(all []Cell, s parts.Skew, column Cell) string {
-	i := slices.IndexFunc(all, func(c Cell) bool {
-		return c.Kubelet == s.Kubelet && c.ControlPlane == s.ControlPlane && c.Containerd == column.Containerd && c.Contract == column.Contract
-	})
+	column.Kubelet, column.ControlPlane = s.Kubelet, s.ControlPlane
+	cell, found := find(all, &column)
 	switch {
-	case i < 0:
+	case !found:
 		return "not run"
-	case all[i].Error != "":
-		return "failed, " + all[i].Date
+	case cell.Error != "":
+		return "failed, " + cell.Date
 	}
-	return "joined, " + all[i].Date
+	return "joined, " + cell.Date
 }

@@ -76,6 +76,15 @@ func Cases(repo string, minors []string) (map[string][]scenario.Case, error) {
 	return cases, nil
 }
 
+// find returns the result of a cell.
+func find(all []Cell, cell *Cell) (Cell, bool) {
+	i := slices.IndexFunc(all, func(c Cell) bool { return c.name() == cell.name() && c.ControlPlane == cell.ControlPlane })
+	if i < 0 {
+		return Cell{}, false
+	}
+	return all[i], true
+}
+
 // resultsPath is where the results are, beside the cases.
 func resultsPath(repo string) string {
 	return filepath.Join(repo, "test", "e2e", "skew", "results.json")
@@ -90,8 +99,8 @@ func Record(repo string, outcomes []scenario.Outcome, date string) error {
 	}
 	var after []Cell
 	for _, cell := range cells(nil) {
-		if i := slices.IndexFunc(before, func(b Cell) bool { return b.name() == cell.name() && b.ControlPlane == cell.ControlPlane }); i >= 0 {
-			cell = before[i]
+		if b, found := find(before, &cell); found {
+			cell = b
 		}
 		if i := slices.IndexFunc(outcomes, func(o scenario.Outcome) bool { return o.Case == cell.name() }); i >= 0 {
 			cell.Date, cell.Error = date, ""
