@@ -101,7 +101,7 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 }
 
 // bundle is the path of the bundle of the case's node.
-func (r *caseRun) bundle() string { return filepath.Join(r.Lab.Dir(), "bundle-"+r.Name) }
+func (r *caseRun) bundle() string { return filepath.Join(r.dir, "bundle") }
 
 // withoutSlipway removes from a tree Slipway, all that it has installed there, and everything that the rendering will write.
 func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ string) error {

@@ -126,7 +126,7 @@ const launchMemory = 3584
 
 // machine is the case's machine, without its cloud.
 func (r *caseRun) machine() lab.Machine {
-	m := lab.Machine{Dir: filepath.Join(r.Lab.Dir(), "vm-"+r.Name), Disk: filepath.Join(r.Images[r.Image()], "disk.img")}
+	m := lab.Machine{Dir: filepath.Join(r.dir, "vm"), Disk: filepath.Join(r.Images[r.Image()], "disk.img")}
 	if r.Format != "" {
 		m.Disk, m.Format, m.UEFI = parts.BuiltDisk(r.Built, r.Format), parts.BuiltFormats[r.Format], r.Firmware
 	}

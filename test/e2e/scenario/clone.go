@@ -24,7 +24,7 @@ func (r *caseRun) keepImage(ctx context.Context, _ struct{}) error {
 	if err := r.powerOff(ctx); err != nil {
 		return err
 	}
-	r.image = filepath.Join(r.Lab.Dir(), "image-"+r.Name+".img")
+	r.image = filepath.Join(r.dir, "image.img")
 	return r.vm.WholeDisk(ctx, r.image)
 }
 

@@ -175,7 +175,7 @@ func (r *caseRun) authorityHash() (string, error) {
 }
 
 func (r *caseRun) otherAuthority() (string, error) {
-	other, err := lab.NewPKI(filepath.Join(r.Lab.Dir(), "other-pki-"+r.Name), "e2e-ca")
+	other, err := lab.NewPKI(filepath.Join(r.dir, "other-pki"), "e2e-ca")
 	if err != nil {
 		return "", err
 	}

@@ -131,7 +131,7 @@ func (r *caseRun) addObjects(stream, file string) error {
 }
 
 // machinesSocket is the path of the socket of the machines' cloud.
-func (r *caseRun) machinesSocket() string { return filepath.Join(r.Lab.Dir(), "machines-"+r.Name) }
+func (r *caseRun) machinesSocket() string { return filepath.Join(r.dir, "machines") }
 
 // serveMachines starts to answer a provisioner.
 func (r *caseRun) serveMachines() error {

@@ -64,7 +64,10 @@ type Outcome struct {
 type caseRun struct {
 	*Runner
 	Case
-	out   string
+	out string
+	// dir has the disks and the sockets of the case's machines, and what the case makes for them. A case that goes on with another
+	// one's machine also has that one's directory. A case that passes removes it: a machine's disk can be larger than 1 GB.
+	dir   string
 	vm    *lab.VM
 	node  *nodeWatch
 	began time.Time
@@ -96,7 +99,7 @@ type caseRun struct {
 func (r *Runner) Run(all context.Context, c Case) Outcome {
 	ctx, cancel := r.Pace.Within(all, c.Timeout)
 	defer cancel()
-	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
+	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), dir: filepath.Join(r.Lab.Dir(), "case-"+c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
 	outcome.Err = run.goOn(ctx)
 	if outcome.Err == nil {
@@ -117,6 +120,9 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 		r.left = run
 	} else {
 		outcome.Err = errors.Join(outcome.Err, run.end(all))
+		if outcome.Err == nil && !r.Keep {
+			outcome.Err = os.RemoveAll(run.dir)
+		}
 	}
 	outcome.Duration = time.Since(run.began)
 	return outcome
@@ -125,13 +131,13 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 // goOn takes over the machine of the case before, if this case continues with it.
 func (r *caseRun) goOn(ctx context.Context) error {
 	if r.After == "" {
-		return nil
+		return os.MkdirAll(r.dir, 0o755)
 	}
 	left := r.left
 	if r.Runner.left = nil; left == nil || left.Name != r.After {
 		return fmt.Errorf("it goes on where %s ends, which did not end well", r.After)
 	}
-	r.vm, r.names, r.contract, r.pods, r.units, r.created = left.vm, left.names, left.contract, left.pods, left.units, left.created
+	r.dir, r.vm, r.names, r.contract, r.pods, r.units, r.created = left.dir, left.vm, left.names, left.contract, left.pods, left.units, left.created
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	return nil
 }
