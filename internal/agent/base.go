@@ -11,15 +11,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// BasePaths are where an image can have a contract that names no cluster. The agent applies such a contract at boot
-// while it still looks for the machine's contract.
-var BasePaths = []string{"/etc/slipway/base.yaml", "/etc/slipway/base.json"}
 
 // prepared is what was done before the contract was there.
 type prepared struct {
@@ -107,7 +104,7 @@ func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transit
 
 // ownContract reads the image's contract. Its path is empty if the image has no contract.
 func ownContract(r *run) (source.Contract, error) {
-	for _, path := range BasePaths {
+	for _, path := range place.BaseContracts {
 		if there, err := r.host.Stat(path); err == nil && there.Kind != apply.Absent {
 			return source.File(r.host, path)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
@@ -47,7 +48,7 @@ func (n *node) actions() []string {
 func TestPrepared(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	n.deliver(BasePaths[0], []byte(baseContract))
+	n.deliver(place.BaseContracts[0], []byte(baseContract))
 	n.host.before = func(op, name string) error {
 		if op == "StartUnit" && name == "containerd.service" && !n.exists(aksContract) {
 			n.deliver(aksContract, example(t, "aks/minimal.json"))
@@ -76,7 +77,7 @@ func TestPrepared(t *testing.T) {
 func TestPreparedByTheImage(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	n.deliver(BasePaths[0], []byte(baseContract))
+	n.deliver(place.BaseContracts[0], []byte(baseContract))
 	if got := n.boot(func(o *ProvisionOptions) { o.Wait = time.Second }); got.ExitCode == 0 {
 		t.Fatal("there is a node without a contract")
 	}
@@ -86,7 +87,7 @@ func TestPreparedByTheImage(t *testing.T) {
 		switch {
 		case op == "ReadFile" && name == aksContract:
 			looks.Add(1)
-		case op == "ReadFile" && name == BasePaths[0]:
+		case op == "ReadFile" && name == place.BaseContracts[0]:
 			t.Error("the image's own contract is read")
 			fallthrough
 		case op == "ReadFile" && name == state.Index.Path && looks.Load() > 0: // the check whether a generation exists
@@ -107,7 +108,7 @@ func TestPreparedByTheImage(t *testing.T) {
 func TestPreparedWithWarnings(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	n.deliver(BasePaths[0], []byte(baseContract+"system:\n  unheardOf: true\n  localStorage: {strategy: RAID0}\n"))
+	n.deliver(place.BaseContracts[0], []byte(baseContract+"system:\n  unheardOf: true\n  localStorage: {strategy: RAID0}\n"))
 	n.host.before = func(op, name string) error {
 		if op == "StartUnit" && name == "containerd.service" && !n.exists(aksContract) {
 			n.deliver(aksContract, example(t, "aks/minimal.json"))
@@ -122,7 +123,7 @@ func TestPreparedWithWarnings(t *testing.T) {
 		}
 	}
 	slices.Sort(of)
-	want := []string{"NotApplied " + BasePaths[0] + ": $.system.localStorage", "Unknown " + BasePaths[0] + ": $.system.unheardOf"}
+	want := []string{"NotApplied " + place.BaseContracts[0] + ": $.system.localStorage", "Unknown " + place.BaseContracts[0] + ": $.system.unheardOf"}
 	if got.ExitCode != 0 || !slices.Equal(of, want) {
 		t.Errorf("%v: problems of another document: %q, want %q", got.Error, of, want)
 	}
@@ -139,10 +140,10 @@ func TestNotPrepared(t *testing.T) {
 		"joins a cluster": string(example(t, "native/full.yaml")),
 	} {
 		n := newNode(t)
-		n.deliver(BasePaths[0], []byte(base))
+		n.deliver(place.BaseContracts[0], []byte(base))
 		var once sync.Once
 		n.host.before = func(op, name string) error {
-			if op == "ReadFile" && name == BasePaths[0] {
+			if op == "ReadFile" && name == place.BaseContracts[0] {
 				go once.Do(func() { n.deliver(aksContract, example(t, "aks/minimal.json")) })
 			}
 			return nil
@@ -150,7 +151,7 @@ func TestNotPrepared(t *testing.T) {
 		if got := n.boot(); got.ExitCode != 0 || got.Generation != 1 {
 			t.Errorf("%s: %v, generation %d", name, got.Error, got.Generation)
 		}
-		if !strings.Contains(n.log.String(), BasePaths[0]) {
+		if !strings.Contains(n.log.String(), place.BaseContracts[0]) {
 			t.Errorf("%s: the log is %s", name, n.log)
 		}
 	}

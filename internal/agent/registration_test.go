@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/registration"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -170,8 +171,8 @@ func TestLabelsInAChangedFile(t *testing.T) {
 func TestFirstBootAsksForNoNode(t *testing.T) {
 	n := newNode(t)
 	n.host.answers = true
-	n.deliver(BasePaths[0], []byte(baseContract))
-	if got := n.Provision(t.Context(), ProvisionOptions{Config: BasePaths[0], Facts: ubuntu(t)}); got.ExitCode != 0 {
+	n.deliver(place.BaseContracts[0], []byte(baseContract))
+	if got := n.Provision(t.Context(), ProvisionOptions{Config: place.BaseContracts[0], Facts: ubuntu(t)}); got.ExitCode != 0 {
 		t.Fatal(got.Error)
 	}
 	n.host.inCluster = &registration.Node{}

@@ -19,7 +19,6 @@ const Downloads = "/opt/slipway/downloads"
 // roots are the directories below which a plan may have something: those for configuration, state and programs
 // (file-hierarchy(7)). So neither a contract nor a damaged record can reach anything else, above all not the kernel's
 // file systems.
-// file systems least of all.
 var roots = []string{"/etc/", "/opt/", "/run/", "/usr/", "/var/lib/", "/var/log/"}
 
 // The owners of reserved paths.
@@ -29,14 +28,18 @@ const (
 	others  = "is where other programs put their files"
 )
 
+// BaseContracts are where an image can have a contract that names no cluster. The first one that is there counts. Either name may
+// have either format.
+var BaseContracts = []string{"/etc/slipway/base.yaml", "/etc/slipway/base.json"}
+
 // reserved are the paths below the roots that a plan must not use. A path with a trailing slash means the directory and
 // everything in it.
 var reserved = append([]reservation{
-	{"/var/lib/slipway/", slipway},      // records: generations, status, identity, intent
-	{"/run/slipway/", slipway},          // the lock, the facts
-	{"/opt/slipway/", slipway},          // the agent, the image's component manifest
-	{"/etc/slipway/base.yaml", slipway}, // the image's own contract
-	{"/etc/slipway/base.json", slipway},
+	{"/var/lib/slipway/", slipway}, // records: generations, status, identity, intent
+	{"/run/slipway/", slipway},     // the lock, the facts
+	{"/opt/slipway/", slipway},     // the agent, the image's component manifest
+	{BaseContracts[0], slipway},
+	{BaseContracts[1], slipway},
 	{"/etc/systemd/system/slipway-provision.service", slipway}, // the agent's units
 	{"/etc/systemd/system/slipway-provision.service.d/", slipway},
 	{"/etc/systemd/system/slipway-provision.path", slipway},

@@ -19,7 +19,7 @@ import (
 // Neither a plan nor a contract may write a file that the agent writes for itself, or that starts
 // the agent.
 func TestOwnPathsAreReserved(t *testing.T) {
-	own := slices.Concat(source.Paths, agent.BasePaths, []string{
+	own := slices.Concat(source.Paths, place.BaseContracts, []string{
 		state.Status.Path, agent.FactsPath, agent.IdentityPath, apply.LockPath, watch.MemoryPath, components.Path,
 		generation.Dir, generation.Dir + "/index.json", userdata.AKSPath, userdata.NativePath, userdata.NativeYAMLPath,
 		strings.Fields(userdata.Contract{Path: userdata.AKSPath}.CSE())[0], strings.Fields(userdata.Contract{}.CSE())[0],

@@ -11,7 +11,6 @@ import (
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/dist"
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/state"
@@ -38,7 +37,7 @@ func currentPaths() (facts, error) {
 		add(all, f.Path, "agent")
 		all[f.Path]["mode"] = []string{fmt.Sprintf("%04o", f.Mode)}
 	}
-	for _, path := range append(agent.BasePaths, components.Path, place.Downloads) {
+	for _, path := range append(place.BaseContracts, components.Path, place.Downloads) {
 		add(all, path, "image")
 	}
 	for _, family := range profile.All() {

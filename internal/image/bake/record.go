@@ -84,7 +84,7 @@ func (b *baking) newRecords(l *lock.Lock, architecture string) (*record, error) 
 	if r.manifestBefore, err = b.read(components.Path, components.MaxBytes); err != nil {
 		return nil, err
 	}
-	m := components.Manifest{APIVersion: components.APIVersion, Kind: components.Kind}
+	m := components.Manifest{APIVersion: components.APIVersion, Kind: components.Kind, Components: []components.Component{}}
 	if r.manifestBefore != nil {
 		if m, err = components.Parse(r.manifestBefore); err != nil {
 			return nil, err

@@ -24,6 +24,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/image/cache"
 	"github.com/slipway-dev/slipway/internal/image/lock"
 	"github.com/slipway-dev/slipway/internal/image/mkosi"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/signature"
 )
 
@@ -32,10 +33,8 @@ type Build struct {
 	// Lock has the components, and Cache their files.
 	Lock  *lock.Lock
 	Cache *cache.Cache
-	// Contract applies what needs no cluster: a NodeConfig with the join method None, or a part of another dialect. ContractName is its
-	// file's name, whose ending is the format.
-	Contract     []byte
-	ContractName string
+	// Contract applies what needs no cluster: a NodeConfig with the join method None, or a part of another dialect.
+	Contract []byte
 	// Signature is the signature of the image's manifest, which comes into the image beside it. Nil means that it has none.
 	Signature []byte
 	// Dir has the configuration, and below "output" what is built.
@@ -172,7 +171,7 @@ func (b *Build) components(ctx context.Context) error {
 			return err
 		}
 	}
-	return b.write(mkosi.File{Path: filepath.Join(mkosi.Components, "etc/slipway", b.ContractName), Mode: 0o600, Content: b.Contract})
+	return b.write(mkosi.File{Path: filepath.Join(mkosi.Components, place.BaseContracts[0]), Mode: 0o600, Content: b.Contract})
 }
 
 func (b *Build) write(f mkosi.File) error {

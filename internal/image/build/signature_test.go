@@ -28,7 +28,7 @@ func TestManifestSignature(t *testing.T) {
 		}
 		defer store.Close()
 		dir = filepath.Join(t.TempDir(), "image")
-		b := &Build{Lock: &lock.Lock{}, Cache: store, Contract: []byte(EveryNode), ContractName: "base.yaml", Signature: signature, Dir: dir,
+		b := &Build{Lock: &lock.Lock{}, Cache: store, Contract: []byte(EveryNode), Signature: signature, Dir: dir,
 			Image: mkosi.Image{Architecture: "amd64", Epoch: time.Unix(1, 0).UTC(), Base: spec.Base{Suite: "trixie"}}}
 		return dir, b.Prepare(t.Context())
 	}

@@ -148,12 +148,10 @@ func (b *building) fill(image *build.Build, s cli.Streams) (err error) {
 		return command.Failed("%w", err)
 	}
 	image.Contract = []byte(build.EveryNode)
-	image.ContractName = "base.yaml"
 	if b.contract != "" {
 		if image.Contract, err = command.ReadInput(s, b.contract); err != nil {
 			return err
 		}
-		image.ContractName = "base" + filepath.Ext(b.contract)
 	}
 	if b.signature != "" {
 		if image.Signature, err = command.ReadInput(s, b.signature); err != nil {
