@@ -143,7 +143,7 @@ func lookNode(_ context.Context, p *Patient) *Finding {
 	case f.is("missing"):
 		age, known := uptime(p.Machine, k.PID)
 		if known && age < p.Patience(registrationPatience) {
-			return fine("the cluster has no Node %s yet, and the kubelet runs only for %s", k.Node.Value, age.Round(time.Second))
+			return undecided("the cluster has no Node %s yet, and the kubelet runs only for %s", k.Node.Value, age.Round(time.Second))
 		}
 		return wrong("missing", "the cluster has no Node %s (HTTP status 404), although the kubelet runs (process %d)", k.Node.Value, k.PID)
 	case n == nil:
