@@ -30,13 +30,12 @@ for name in $(cat "$SRCDIR/initrd/modules"); do
 done
 rm "$tree/needed"
 
-# e2fsck is not static. A pipe would pass over an error of its first program.
+# e2fsck is not static. Links are followed in the tree of the image: some are absolute, and the machine that builds has other libraries.
+# A pipe would pass over an error of its first program.
 mkosi-chroot ldd /usr/sbin/e2fsck >"$tree/libraries"
-for file in /usr/sbin/e2fsck $(grep -o '/[^ ]*' "$tree/libraries"); do
-    mkdir -p "$tree${file%/*}"
-    cp -L "$root$file" "$tree$file"
-done
-rm "$tree/libraries"
+mkosi-chroot tar --create --dereference --absolute-names --file=- /usr/sbin/e2fsck $(grep -o '/[^ ]*' "$tree/libraries") >"$tree/files.tar"
+tar --extract --file "$tree/files.tar" --directory "$tree"
+rm "$tree/libraries" "$tree/files.tar"
 
 find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 mkdir -p "$ARTIFACTDIR/io.mkosi.initrd"

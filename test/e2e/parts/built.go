@@ -2,20 +2,29 @@ package parts
 
 import (
 	"context"
+	"debug/pe"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // BuiltFormats are the disks of a built image, by the name of their format, with QEMU's name of it.
 var BuiltFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "vhd": "vpc"}
 
-// builtComponents is components.yaml of the built image, for the directory that has the files. The snapshot is the time of its files;
+// The releases of Debian that a built image can have.
+const (
+	Trixie   = "trixie"
+	Bookworm = "bookworm"
+)
+
+// builtComponents is components.yaml of a built image, for the directory that has the files. The snapshot is the time of its files;
 // the packages come from the mirror.
 const builtComponents = `apiVersion: slipway.dev/v1
 kind: ImageComponents
 architectures: [amd64]
-base: {suite: trixie, snapshot: 20261101T000000Z}
+base: {suite: %s, snapshot: 20261101T000000Z}
 components:
   - {name: kubelet, version: "%s", sources: [./kubelet]}
   - {name: containerd, version: "%s", sources: [./containerd.tar.gz]}
@@ -31,8 +40,8 @@ components:
 `
 
 // Built returns a directory with a node image that "slipway image build" has made: output/node.raw and the other formats. It has
-// Debian 13 and boots by UEFI.
-func (s *Store) Built(ctx context.Context, binaries string) (string, error) {
+// a release of Debian, and boots by UEFI.
+func (s *Store) Built(ctx context.Context, binaries, suite string) (string, error) {
 	kubernetes, err := s.KubernetesBinaries(ctx, Kubernetes)
 	if err != nil {
 		return "", err
@@ -49,14 +58,14 @@ func (s *Store) Built(ctx context.Context, binaries string) (string, error) {
 	base := filepath.Join(s.Repo, "test", "e2e", "image", "base", bases[ContainerdBuilt])
 	slipway, agent := filepath.Join(binaries, "slipway"), filepath.Join(binaries, "slipway-node")
 	return s.part(ctx, recipe{
-		name:   "built",
-		inputs: []string{"2", builtComponents, kubernetes, containerd, cni},
+		name:   "built-" + suite,
+		inputs: []string{"2", builtComponents, suite, kubernetes, containerd, cni},
 		files:  []string{slipway, agent, files, base},
 		make: func(ctx context.Context, dir string) error {
 			if err := unpackPackage(ctx, "runc", dir, filepath.Join(dir, "package")); err != nil {
 				return err
 			}
-			document := fmt.Sprintf(builtComponents, Kubernetes, Containerd, CNI)
+			document := fmt.Sprintf(builtComponents, suite, Kubernetes, Containerd, CNI)
 			if err := os.WriteFile(filepath.Join(dir, "components.yaml"), []byte(document), 0o644); err != nil {
 				return err
 			}
@@ -98,6 +107,22 @@ const mirror = "http://deb.debian.org/debian"
 // BuiltDisk is the disk of a built image in a format.
 func BuiltDisk(built, format string) string {
 	return filepath.Join(built, "image", "output", "node."+format)
+}
+
+// BuiltKernel is the kernel of a built image with its initial RAM disk, and the arguments that the image's boot loader gives it.
+func BuiltKernel(built string) (kernel, initrd, args string, err error) {
+	output := filepath.Join(built, "image", "output")
+	unified, err := pe.Open(filepath.Join(output, "node.efi"))
+	if err != nil {
+		return "", "", "", err
+	}
+	defer unified.Close()
+	section := unified.Section(".cmdline") // systemd-stub(7)
+	if section == nil {
+		return "", "", "", errors.New("node.efi has no command line of a kernel")
+	}
+	line, err := section.Data()
+	return filepath.Join(output, "node.vmlinuz"), filepath.Join(output, "node.initrd"), strings.Trim(string(line), "\x00 \n"), err
 }
 
 // Firmware installs the UEFI firmware if it is missing, and returns its path.

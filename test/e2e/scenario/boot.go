@@ -128,7 +128,13 @@ const launchMemory = 3584
 func (r *caseRun) machine() lab.Machine {
 	m := lab.Machine{Dir: filepath.Join(r.dir, "vm"), Disk: filepath.Join(r.Images[r.Image()], "disk.img")}
 	if r.Format != "" {
-		m.Disk, m.Format, m.UEFI = parts.BuiltDisk(r.Built, r.Format), parts.BuiltFormats[r.Format], r.Firmware
+		built := r.Built[r.Suite]
+		m.Disk, m.Format = parts.BuiltDisk(built.Dir, r.Format), parts.BuiltFormats[r.Format]
+		if r.WithoutFirmware {
+			m.Kernel = &built.Kernel
+		} else {
+			m.UEFI = built.Firmware
+		}
 	}
 	if r.Kind == "launch" {
 		m.MemoryMiB = launchMemory

@@ -7,6 +7,7 @@ package scenario
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -38,6 +39,10 @@ type Case struct {
 	// Format lets the machine boot by UEFI, from the image that "slipway image build" has made, in this format. Empty means the lab's
 	// kernel and an image of the kind of containerd.
 	Format string `yaml:"format"`
+	// Suite is the image's release of Debian; by default the newest.
+	Suite string `yaml:"suite"`
+	// WithoutFirmware lets QEMU load the kernel of that image itself, as it loads the lab's.
+	WithoutFirmware bool `yaml:"withoutFirmware"`
 	// OS replaces the OS in the facts of the image, by the names of facts: a Debian image can have the files and paths of another
 	// image.
 	OS map[string]string `yaml:"os"`
@@ -129,6 +134,12 @@ func load(dir string) (Case, error) {
 	}
 	if _, known := parts.BuiltFormats[c.Format]; c.Format != "" && !known {
 		return c, fmt.Errorf("the format %q is unknown", c.Format)
+	}
+	if (c.WithoutFirmware || c.Suite != "") && c.Format == "" {
+		return c, errors.New("withoutFirmware and suite are those of a built image: name its format")
+	}
+	if c.Suite == "" {
+		c.Suite = parts.Trixie
 	}
 	return c, c.Steps.check()
 }

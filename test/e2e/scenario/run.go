@@ -26,9 +26,8 @@ type Runner struct {
 	Pace *Pace
 	// Images are the directories of the nodes' images, by [Case.Image].
 	Images map[string]string
-	// Built is the directory of the image that "slipway image build" has made, and Firmware the path of the firmware that boots it. They are
-	// empty if no case needs them.
-	Built, Firmware string
+	// Built are the images that "slipway image build" has made, by their release of Debian, as far as cases need them.
+	Built map[string]BuiltImage
 	// Slipway is the path of the command line program.
 	Slipway string
 	// Store keeps machines that cases start from.
@@ -41,6 +40,14 @@ type Runner struct {
 
 	// left is the run whose machine the next case continues with.
 	left *caseRun
+}
+
+// BuiltImage is an image that "slipway image build" has made.
+type BuiltImage struct {
+	// Dir is its directory, and Firmware the path of the firmware that boots it.
+	Dir, Firmware string
+	// Kernel is its kernel, for a machine without firmware.
+	Kernel lab.Kernel
 }
 
 // Outcome is a case's result.

@@ -29,8 +29,8 @@ type setup struct {
 	Boot    bootOptions
 	// Minors are those of [skew.Cases].
 	Minors []string
-	// Built and Firmware are those of [scenario.Runner].
-	Built, Firmware string
+	// Built is that of [scenario.Runner].
+	Built map[string]scenario.BuiltImage
 }
 
 // startTime limits the lab's start and the measuring boot, before which the machine's speed is unknown.
@@ -56,8 +56,8 @@ func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Ru
 	}
 	log.Info("measured how fast a machine is", "boot", pace.Of(1).Round(time.Second/10))
 	return &scenario.Runner{Lab: l, Pace: pace, Store: &parts.Store{Dir: cacheDir(s.Repo), Repo: s.Repo, Log: log}, Images: s.Images, Slipway: s.Slipway,
-		Built: s.Built, Firmware: s.Firmware,
-		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
+		Built: s.Built,
+		Out:   filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
 
 // cacheDir is the directory of the parts.
@@ -84,7 +84,7 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 		return setup{}, err
 	}
 	store := &parts.Store{Dir: cacheDir(repo), Repo: repo, Log: logger()}
-	s := setup{Repo: repo, Images: make(map[string]string)}
+	s := setup{Repo: repo, Images: make(map[string]string), Built: make(map[string]scenario.BuiltImage)}
 	if err := store.InstallTools(ctx); err != nil {
 		return s, err
 	}
@@ -126,13 +126,27 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 			return s, err
 		}
 	}
-	if !slices.ContainsFunc(cases, func(c scenario.Case) bool { return c.Format != "" }) {
-		return s, nil
+	for _, c := range cases {
+		if _, made := s.Built[c.Suite]; made || c.Format == "" {
+			continue
+		}
+		if s.Built[c.Suite], err = built(ctx, store, binaries, c.Suite); err != nil {
+			return s, err
+		}
 	}
-	if s.Firmware, err = store.Firmware(ctx); err == nil {
-		s.Built, err = store.Built(ctx, binaries)
+	return s, nil
+}
+
+// built builds an image with the command.
+func built(ctx context.Context, store *parts.Store, binaries, suite string) (b scenario.BuiltImage, err error) {
+	if b.Firmware, err = store.Firmware(ctx); err != nil {
+		return b, err
 	}
-	return s, err
+	if b.Dir, err = store.Built(ctx, binaries, suite); err != nil {
+		return b, err
+	}
+	b.Kernel.Image, b.Kernel.Initrd, b.Kernel.Args, err = parts.BuiltKernel(b.Dir)
+	return b, err
 }
 
 // alone prevents two runs at the same time, which would build parts and start a lab in the same directories.
