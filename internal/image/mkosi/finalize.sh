@@ -10,6 +10,7 @@ if [ -e "$root/opt/slipway/bin/slipway-node" ]; then
     done
     systemctl --root="$root" --quiet enable slipway-provision.service slipway-provision.path slipway-watch.service
 fi
+systemctl --root="$root" --quiet add-wants multi-user.target grow-root.service
 systemctl --root="$root" --quiet enable systemd-networkd.service systemd-resolved.service systemd-timesyncd.service
 ln -sf ../run/systemd/resolve/stub-resolv.conf "$root/etc/resolv.conf"
 

@@ -24,10 +24,13 @@ const (
 // diskSize is the size of a node's disk; the file is sparse.
 const diskSize = "4G"
 
+// interfaceNames is the file that keeps the kernel's names of network interfaces, as built images have it.
+const interfaceNames = "etc/systemd/network/10-kernel-names.link"
+
 // imageInputs are the parts of an image.
 type imageInputs struct {
-	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, files, units, base string
-	containerdVersion, kubelet                                                                       string
+	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, names, files, units, base string
+	containerdVersion, kubelet                                                                              string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
@@ -36,7 +39,7 @@ type imageInputs struct {
 // agent is the image's slipway-node, runtime its kind of containerd, and kubelet the kubelet's version.
 func (s *Store) Image(ctx context.Context, agent, runtime, kubelet string) (string, error) {
 	kubernetes := func(ctx context.Context) (string, error) { return s.KubernetesBinaries(ctx, kubelet) }
-	in := imageInputs{agent: agent, kubelet: kubelet, files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
+	in := imageInputs{agent: agent, kubelet: kubelet, names: filepath.Join(s.Repo, "internal", "image", "mkosi", "tree", interfaceNames), files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
 		units: filepath.Join(s.Repo, "dist", "systemd"), base: filepath.Join(s.Repo, "test", "e2e", "image", "base", bases[runtime])}
 	containerd := s.Containerd
 	in.containerdVersion = Containerd
@@ -64,7 +67,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime, kubelet string) (stri
 	return s.part(ctx, recipe{
 		name:   name,
 		inputs: []string{"13", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, diskSize},
-		files:  []string{in.agent, in.files, in.units, in.base},
+		files:  []string{in.agent, in.names, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
 }
@@ -96,6 +99,9 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 		return err
 	}
 	if err := run(ctx, dir, nil, "cp", "-r", "--no-target-directory", "--remove-destination", in.files, root); err != nil {
+		return err
+	}
+	if err := copyFile(in.names, filepath.Join(root, interfaceNames), 0o644); err != nil {
 		return err
 	}
 	// The units are the delivered ones; a case that needs the watcher starts it.
