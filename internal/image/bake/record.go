@@ -84,18 +84,22 @@ func (b *baking) newRecords(l *lock.Lock, architecture string) (*record, error) 
 	if r.manifestBefore, err = b.read(components.Path, components.MaxBytes); err != nil {
 		return nil, err
 	}
-	m := components.Manifest{APIVersion: components.APIVersion, Kind: components.Kind, Components: []components.Component{}}
+	m := components.Manifest{APIVersion: components.APIVersion, Kind: components.Kind}
 	if r.manifestBefore != nil {
 		if m, err = components.Parse(r.manifestBefore); err != nil {
 			return nil, err
 		}
 	}
-	// What other programs have put into the image stays in the manifest.
-	m.Components = slices.DeleteFunc(m.Components, func(c components.Component) bool {
+	// What other programs have put into the image stays in the manifest. The list is there if it is empty, too, as the schema wants it.
+	before := m.Components
+	m.Components = []components.Component{}
+	for _, c := range before {
 		_, wanted := b.wanted[c.Path]
 		_, brought := b.brought[c.Path]
-		return wanted || brought
-	})
+		if !wanted && !brought {
+			m.Components = append(m.Components, c)
+		}
+	}
 	for at, f := range b.wanted {
 		if name := programOf(f); name != "" {
 			m.Components = append(m.Components, components.Component{
