@@ -13,12 +13,6 @@ import (
 // BuiltFormats are the disks of a built image, by the name of their format, with QEMU's name of it.
 var BuiltFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "vhd": "vpc"}
 
-// The releases of Debian that a built image can have.
-const (
-	Trixie   = "trixie"
-	Bookworm = "bookworm"
-)
-
 // builtComponents is components.yaml of a built image, for the directory that has the files. The snapshot is the time of its files;
 // the packages come from the mirror.
 const builtComponents = `apiVersion: slipway.dev/v1

@@ -39,7 +39,8 @@ type imageInputs struct {
 // agent is the image's slipway-node, runtime its kind of containerd, and kubelet the kubelet's version.
 func (s *Store) Image(ctx context.Context, agent, runtime, kubelet string) (string, error) {
 	kubernetes := func(ctx context.Context) (string, error) { return s.KubernetesBinaries(ctx, kubelet) }
-	in := imageInputs{agent: agent, kubelet: kubelet, names: filepath.Join(s.Repo, "internal", "image", "mkosi", "tree", interfaceNames), files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
+	in := imageInputs{agent: agent, kubelet: kubelet,
+		names: filepath.Join(s.Repo, "internal", "image", "mkosi", "tree", interfaceNames), files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
 		units: filepath.Join(s.Repo, "dist", "systemd"), base: filepath.Join(s.Repo, "test", "e2e", "image", "base", bases[runtime])}
 	containerd := s.Containerd
 	in.containerdVersion = Containerd

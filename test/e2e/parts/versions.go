@@ -5,6 +5,8 @@ package parts
 const (
 	// Suite is the Debian release of the nodes.
 	Suite = "bookworm"
+	// BuiltSuite is that of a built image, if a case names no other.
+	BuiltSuite = "trixie"
 	// KernelPackage is Debian's kernel for clouds; the archive decides the release.
 	KernelPackage = "linux-image-cloud-amd64"
 	// Kubernetes is the version of the control plane, of kubectl and of the kubelet.

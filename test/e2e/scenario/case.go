@@ -7,6 +7,7 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -138,8 +139,6 @@ func load(dir string) (Case, error) {
 	if (c.WithoutFirmware || c.Suite != "") && c.Format == "" {
 		return c, errors.New("withoutFirmware and suite are those of a built image: name its format")
 	}
-	if c.Suite == "" {
-		c.Suite = parts.Trixie
-	}
+	c.Suite = cmp.Or(c.Suite, parts.BuiltSuite)
 	return c, c.Steps.check()
 }

@@ -72,7 +72,7 @@ func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
 // debianPackage makes a package with programs in /usr/bin.
 func (r *caseRun) debianPackage(ctx context.Context, name string, p *published) ([]byte, error) {
 	from := p.dir(r.Lab.Parts)
-	dir, err := os.MkdirTemp(r.Lab.Dir(), "package-")
+	dir, err := os.MkdirTemp(r.dir, "package-")
 	if err != nil {
 		return nil, err
 	}
