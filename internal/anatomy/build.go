@@ -53,7 +53,7 @@ func build(r *record.Records) *Timeline {
 	t.findIdle()
 	t.findWaits()
 	t.addFiles(r, p)
-	t.tell(r)
+	t.tell(r, p)
 	t.fill()
 	return t
 }

@@ -53,7 +53,7 @@ func (t *Timeline) addFiles(r *record.Records, p *placer) {
 }
 
 // tell writes the story: what the machine was made from, what placed which file, what ran it, what came first, what waited for what.
-func (t *Timeline) tell(r *record.Records) {
+func (t *Timeline) tell(r *record.Records, p *placer) {
 	told := make(map[string]bool)
 	say := func(format string, args ...any) {
 		sentence := begun(fmt.Sprintf(format, args...))
@@ -72,7 +72,7 @@ func (t *Timeline) tell(r *record.Records) {
 	t.tellOrder(say)
 	t.tellWhichFirst(say)
 	for _, f := range r.Facts {
-		if !f.Planned {
+		if _, here := p.place(f.At, 0); !f.Planned && (here || f.At.IsZero()) {
 			say("%s.", f.Text)
 		}
 	}

@@ -66,6 +66,12 @@ func (s *sink) fact(stage Stage, format string, args ...any) {
 	s.Facts = append(s.Facts, Fact{Stage: stage, Text: fmt.Sprintf(format, args...), Document: s.document})
 }
 
+// factAt records a sentence about a moment.
+func (s *sink) factAt(at Moment, stage Stage, format string, args ...any) {
+	s.fact(stage, format, args...)
+	s.Facts[len(s.Facts)-1].At = at
+}
+
 // plan records what the machine is made from.
 func (s *sink) plan(stage Stage, format string, args ...any) {
 	s.fact(stage, format, args...)

@@ -110,9 +110,11 @@ type Run struct {
 	Document string
 }
 
-// Fact is a sentence that a document says about the machine, without a time.
+// Fact is a sentence that a document says about the machine.
 type Fact struct {
 	Stage Stage
+	// At is when this became true. It may be unknown. A fact of another boot is not told.
+	At Moment
 	// Planned means that the document describes what the machine is made from, and not what has happened.
 	Planned  bool
 	Text     string

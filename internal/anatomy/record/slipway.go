@@ -56,9 +56,9 @@ func parseStatus(s *sink, data []byte) {
 		s.span(span)
 	}
 	if e := result.Error; e != nil {
-		s.fact(Slipway, "the provisioning failed: %s", Clean(e.String()))
+		s.factAt(at(result.DurationMs), Slipway, "the provisioning failed: %s", Clean(e.String()))
 	}
 	if c := result.Config; c.Path != "" {
-		s.fact(Slipway, "the contract was in %s (%s, Kubernetes %s)", Clean(c.Path), Clean(c.Dialect), Clean(c.KubernetesVersion))
+		s.factAt(at(0), Slipway, "the contract was in %s (%s, Kubernetes %s)", Clean(c.Path), Clean(c.Dialect), Clean(c.KubernetesVersion))
 	}
 }
