@@ -296,6 +296,7 @@ func init() {
 		"decide":       step((*caseRun).decide),
 		"deleteNode":   step((*caseRun).deleteNode),
 		"doctor":       step((*caseRun).doctor),
+		"bundle":       step((*caseRun).supportBundle),
 		"wait":         step((*caseRun).provisionWait),
 		"powerCuts":    step((*caseRun).powerCuts),
 		"status":       step((*caseRun).checkStatus),
