@@ -40,11 +40,12 @@ run: ## provision the example node into out/node, and show what came of it
 	@echo; echo "The tree, out/node:"; (cd out/node && find . -mindepth 1 \( -type d -printf '  %m  %P/\n' \) -o -type l -printf '  link %P -> %l\n' -o -printf '  %m  %P  (%s bytes)\n' | sort -k2)
 	@echo; echo "What would have been done to units, modules and the kernel: out/node/run/slipway/actions.jsonl"
 
-.PHONY: test test-main test-adapters test-long
+.PHONY: test test-main test-adapters test-long test-long-main
 test: test-main test-adapters ## unit, golden, script and fuzz-seed tests; at most three minutes on two cores
 test-main: ## those of the main module
 	go test -short ./...
-test-long: test-adapters ## the same, and the tests that take longer
+test-long: test-long-main test-adapters ## the same, and the tests that take longer
+test-long-main: ## those of the main module
 	go test ./...
 test-adapters: ## those of the modules beside the main one
 	set -e; for m in $(ADAPTERS) release test/e2e test/registry test/stability; do (cd $$m && go test ./...); done
@@ -121,8 +122,8 @@ kubelets kubelets-part:
 
 .PHONY: crash crash-part
 crash: ## die, cut the power, fill the disk, race and get every signal at every point, kill downloads; print what came of it
-crash-part: PART := -part
-crash-part: ## the same at some points of every kind, as CI does
+crash-part: PART := -short
+crash-part: ## the same at some points of every kind, as test-long does
 crash crash-part:
 	@mkdir -p out; echo "seed $(SEED)"
 	@go test -tags failpoint -count=1 -timeout 3h ./test/crash $(PART) -seed $(SEED) -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \

@@ -29,7 +29,7 @@ func onEach(t *testing.T, f func(t *testing.T, s *scenario)) {
 func TestOneDeath(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "one death, "+s.name)
-		deaths := sample(s.deaths(), size{few: 20, part: 200}.now(), s.kind)
+		deaths := sample(s.deaths(), size{part: 30}.now(), s.kind)
 		each(len(deaths), func(i int) { c.point(s.label(deaths[i]), s.survives(deaths[i])) })
 		c.end()
 	})
@@ -40,7 +40,7 @@ func TestTwoDeaths(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "two deaths, "+s.name)
 		deaths := s.deaths()
-		each(size{few: 8, part: 200, whole: 2000}.now(), func(i int) {
+		each(size{part: 12, whole: 2000}.now(), func(i int) {
 			random := draw(usePairs + uint64(i))
 			first := deaths[random.IntN(len(deaths))]
 			// The second run may have any length, up to a whole run: its death is drawn from the rest.

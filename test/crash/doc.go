@@ -1,8 +1,8 @@
 // Package crash tests that a provisioning, a change of a running node, its rollback and a reset survive their own death at every
 // change that they make to the machine, power cuts, full and failing disks, and concurrent provisionings. Its tests call the
 // agent's Provision, Change and Reset on a directory, and know nothing about the engine except what a node's owner can see. They
-// need the build tag failpoint. An ordinary `go test` tries a few of the points in a separate process, `make crash` tries all, and
-// `make crash-part` tries some of every kind in every scenario, drawn with a seed that is new in each run and is printed.
+// need the build tag failpoint. `make crash` tries all points. `make crash-part` tries some of every kind in every scenario, drawn with a
+// seed that is new in each run and is printed; an ordinary `go test` does the same in a separate process, always with one seed.
 //
 // What "converges" means. A node that was interrupted any number of times and then provisioned once more equals one that was never
 // interrupted:

@@ -8,19 +8,13 @@ import (
 	"testing"
 )
 
-var (
-	seed = flag.Uint64("seed", 1, "what is left to chance is drawn from `NUMBER`: the same number, the same points")
-	part = flag.Bool("part", false, "try a part of the points, some of each kind in each scenario")
-)
+var seed = flag.Uint64("seed", 1, "what is left to chance is drawn from `NUMBER`: the same number, the same points")
 
-// size is how many points of a check are tried in a scenario: in a long test, for a part, and for the whole. 0 means all.
-type size struct{ few, part, whole int }
+// size is how many points of a check are tried in a scenario: with -short a part, some of each kind, and else the whole. 0 means all.
+type size struct{ part, whole int }
 
 func (z size) now() int {
-	switch {
-	case testing.Short():
-		return z.few
-	case *part:
+	if testing.Short() {
 		return z.part
 	}
 	return z.whole

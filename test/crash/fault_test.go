@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 				name = "a disk fails and stays so, "
 			}
 			c := begin(t, name+s.name)
-			faults := sample(s.faults(stays), size{few: 10, part: 120}.now(), func(f fault) string {
+			faults := sample(s.faults(stays), size{part: 15}.now(), func(f fault) string {
 				return fmt.Sprint(s.events[f.at].Kind, errName[f.errno], f.short > 0)
 			})
 			each(len(faults), func(i int) {

@@ -26,14 +26,11 @@ const hang = 2 * time.Minute
 // disk damages received data, and components are removed. A file with a program's name always has all bytes of that program. The
 // next undisturbed run makes the same machine as if nothing had happened.
 func TestKilledDownload(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the program is built for it")
-	}
 	program := build(t)
 	canEnclose(t, program)
 	wares := newWares(t)
 	c := begin(t, "killed while it downloads")
-	each(size{part: 40, whole: 400}.now(), func(i int) {
+	each(size{part: 8, whole: 400}.now(), func(i int) {
 		c.point(fmt.Sprintf("history %d", i), wares.survive(program, draw(useServed+uint64(i))))
 	})
 	c.end()

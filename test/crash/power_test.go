@@ -55,8 +55,8 @@ func (s *scenario) outages(yield func(outage)) {
 			all = append(all, n)
 		}
 	}
-	limit := size{few: 60, part: 1000, whole: 50_000}.now()
-	cuts := sample(all, size{few: 15, part: 200}.now(), func(n int) string { return s.events[n].Kind })
+	limit := size{part: 100, whole: 50_000}.now()
+	cuts := sample(all, size{part: 25}.now(), func(n int) string { return s.events[n].Kind })
 	slices.Sort(cuts)
 	d := newDisk(s.base)
 	seen := make(map[uint64]bool)

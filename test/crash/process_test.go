@@ -65,7 +65,7 @@ func TestKilledProcess(t *testing.T) {
 				deaths = append(deaths, d)
 			}
 		}
-		deaths = sample(deaths, size{few: 5, part: 50}.now(), s.kind)
+		deaths = sample(deaths, size{part: 8}.now(), s.kind)
 		each(len(deaths), func(i int) { c.point(s.label(deaths[i]), s.killed(program, deaths[i])) })
 		c.end()
 	})

@@ -85,12 +85,12 @@ func TestResetInterrupted(t *testing.T) {
 func (s *scenario) interrupted(t *testing.T, after func(left tree, run *session) error) {
 	t.Helper()
 	c := begin(t, "one death, "+s.name)
-	deaths := sample(s.deaths(), size{few: 20, part: 100}.now(), s.kind)
+	deaths := sample(s.deaths(), size{part: 30}.now(), s.kind)
 	each(len(deaths), func(i int) { c.point(s.label(deaths[i]), after(s.base, &session{death: deaths[i]})) })
 	c.end()
 	for _, stays := range []bool{false, true} {
 		c := begin(t, fmt.Sprintf("a call fails, and stays so: %t, %s", stays, s.name))
-		faults := sample(s.faults(stays), size{few: 20, part: 100}.now(), func(f fault) string { return fmt.Sprint(s.events[f.at].Kind, errName[f.errno]) })
+		faults := sample(s.faults(stays), size{part: 30}.now(), func(f fault) string { return fmt.Sprint(s.events[f.at].Kind, errName[f.errno]) })
 		each(len(faults), func(i int) {
 			c.point(fmt.Sprintf("%s, %s", faults[i], s.events[faults[i].at].Path), after(s.base, &session{death: death{at: -1}, fault: faults[i].fate}))
 		})

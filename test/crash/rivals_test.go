@@ -35,7 +35,7 @@ func TestRivals(t *testing.T) {
 			t.Skip("a separate process has no API server")
 		}
 		c := begin(t, "8 provision and 4 wait at once, "+s.name)
-		for round := range (size{few: 1, part: 10, whole: 150}).now() {
+		for round := range (size{part: 1, whole: 150}).now() {
 			c.point(fmt.Sprintf("round %d", round), s.contested(round%2 == 0))
 		}
 		c.end()
@@ -138,9 +138,6 @@ func (s *session) once() error {
 // Many processes provision one directory at once, some wait for the result, and some of those that provision are killed: the others
 // finish their work.
 func TestRivalProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the program is built for it")
-	}
 	program := build(t)
 	onEach(t, func(t *testing.T, s *scenario) {
 		if s.joins || s.brings {
@@ -149,7 +146,7 @@ func TestRivalProcesses(t *testing.T) {
 		known := s.recorded(t)
 		for _, killed := range []int{0, 3} {
 			c := begin(t, fmt.Sprintf("the same as processes, %d killed, %s", killed, s.name))
-			for round := range (size{part: 3, whole: 30}).now() {
+			for round := range (size{part: 1, whole: 30}).now() {
 				c.point(fmt.Sprintf("round %d", round), s.contestedByProcesses(program, known, killed, uint64(round)))
 			}
 			c.end()

@@ -11,11 +11,12 @@ import (
 
 	// The packages under test: `go test` caches a result only as long as none of them changes.
 	_ "github.com/slipway-dev/slipway/internal/agent"
+	_ "github.com/slipway-dev/slipway/internal/image/download"
 )
 
-// A long test runs a few points of each check. A build tag compiles failpoints in, so the test
-// needs another process.
-func TestFewPoints(t *testing.T) {
+// A long test runs a part of each check, and the deaths of a download into the cache of images. A build tag compiles failpoints in, so
+// the test needs another process.
+func TestPart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the packages a second time; make test-long runs it")
 	}
@@ -31,7 +32,7 @@ func TestFewPoints(t *testing.T) {
 			}
 		}
 	}
-	out, err := exec.Command("go", "test", "-tags", "failpoint", "-short", "-count=1", "-vet=off", ".").CombinedOutput()
+	out, err := exec.Command("go", "test", "-tags", "failpoint", "-short", "-count=1", "-vet=off", ".", "../../internal/image/download").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
