@@ -10,8 +10,7 @@ if [ -e "$root/opt/slipway/bin/slipway-node" ]; then
     done
     systemctl --root="$root" --quiet enable slipway-provision.service slipway-provision.path slipway-watch.service
 fi
-systemctl --root="$root" --quiet add-wants multi-user.target grow-root.service
-systemctl --root="$root" --quiet enable systemd-networkd.service systemd-resolved.service systemd-timesyncd.service
+systemctl --root="$root" --quiet enable grow-root.service systemd-networkd.service systemd-resolved.service systemd-timesyncd.service
 ln -sf ../run/systemd/resolve/stub-resolv.conf "$root/etc/resolv.conf"
 
 # The runtime itself fills its store. The configuration is another one than the node's, so nothing else of the node starts.

@@ -4,13 +4,15 @@ b=/bin/busybox
 $b mount -t devtmpfs dev /dev
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys
-# A module for other hardware refuses to load, such as Hyper-V's bus. What needs it is left out.
-for list in /modules/*.list; do
-    while read -r module; do
-        name=${module%.ko}
-        [ -e "/sys/module/${name//-/_}" ] || $b insmod "/modules/$module" 2>/dev/null || break
-    done <"$list"
-done
+
+# Loads the modules of the devices that are known by now.
+load() {
+    $b modprobe -qa $($b cat /sys/bus/*/devices/*/modalias 2>/dev/null)
+}
+# A bus has devices when its own module is loaded.
+load
+load
+$b modprobe -qa $($b cat /filesystem)
 
 # The kernel panics when this program ends. Its console shows why.
 fail() {
@@ -43,6 +45,7 @@ while :; do
     [ $tries -gt 0 ] || fail "no disk has the partition of the root file system"
     tries=$((tries - 1))
     $b sleep 0.1
+    load
 done
 device=/dev/${here##*/}
 

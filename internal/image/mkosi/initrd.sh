@@ -8,27 +8,32 @@ if ! [ -x "$root/usr/bin/busybox" ]; then
     exit 1
 fi
 tree=$(mktemp -d)
-mkdir "$tree/bin" "$tree/dev" "$tree/modules" "$tree/proc" "$tree/root" "$tree/sys"
+mkdir -p "$tree/bin" "$tree/dev" "$tree/proc" "$tree/root" "$tree/sys" "$tree/usr/lib/modules"
+ln -s usr/lib "$tree/lib"
 cp "$root/usr/bin/busybox" "$tree/bin/busybox"
 cp "$SRCDIR/initrd/init" "$tree/init"
 
-# For each name a list of modules: each after those that it needs.
+# The modules and those that they need, and the tables by which modprobe finds the module of a device.
 set -- "$root"/usr/lib/modules/*
 kernel=${1##*/}
-number=10
+modules=$tree/usr/lib/modules/$kernel
+mkdir "$modules"
+cp "$1/modules.order" "$1/modules.builtin" "$1/modules.builtin.modinfo" "$modules"
 for name in $(cat "$SRCDIR/initrd/modules"); do
     modprobe --quiet --dirname "$root" --set-version "$kernel" --show-depends "$name" >"$tree/needed" || echo "$name: kernel $kernel does not have it" >&2
     awk '$1 == "insmod" {print $2}' "$tree/needed" | while read -r file; do
         module=$(basename "${file%.xz}")
-        echo "$module" >>"$tree/modules/$number-$name.list"
         case $file in
-        *.xz) xz --decompress --stdout "$file" >"$tree/modules/$module" ;;
-        *) cp "$file" "$tree/modules/$module" ;;
+        *.xz) xz --decompress --stdout "$file" >"$modules/$module" ;;
+        *) cp "$file" "$modules/$module" ;;
         esac
+        # No device asks for the file system, and its checksums are what it needs without saying so.
+        [ "$name" != ext4 ] || echo "${module%.ko}" >>"$tree/filesystem"
     done
-    number=$((number + 1))
 done
 rm "$tree/needed"
+depmod --basedir "$tree" "$kernel"
+rm "$modules"/*.bin
 
 # e2fsck is not static. Links are followed in the tree of the image: some are absolute, and the machine that builds has other libraries.
 # A pipe would pass over an error of its first program.

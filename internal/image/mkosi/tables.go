@@ -80,7 +80,8 @@ var machines = map[string]machine{
 }
 
 // initrdModules are the kernel's modules that mount the root file system on the machines of clouds, and their networks' drivers, to which
-// udev comes late (docs/boot.md, "The network"). A name that the kernel has built in is no error.
+// udev comes late (docs/boot.md, "The network"). Of these the initrd loads what the machine's devices need. A name that the kernel has
+// built in is no error.
 var initrdModules = []string{
 	"virtio_pci", "virtio_blk", "virtio_scsi", "nvme", "hv_vmbus", "hv_storvsc", "pci_hyperv", "xen_blkfront", "sd_mod", "ext4",
 	"virtio_net", "hv_netvsc", "ena", "mana",
