@@ -30,6 +30,8 @@ type Host interface {
 	doctor.Machine
 	// Live reports whether it runs: a directory has only files.
 	Live() bool
+	// WaitProcess waits until the main process that a unit has now ends.
+	WaitProcess(ctx context.Context, unit string) error
 	// Prefetch has the kernel read a file into memory, beside everything else.
 	Prefetch(path string) error
 	// Restrict takes a regular file from all but its owner, and reports whether others had it.

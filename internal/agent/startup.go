@@ -6,7 +6,14 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
+
+// WaitProvisioning waits until the boot's provisioning ends, if it runs. It works on files that a plan has, so until then they are neither
+// the last generation's nor the next one's, and it needs the processors until the kubelet runs.
+func (a *Agent) WaitProvisioning(ctx context.Context) error {
+	return a.Host.WaitProcess(ctx, profile.AgentUnit)
+}
 
 // BeforeKubelet returns how long this boot took until systemd started the kubelet's main process. The kubelet exports
 // the same value as kubelet_node_startup_pre_kubelet_duration_seconds: its start minus the kernel's (Kubernetes:

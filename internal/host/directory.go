@@ -274,6 +274,9 @@ func (d *Directory) BootTimes(context.Context) (BootTimes, error) { return BootT
 // Snapshot is missing: a directory has no systemd.
 func (d *Directory) Snapshot(context.Context) (*Snapshot, error) { return nil, apply.ErrNotProbed }
 
+// WaitProcess does not wait: nothing runs in a directory.
+func (d *Directory) WaitProcess(context.Context, string) error { return nil }
+
 // ServiceStart is zero: nothing runs in a directory.
 func (d *Directory) ServiceStart(context.Context, string) (time.Time, error) {
 	return time.Time{}, nil

@@ -82,12 +82,20 @@ func TestWaitEnd(t *testing.T) {
 		t.Errorf("given up: %v", err)
 	}
 
+	processEnded := make(chan error, 1)
+	go func() { processEnded <- m.WaitProcess(t.Context(), "kubelet.service") }()
+	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := m.WaitProcess(brief, "kubelet.service"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the process ends while it runs: %v", err)
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- m.WaitEnd(t.Context(), "kubelet.service", start) }()
 	must(t, process.Process.Kill())
 	if err := process.Wait(); err == nil {
 		t.Error("the process has ended well")
 	}
+	must(t, <-processEnded)
 	select {
 	case err := <-ended:
 		t.Errorf("ended before systemd knows it: %v", err)
@@ -97,6 +105,7 @@ func TestWaitEnd(t *testing.T) {
 	must(t, <-ended)
 
 	// It had ended before the wait, and systemd still names it.
+	must(t, m.WaitProcess(t.Context(), "kubelet.service"))
 	conn.Put("kubelet.service", runs)
 	start.Invocation = "\x01"
 	go func() { ended <- m.WaitEnd(t.Context(), "kubelet.service", start) }()

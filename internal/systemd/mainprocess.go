@@ -42,6 +42,23 @@ func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 	return nil
 }
 
+// WaitProcess waits until the main process that a unit has now ends. It returns at once if the unit has none, or if the kernel is older
+// than Linux 5.10.
+func (m *Manager) WaitProcess(ctx context.Context, unit string) error {
+	var process *os.File
+	err := m.do(ctx, func(conn Bus) (err error) {
+		process, err = mainProcess(ctx, conn, unit)
+		return err
+	})
+	if process != nil {
+		err = exits(ctx, process)
+	}
+	if err != nil {
+		return fmt.Errorf("end of %s's process: %w", unit, err)
+	}
+	return nil
+}
+
 // mainProcess opens a unit's main process. It returns nil if there is no such process, if it has ended, or if the
 // kernel cannot wait for it.
 func mainProcess(ctx context.Context, conn Bus, unit string) (*os.File, error) {

@@ -37,8 +37,8 @@ type node struct {
 	drift   []apply.Change
 	// outcomes are the outcomes of the next changes. Changes after them succeed.
 	outcomes []outcome
-	// takes is how long a change takes.
-	takes time.Duration
+	// takes is how long a change takes, and provisioning how long the boot's provisioning.
+	takes, provisioning time.Duration
 	// calls are the calls of Node, and beats the messages to the supervisor.
 	calls []string
 	// attempts are those of the repairs.
@@ -347,6 +347,16 @@ func (n *node) LastStatus() (*status.Status, error) { return nil, fs.ErrNotExist
 // BeforeKubelet implements Node.
 func (n *node) BeforeKubelet(context.Context) (time.Duration, error) {
 	return 7250 * time.Millisecond, nil
+}
+
+// WaitProvisioning implements Node.
+func (n *node) WaitProvisioning(ctx context.Context) error {
+	select {
+	case <-time.After(n.provisioning - time.Since(n.begin)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // ReadFile implements Files.

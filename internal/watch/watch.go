@@ -27,6 +27,7 @@ type Node interface {
 	Generations() ([]generation.Entry, error)
 	LastStatus() (*status.Status, error)
 	BeforeKubelet(ctx context.Context) (time.Duration, error)
+	WaitProvisioning(ctx context.Context) error
 }
 
 // Files is the storage for the watcher's decisions and for metrics.
@@ -50,7 +51,7 @@ type Source struct {
 
 // Supervisor is the program that started the watcher and monitors it.
 type Supervisor interface {
-	// Ready reports that the watcher follows its sources.
+	// Ready reports that the watcher runs.
 	Ready()
 	// Status reports the watcher's state on one line.
 	Status(text string)
@@ -135,6 +136,8 @@ type run struct {
 
 // Run follows the sources until ctx is done. The error is of a change that had to be abandoned.
 func (w *Watcher) Run(ctx context.Context) error {
+	w.Supervisor.Ready()
+	w.awaitProvisioning(ctx)
 	r := w.begin(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -143,7 +146,6 @@ func (w *Watcher) Run(ctx context.Context) error {
 			go r.follow(ctx, i)
 		}
 	}
-	r.Supervisor.Ready()
 	for {
 		err := r.pass(ctx)
 		if err == nil && ctx.Err() == nil {
@@ -154,6 +156,24 @@ func (w *Watcher) Run(ctx context.Context) error {
 			r.publish()
 			return err
 		}
+	}
+}
+
+// awaitProvisioning waits until the boot's provisioning ends: what it has done until then is no drift, and its contract is no other one.
+func (w *Watcher) awaitProvisioning(ctx context.Context) {
+	w.Supervisor.Status("waiting for the end of the provisioning")
+	for ctx.Err() == nil {
+		beat, cancel := context.WithTimeout(ctx, w.Beat)
+		err := w.Node.WaitProvisioning(beat)
+		over := beat.Err() == nil
+		cancel()
+		if over {
+			if err != nil {
+				w.Log.Warn("it is not known whether a provisioning still runs", "error", err)
+			}
+			return
+		}
+		w.Supervisor.Alive()
 	}
 }
 

@@ -114,6 +114,27 @@ func TestRejectionsEndWithTheirReason(t *testing.T) {
 	}
 }
 
+// While the boot's provisioning runs, what differs is its work: the watcher changes nothing, reports nothing, and says that it is alive.
+func TestProvisioningIsAwaited(t *testing.T) {
+	a, b, _ := contracts(t)
+	onNode(t, a, func(n *node) {
+		n.watcher.Drift, n.provisioning = Mend, 10*time.Minute
+		n.set(func() { n.content, n.drift = b, []apply.Change{{ID: "File:/etc/crictl.yaml", Action: apply.Updated}} })
+		n.start()
+		n.wait(9 * time.Minute)
+		n.want()
+		if log := n.log.String(); log != "" {
+			t.Errorf("the log has: %s", log)
+		}
+		if want := []string{"ready@0", "waiting for the end of the provisioning@0", "alive@30", "alive@60"}; !slices.Equal(n.beats[:len(want)], want) {
+			t.Errorf("the supervisor gets %q", n.beats)
+		}
+		n.set(func() { n.drift = nil })
+		n.wait(2 * time.Minute)
+		n.want("change well", "drift 0")
+	})
+}
+
 // A watcher that has nothing remembered goes by the generations.
 func TestFirstSight(t *testing.T) {
 	a, b, _ := contracts(t)
