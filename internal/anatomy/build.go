@@ -47,6 +47,7 @@ func build(r *record.Records) *Timeline {
 	}
 	t.findGoal()
 	t.derive()
+	t.adopt()
 	t.cut()
 	t.sort()
 	t.findPath()
@@ -182,6 +183,40 @@ func (t *Timeline) derive() {
 		span := d.span
 		span.StartUs, span.EndUs, span.AccuracyUs = begin.AtUs, end.AtUs, max(begin.AccuracyUs, end.AccuracyUs)
 		t.Spans = append(t.Spans, span)
+	}
+}
+
+// adopt makes the steps of a provisioning script parts of what ran it: of the innermost span of cloud-init or the guest agent that was at
+// work meanwhile. Their records name the custom script extension, which a machine does not have if its user data has the script.
+func (t *Timeline) adopt() {
+	var steps, around []int
+	for i, s := range t.Spans {
+		switch {
+		case s.Name == customScript:
+			return
+		case s.In == customScript:
+			steps = append(steps, i)
+		case (s.Stage == record.CloudInit || s.Stage == record.GuestAgent) && !s.Open:
+			around = append(around, i)
+		}
+	}
+	earlier := func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.Spans[a].StartUs, t.Spans[b].StartUs), cmp.Compare(t.Spans[b].EndUs, t.Spans[a].EndUs))
+	}
+	slices.SortStableFunc(steps, earlier)
+	slices.SortStableFunc(around, earlier)
+	var open []int
+	for _, i := range steps {
+		s := &t.Spans[i]
+		for len(around) > 0 && t.Spans[around[0]].StartUs <= s.StartUs {
+			open, around = append(open, around[0]), around[1:]
+		}
+		for len(open) > 0 && t.Spans[open[len(open)-1]].EndUs < s.EndUs {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 {
+			s.In = t.Spans[open[len(open)-1]].Name
+		}
 	}
 }
 

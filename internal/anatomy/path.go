@@ -16,13 +16,15 @@ type walker struct {
 	// named are the spans by their names, and children those by the name of the span that they are a part of.
 	named, children map[string][]int
 	starters        map[string][]int
-	visited         []bool
+	// visited are the spans that the walk has come to, and left those that it has left by their start: it comes back to a span after each
+	// of its parts.
+	visited, left []bool
 }
 
 // findPath computes the critical path: from the goal back, at each point through the part of the present span that ended last, then
 // to what started the span: the step that started the unit, or the unit before it in systemd's order that was ready last.
 func (t *Timeline) findPath() {
-	w := &walker{t: t, named: make(map[string][]int), children: make(map[string][]int), starters: make(map[string][]int), visited: make([]bool, len(t.Spans))}
+	w := &walker{t: t, named: make(map[string][]int), children: make(map[string][]int), starters: make(map[string][]int), visited: make([]bool, len(t.Spans)), left: make([]bool, len(t.Spans))}
 	for i, s := range t.Spans {
 		w.named[s.Name] = append(w.named[s.Name], i)
 		if s.In != "" {
@@ -95,7 +97,7 @@ func (w *walker) step(i int, at int64) (next int, then int64) {
 		kind = Waits
 	}
 	w.link(i, kind, s.StartUs, at)
-	w.visited[i] = true
+	w.visited[i], w.left[i] = true, true
 	if parent := w.parent(i); parent >= 0 {
 		return parent, s.StartUs
 	}
@@ -130,7 +132,7 @@ func (w *walker) parent(i int) int {
 		}
 		for _, p := range w.named[name] {
 			x := &w.t.Spans[p]
-			if p != i && x.StartUs <= s.StartUs && (x.EndUs >= s.EndUs-apart || x.Open) && !w.visited[p] {
+			if p != i && x.StartUs <= s.StartUs && (x.EndUs >= s.EndUs-apart || x.Open) && !w.left[p] {
 				return p
 			}
 		}
@@ -143,6 +145,10 @@ func (w *walker) before(i int) (next int, then int64) {
 	s := &w.t.Spans[i]
 	next = -1
 	consider := func(c int, at int64) {
+		// A unit that systemd has skipped took no time, and what it waited for is not recorded.
+		if x := &w.t.Spans[c]; x.StartUs == x.EndUs && len(x.After) == 0 {
+			return
+		}
 		if c != i && !w.visited[c] && w.t.Spans[c].StartUs <= s.StartUs && at <= s.StartUs+apart && (next < 0 || at > then) {
 			next, then = c, at
 		}

@@ -47,8 +47,8 @@ func parseCloudInit(s *sink, data []byte) {
 		}
 		c.message(Wall(us, 1000), string(message))
 	})
-	for _, name := range c.inside {
-		s.span(c.span(name, c.open[name]))
+	for i, name := range c.inside {
+		s.span(c.span(name, c.open[name], c.inside[:i]))
 	}
 }
 
@@ -147,13 +147,9 @@ func (c *cloudInit) finish(at Moment, text string) {
 		return
 	}
 	delete(c.open, name)
-	for i, inside := range c.inside {
-		if inside == name {
-			c.inside = append(c.inside[:i], c.inside[i+1:]...)
-			break
-		}
-	}
-	span := c.span(name, begin)
+	i := slices.Index(c.inside, name)
+	span := c.span(name, begin, c.inside[:i])
+	c.inside = slices.Delete(c.inside, i, i+1)
 	span.End = at
 	if outcome, _, _ := strings.Cut(result, ":"); outcome != "SUCCESS" {
 		span.Failed, span.Detail = outcome == "FAIL", Clean(result)
@@ -161,14 +157,17 @@ func (c *cloudInit) finish(at Moment, text string) {
 	c.sink.span(span)
 }
 
-// span makes the span of a name such as "init-network" or "modules-config/config-ssh".
-func (c *cloudInit) span(name string, begin Moment) Span {
+// span makes the span of a name such as "init-network" or "modules-config/config-ssh". around are the names of the open spans when it
+// began: a data source names its own steps without the stage in which it takes them ("azure-ds/_get_data").
+func (c *cloudInit) span(name string, begin Moment, around []string) Span {
 	stage, module, isModule := strings.Cut(name, "/")
-	span := Span{Stage: CloudInit, Name: Clean(name), Begin: begin}
-	if isModule && module != "" {
+	unit, isStage := moduleUnits[stage]
+	span := Span{Stage: CloudInit, Name: Clean(name), Begin: begin, In: unit}
+	switch {
+	case isStage && isModule && module != "":
 		span.In = Clean(stage)
-	} else {
-		span.In = moduleUnits[stage]
+	case !isStage && len(around) > 0:
+		span.In = Clean(around[len(around)-1])
 	}
 	return span
 }

@@ -96,7 +96,13 @@ func idleText(t *anatomy.Timeline) string {
 // path is the critical path as a table.
 func path(t *anatomy.Timeline, style cli.Style) string {
 	table := cli.Table{Indent: "  ", Widest: 40}
+	// A data source of cloud-init records fifty steps of a millisecond.
+	least, short, together := t.GoalUs/1000, 0, int64(0)
 	for _, l := range t.Path {
+		if took := l.EndUs - l.StartUs; took < least {
+			short, together = short+1, together+took
+			continue
+		}
 		s := t.Spans[l.Span]
 		name, what := s.Name, string(s.Stage)
 		switch l.Kind {
@@ -112,7 +118,11 @@ func path(t *anatomy.Timeline, style cli.Style) string {
 			cli.Cell{Text: what, Paint: style.Dim},
 		)
 	}
-	return table.String()
+	text := table.String()
+	if short > 0 {
+		text += style.Dim(fmt.Sprintf("  %s of less than %s not shown, together %s.", cli.Plural(short, "part"), anatomy.Seconds(least), anatomy.Seconds(together))) + "\n"
+	}
+	return text
 }
 
 // read says which documents were read, and what could not be read.
