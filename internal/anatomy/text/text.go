@@ -120,7 +120,7 @@ func path(t *anatomy.Timeline, style cli.Style) string {
 	}
 	text := table.String()
 	if short > 0 {
-		text += style.Dim(fmt.Sprintf("  %s of less than %s not shown, together %s.", cli.Plural(short, "part"), anatomy.Seconds(least), anatomy.Seconds(together))) + "\n"
+		text += style.Dim(fmt.Sprintf("  Not shown: %s of less than %s each, %s together.", cli.Plural(short, "part"), anatomy.Seconds(least), anatomy.Seconds(together))) + "\n"
 	}
 	return text
 }
