@@ -32,7 +32,7 @@ func TestPart(t *testing.T) {
 			}
 		}
 	}
-	out, err := exec.Command("go", "test", "-tags", "failpoint", "-short", "-count=1", "-vet=off", ".", "../../internal/image/download").CombinedOutput()
+	out, err := exec.Command("go", "test", "-tags", "failpoint", "-short", "-count=1", "-vet=off", "-timeout", "1h", ".", "../../internal/image/download").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
