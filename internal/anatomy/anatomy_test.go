@@ -178,7 +178,7 @@ func TestOtherBootsAreLeftOut(t *testing.T) {
 	story := strings.Join(Read(append(documents, Document{Name: "slipway/status.json", Data: []byte(`{"apiVersion": "slipway.dev/v1", "kind": "ProvisionStatus",
 		"startedAt": "2025-11-20T10:00:00Z", "durationMs": 900, "config": {"path": "/image/base.json"}, "error": {"message": "no room"}}`)}), Options{}).Story, "\n")
 	if strings.Contains(story, "/image/base.json") || strings.Contains(story, "no room") {
-		t.Errorf("the story tells of another boot: %s", story)
+		t.Errorf("the story has facts of another boot: %s", story)
 	}
 	if earlierBoot := Read(documents[1:2], Options{Boot: "0d2c"}); earlierBoot.Boot != earlier || earlierBoot.GoalUs != 5_000_000 {
 		t.Errorf("the earlier boot is %q with its goal at %d", earlierBoot.Boot, earlierBoot.GoalUs)

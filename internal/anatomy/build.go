@@ -189,33 +189,27 @@ func (t *Timeline) derive() {
 // adopt makes the steps of a provisioning script parts of what ran it: of the innermost span of cloud-init or the guest agent that was at
 // work meanwhile. Their records name the custom script extension, which a machine does not have if its user data has the script.
 func (t *Timeline) adopt() {
-	var steps, around []int
-	for i, s := range t.Spans {
-		switch {
-		case s.Name == customScript:
-			return
-		case s.In == customScript:
-			steps = append(steps, i)
-		case (s.Stage == record.CloudInit || s.Stage == record.GuestAgent) && !s.Open:
-			around = append(around, i)
+	if slices.ContainsFunc(t.Spans, func(s Span) bool { return s.Name == customScript }) {
+		return
+	}
+	var all []*Span
+	for i := range t.Spans {
+		if s := &t.Spans[i]; s.In == customScript || (s.Stage == record.CloudInit || s.Stage == record.GuestAgent) && !s.Open {
+			all = append(all, s)
 		}
 	}
-	earlier := func(a, b int) int {
-		return cmp.Or(cmp.Compare(t.Spans[a].StartUs, t.Spans[b].StartUs), cmp.Compare(t.Spans[b].EndUs, t.Spans[a].EndUs))
-	}
-	slices.SortStableFunc(steps, earlier)
-	slices.SortStableFunc(around, earlier)
-	var open []int
-	for _, i := range steps {
-		s := &t.Spans[i]
-		for len(around) > 0 && t.Spans[around[0]].StartUs <= s.StartUs {
-			open, around = append(open, around[0]), around[1:]
+	slices.SortStableFunc(all, func(a, b *Span) int { return cmp.Or(cmp.Compare(a.StartUs, b.StartUs), cmp.Compare(b.EndUs, a.EndUs)) })
+	var around []*Span // the innermost last
+	for _, s := range all {
+		if s.In != customScript {
+			around = append(around, s)
+			continue
 		}
-		for len(open) > 0 && t.Spans[open[len(open)-1]].EndUs < s.EndUs {
-			open = open[:len(open)-1]
+		for len(around) > 0 && around[len(around)-1].EndUs < s.EndUs {
+			around = around[:len(around)-1]
 		}
-		if len(open) > 0 {
-			s.In = t.Spans[open[len(open)-1]].Name
+		if len(around) > 0 {
+			s.In = around[len(around)-1].Name
 		}
 	}
 }

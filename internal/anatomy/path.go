@@ -146,10 +146,11 @@ func (w *walker) before(i int) (next int, then int64) {
 	next = -1
 	consider := func(c int, at int64) {
 		// A unit that systemd has skipped took no time, and what it waited for is not recorded.
-		if x := &w.t.Spans[c]; x.StartUs == x.EndUs && len(x.After) == 0 {
+		x := &w.t.Spans[c]
+		if x.StartUs == x.EndUs && len(x.After) == 0 {
 			return
 		}
-		if c != i && !w.visited[c] && w.t.Spans[c].StartUs <= s.StartUs && at <= s.StartUs+apart && (next < 0 || at > then) {
+		if c != i && !w.visited[c] && x.StartUs <= s.StartUs && at <= s.StartUs+apart && (next < 0 || at > then) {
 			next, then = c, at
 		}
 	}

@@ -113,7 +113,7 @@ type Run struct {
 // Fact is a sentence that a document says about the machine.
 type Fact struct {
 	Stage Stage
-	// At is when this became true. It may be unknown. A fact of another boot is not told.
+	// At is when this became true. It may be unknown. The story leaves out facts of another boot.
 	At Moment
 	// Planned means that the document describes what the machine is made from, and not what has happened.
 	Planned  bool
