@@ -22,17 +22,12 @@ func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 		now := startOf(properties)
 		return !now.Active || now.Invocation != start.Invocation, nil
 	}
-	var process *os.File
-	err := m.do(ctx, func(conn Bus) error {
-		over, err := ended(conn)
-		if err == nil && !over {
-			process, err = mainProcess(ctx, conn, unit)
+	err := m.waitProcess(ctx, func(conn Bus) (*os.File, error) {
+		if over, err := ended(conn); over || err != nil {
+			return nil, err
 		}
-		return err
+		return mainProcess(ctx, conn, unit)
 	})
-	if process != nil {
-		err = exits(ctx, process)
-	}
 	if err == nil {
 		err = m.look(ctx, ended) // systemd will notice it in a moment
 	}
@@ -45,18 +40,24 @@ func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 // WaitProcess waits until the main process that a unit has now ends. It returns at once if the unit has none, or if the kernel is older
 // than Linux 5.10.
 func (m *Manager) WaitProcess(ctx context.Context, unit string) error {
+	err := m.waitProcess(ctx, func(conn Bus) (*os.File, error) { return mainProcess(ctx, conn, unit) })
+	if err != nil {
+		return fmt.Errorf("end of %s's process: %w", unit, err)
+	}
+	return nil
+}
+
+// waitProcess waits until the process that find has opened ends. find returns nil if there is no process to wait for.
+func (m *Manager) waitProcess(ctx context.Context, find func(conn Bus) (*os.File, error)) error {
 	var process *os.File
 	err := m.do(ctx, func(conn Bus) (err error) {
-		process, err = mainProcess(ctx, conn, unit)
+		process, err = find(conn)
 		return err
 	})
 	if process != nil {
 		err = exits(ctx, process)
 	}
-	if err != nil {
-		return fmt.Errorf("end of %s's process: %w", unit, err)
-	}
-	return nil
+	return err
 }
 
 // mainProcess opens a unit's main process. It returns nil if there is no such process, if it has ended, or if the
