@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -90,14 +89,8 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 	if err != nil {
 		return "", err
 	}
-	var stderr bytes.Buffer
-	render := exec.CommandContext(ctx, r.Slipway, append([]string{"render", "-f", contract, "--facts", facts, "--agentless"}, flags...)...)
-	render.Stderr = &stderr
-	output, err := render.Output()
-	if err != nil {
-		return "", fmt.Errorf("slipway render: %w: %s", err, stderr.String())
-	}
-	return string(output), nil
+	output, err := r.slipway(ctx, append([]string{"render", "-f", contract, "--facts", facts, "--agentless"}, flags...)...)
+	return string(output), err
 }
 
 // bundle is the path of the bundle of the case's node.

@@ -1,11 +1,9 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,24 +55,22 @@ func (r *caseRun) supportBundle(ctx context.Context, args bundleArgs) error {
 	if err := json.Unmarshal(files[collectedName], &collected); err != nil {
 		return fmt.Errorf("slipway-node collect: %w: %.500s", err, files[collectedName])
 	}
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.Slipway, "anatomy", filepath.Join(r.out, bundleName), "-o", "json")
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("slipway anatomy: %w: %s", err, stderr.String())
+	document, err := r.slipway(ctx, "anatomy", filepath.Join(r.out, bundleName), "-o", "json")
+	if err != nil {
+		return err
 	}
-	if err := r.keep("bundle-timeline.json", stdout.Bytes()); err != nil {
+	if err := r.keep("bundle-timeline.json", document); err != nil {
 		return err
 	}
 	read := new(anatomy.Timeline)
-	if err := json.Unmarshal(stdout.Bytes(), read); err != nil {
+	if err := json.Unmarshal(document, read); err != nil {
 		return err
 	}
 	return args.compare(collected.Manifest, own, read)
 }
 
-// sameTime is how much the same event may differ in two readings: the times of a journal's lines are placed by pairs of clocks, which
-// each reading takes anew.
+// sameTime is how much the same event may differ in two readings: the times of a journal's lines are placed by pairs of clocks, and
+// each reading has other pairs.
 const sameTime = 20 * time.Millisecond
 
 // compare compares a bundle, and the timeline that was read from it, with the machine's own timeline.

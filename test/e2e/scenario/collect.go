@@ -1,13 +1,11 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -116,14 +114,11 @@ func (r *caseRun) keepDocument(name string, value any) {
 
 // keepPlan keeps the plan of the last contract for the machine's facts.
 func (r *caseRun) keepPlan(ctx context.Context) error {
-	facts := filepath.Join(r.out, "facts.json")
-	var plan, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.Slipway, "plan", "-f", r.contract, "--facts", facts)
-	cmd.Stdout, cmd.Stderr = &plan, &stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("slipway plan: %w: %s", err, stderr.String())
+	plan, err := r.slipway(ctx, "plan", "-f", r.contract, "--facts", filepath.Join(r.out, "facts.json"))
+	if err != nil {
+		return err
 	}
-	return r.keep("plan.txt", plan.Bytes())
+	return r.keep("plan.txt", plan)
 }
 
 func (r *caseRun) keep(name string, content []byte) error {

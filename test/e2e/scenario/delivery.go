@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -199,12 +198,9 @@ func (r *caseRun) addFiles(ctx context.Context, root, folder string) error {
 // rendered renders the contract for a target, as a provisioner would.
 func rendered(target string) func(*caseRun, context.Context, lab.Machine, string) ([]byte, error) {
 	return func(r *caseRun, ctx context.Context, _ lab.Machine, contract string) ([]byte, error) {
-		var stderr bytes.Buffer
-		render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", target)
-		render.Stderr = &stderr
-		output, err := render.Output()
+		output, err := r.slipway(ctx, "render", "-f", contract, "--to", target)
 		if err != nil {
-			return nil, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
+			return nil, err
 		}
 		return base64.StdEncoding.DecodeString(strings.TrimSpace(string(output)))
 	}

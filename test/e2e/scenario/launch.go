@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,13 +32,10 @@ func (r *caseRun) launched(ctx context.Context, m lab.Machine, objects string) (
 	if err := os.WriteFile(token, []byte(r.Lab.Token), 0o600); err != nil {
 		return nil, err
 	}
-	var stderr bytes.Buffer
-	launch := exec.CommandContext(ctx, r.Slipway, "launch", "--objects", objects, "--instance-type", size, "--instance-types", skus,
+	template, err := r.slipway(ctx, "launch", "--objects", objects, "--instance-type", size, "--instance-types", skus,
 		"--token-file", token, "--user-data", data, "-o", "json")
-	launch.Stderr = &stderr
-	template, err := launch.Output()
 	if err != nil {
-		return nil, fmt.Errorf("slipway launch: %w: %s", err, stderr.String())
+		return nil, err
 	}
 	if err := os.WriteFile(r.templatePath(), template, 0o644); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,6 +59,18 @@ func writeFacts(m lab.Machine, facts map[string]any) (path string, err error) {
 	}
 	path = filepath.Join(m.Dir, "facts.json")
 	return path, os.WriteFile(path, document, 0o600)
+}
+
+// slipway runs slipway, and returns what it prints.
+func (r *caseRun) slipway(ctx context.Context, args ...string) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, r.Slipway, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("slipway %s: %w: %s", args[0], err, stderr.String())
+	}
+	return out, nil
 }
 
 // agent is the path of slipway-node in the image.

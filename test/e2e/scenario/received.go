@@ -56,11 +56,11 @@ func (r *caseRun) reports(ctx context.Context, want reportsArgs) error {
 	return r.eventually(ctx, func() error {
 		reports := r.Lab.Cloud.Health()
 		if len(reports) == 0 {
-			return fmt.Errorf("the cloud was told nothing, want %q", want.State)
+			return fmt.Errorf("the cloud has received no report, want %q", want.State)
 		}
 		last := reports[len(reports)-1]
 		if last.State != want.State || !strings.Contains(last.Description, want.Description) {
-			return fmt.Errorf("the cloud was told %q, %q: want %q, %q", last.State, last.Description, want.State, want.Description)
+			return fmt.Errorf("the last report that the cloud has received is %q, %q: want %q, %q", last.State, last.Description, want.State, want.Description)
 		}
 		return nil
 	})
