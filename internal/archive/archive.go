@@ -27,11 +27,14 @@ type File struct {
 	Name string
 	// Size is its size in bytes. It is negative if unknown in advance.
 	Size int64
+	// Link reports that it is a link. Its content cannot be read, and the error says so. A package can have a program at one path, and a
+	// link to it at another, as Debian's of runc has.
+	Link bool
 	io.Reader
 }
 
-// errLink is the error of a member without content.
-var errLink = errors.New("is a link, and no file")
+// ErrLink is the error of a wanted member without content.
+var ErrLink = errors.New("is a link, and no file")
 
 // failing is a reader that only returns an error.
 type failing struct{ err error }
@@ -90,11 +93,12 @@ func (m *members) file(name string, size int64, content io.Reader) error {
 		return fmt.Errorf("unpacks to more than %d bytes", int64(maxTotal))
 	}
 	m.total += size
-	if err := m.use(File{clean, size, content}); err != nil {
+	_, link := content.(failing)
+	if err := m.use(File{clean, size, link, content}); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, content)
-	if err != nil && !errors.Is(err, errLink) {
+	if err != nil && !errors.Is(err, ErrLink) {
 		return fmt.Errorf("%q: %w", clean, err)
 	}
 	return nil

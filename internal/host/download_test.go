@@ -28,7 +28,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// packed is an archive of files, "name=content", and its digest.
+// packed is an archive of files, "name=content", and of links, "name->target", and its digest.
 func packed(t *testing.T, files ...string) ([]byte, string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -36,7 +36,11 @@ func packed(t *testing.T, files ...string) ([]byte, string) {
 	w := tar.NewWriter(z)
 	for _, file := range files {
 		name, content, _ := strings.Cut(file, "=")
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}); err != nil {
+		header := &tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}
+		if link, target, is := strings.Cut(name, "->"); is {
+			header = &tar.Header{Typeflag: tar.TypeSymlink, Name: link, Linkname: target}
+		}
+		if err := w.WriteHeader(header); err != nil {
 			t.Fatal(err)
 		}
 		io.WriteString(w, content)
@@ -86,6 +90,39 @@ func causeOf(err error) resource.Cause {
 		return failed.Cause
 	}
 	return ""
+}
+
+// Debian's package of runc has the program at one path, and a link to it at another.
+func TestDownloadLink(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string
+		says  string
+	}{
+		"the link first":  {[]string{"usr/bin/runc->../sbin/runc", "usr/sbin/runc=the runc"}, ""},
+		"the link last":   {[]string{"usr/sbin/runc=the runc", "usr/bin/runc->../sbin/runc"}, ""},
+		"only the link":   {[]string{"usr/bin/runc->../sbin/runc"}, "usr/bin/runc: is a link, and no file"},
+		"neither of them": {[]string{"usr/bin/other->runc"}, "has no file usr/bin/runc or usr/sbin/runc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, root := machineIn(t)
+			archived, _ := packed(t, c.files...)
+			if err := errors.Join(os.MkdirAll(filepath.Join(root, "opt"), 0o755), os.WriteFile(filepath.Join(root, "opt/runc.tgz"), archived, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			d := &resource.Download{Component: "runc", From: []string{"/opt/runc.tgz"}, Files: []resource.Unpacked{{Name: "runc", Members: []string{"usr/bin/runc", "usr/sbin/runc"}}}}
+			_, err := m.Download(t.Context(), d, nothing)
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			content, readErr := os.ReadFile(filepath.Join(root, d.Path("runc")))
+			if err != nil || readErr != nil || string(content) != "the runc" {
+				t.Errorf("%v, %v: %q", err, readErr, content)
+			}
+		})
+	}
 }
 
 // All the ways in which a component is downloaded or fails to be.

@@ -29,7 +29,7 @@ func (c *component) files(digest string, values spec.Values) ([]lock.File, error
 		return nil, err
 	}
 	defer file.Close()
-	t := &taking{component: c, values: values, rules: rules(c.whole.Take, values), matched: make(map[int]string)}
+	t := &taking{component: c, values: values, rules: rules(c.whole.Take, values), matched: make(map[int]string), links: make(map[int]string)}
 	if t.whole() {
 		err = t.take(archive.File{Size: -1, Reader: file})
 	} else {
@@ -39,9 +39,13 @@ func (c *component) files(digest string, values spec.Values) ([]lock.File, error
 		return nil, err
 	}
 	for i, r := range t.rules {
-		if _, found := t.matched[i]; !found && !r.Optional {
-			return nil, fmt.Errorf("has no file %s", strings.Join(r.Members, " or "))
+		if _, found := t.matched[i]; found || r.Optional {
+			continue
 		}
+		if link, is := t.links[i]; is {
+			return nil, fmt.Errorf("%s: %w", link, archive.ErrLink)
+		}
+		return nil, fmt.Errorf("has no file %s", strings.Join(r.Members, " or "))
 	}
 	slices.SortFunc(t.files, func(a, b lock.File) int { return strings.Compare(a.Path, b.Path) })
 	return t.files, nil
@@ -65,9 +69,9 @@ type taking struct {
 	*component
 	values spec.Values
 	rules  []kind.File
-	// matched are the members by the rule that took them.
-	matched map[int]string
-	files   []lock.File
+	// matched are the members by the rule that took them, and links those that lead to others.
+	matched, links map[int]string
+	files          []lock.File
 }
 
 // whole reports whether the download is taken as it is.
@@ -77,6 +81,10 @@ func (t *taking) whole() bool { return len(t.rules) == 1 && len(t.rules[0].Membe
 func (t *taking) take(f archive.File) error {
 	for i, r := range t.rules {
 		if f.Name != "" && !matches(r.Members, f.Name) || f.Name == "" && i > 0 || r.Except != nil && r.Except(path.Base(f.Name)) {
+			continue
+		}
+		if f.Link {
+			t.links[i] = f.Name
 			continue
 		}
 		at := r.Path
