@@ -255,40 +255,42 @@ func (b *baking) made(files []file) error {
 	return nil
 }
 
-// unpack stages files of one download.
-func (b *baking) unpack(digest string, files []file) (err error) {
-	failed := func(err error) error {
-		return fault.Of(files[0].component.Name, "", err, "lock the component again with slipway image lock --update")
-	}
-	from, err := b.cache.Open(digest)
-	if err != nil {
-		return failed(err)
-	}
-	defer from.Close()
-	staged := make(map[string]bool)
-	take := func(member archive.File) error {
-		for _, f := range files {
-			if f.Member == member.Name && !staged[f.Path] {
-				staged[f.Path] = true
-				return b.stage(f, member)
-			}
+// unpack stages files of one download. A file of it can have several paths; each reading of the download stages one of them.
+func (b *baking) unpack(digest string, files []file) error {
+	for len(files) > 0 {
+		rest, err := b.unpackOnce(digest, files)
+		if err == nil && len(rest) == len(files) {
+			err = fmt.Errorf("the download does not have %s", rest[0].Member)
 		}
-		return nil
-	}
-	if len(files) == 1 && files[0].Member == "" && files[0].SHA256 == digest {
-		err = take(archive.File{Reader: from})
-	} else {
-		err = archive.Files(from, take)
-	}
-	if err != nil {
-		return failed(err)
-	}
-	for _, f := range files {
-		if !staged[f.Path] {
-			return failed(fmt.Errorf("the download does not have %s", f.Member))
+		if err != nil {
+			return fault.Of(files[0].component.Name, "", err, "lock the component again with slipway image lock --update")
 		}
+		files = rest
 	}
 	return nil
+}
+
+// unpackOnce stages one path of each file, and returns what is left.
+func (b *baking) unpackOnce(digest string, files []file) (rest []file, err error) {
+	from, err := b.cache.Open(digest)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	rest = slices.Clone(files)
+	take := func(member archive.File) error {
+		i := slices.IndexFunc(rest, func(f file) bool { return f.Member == member.Name })
+		if i < 0 {
+			return nil
+		}
+		f := rest[i]
+		rest = slices.Delete(rest, i, i+1)
+		return b.stage(f, member)
+	}
+	if files[0].Member == "" && files[0].SHA256 == digest {
+		return rest, take(archive.File{Reader: from})
+	}
+	return rest, archive.Files(from, take)
 }
 
 // stage stages one file, and checks its digest.
