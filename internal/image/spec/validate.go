@@ -282,8 +282,10 @@ func CheckPath(name string) string {
 	case strings.HasPrefix(name, "/run/"):
 		return "is in a file system that is empty at each boot"
 	}
-	// The mark of a finished image is reserved for those who make images.
-	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool { return p.Paths.Installed != "" && p.Paths.Installed == name }) {
+	// The mark of a finished image, and a cloud's own path of the agent, are reserved for those who make images.
+	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool {
+		return name != "" && (p.Paths.Installed == name || p.Agent.Program == name)
+	}) {
 		return ""
 	}
 	return place.Check(strings.TrimSuffix(placeholder.ReplaceAllString(name, "x"), "/"))
