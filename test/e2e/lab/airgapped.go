@@ -10,6 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/slipway-dev/slipway/test/e2e/registry"
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
@@ -62,7 +63,7 @@ func newIsolated(pki *PKI, token string) *Isolated {
 func (i *Isolated) Clear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.registry, i.damaged = emptyRegistry(), make(map[string]bool)
+	i.registry, i.damaged = registry.Empty(), make(map[string]bool)
 	i.door.Allow("read")
 }
 
@@ -110,25 +111,25 @@ type Package struct {
 func (i *Isolated) Publish(ctx context.Context, p Package) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	push := pusher{i.registry, p.Repository}
-	layer, err := push.blob(ctx, types.MediaType(p.Type), p.Content)
+	push := registry.Pusher{Registry: i.registry, Repository: p.Repository}
+	layer, err := push.Blob(ctx, types.MediaType(p.Type), p.Content)
 	if err != nil {
 		return err
 	}
 	i.damaged["/v2/"+p.Repository+"/blobs/"+layer.Digest.String()] = p.Damaged
 	layer.Annotations = map[string]string{"org.opencontainers.image.title": p.Title}
-	config, err := push.blob(ctx, "application/vnd.oci.empty.v1+json", []byte("{}"))
+	config, err := push.Blob(ctx, "application/vnd.oci.empty.v1+json", []byte("{}"))
 	if err != nil {
 		return err
 	}
-	one, err := push.manifest(ctx, "", types.OCIManifestSchema1, v1.Manifest{
+	one, err := push.Manifest(ctx, "", types.OCIManifestSchema1, v1.Manifest{
 		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Config: config, Layers: []v1.Descriptor{layer},
 	})
 	if err != nil {
 		return err
 	}
 	one.Platform = &v1.Platform{OS: "linux", Architecture: p.Architecture, OSVersion: p.OSVersion}
-	_, err = push.manifest(ctx, p.Tag, types.OCIImageIndex, v1.IndexManifest{
+	_, err = push.Manifest(ctx, p.Tag, types.OCIImageIndex, v1.IndexManifest{
 		SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: []v1.Descriptor{one},
 	})
 	return err

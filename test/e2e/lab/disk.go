@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // CopyDisk copies a disk; empty areas take no space.
@@ -31,12 +33,15 @@ func (vm *VM) WholeDisk(ctx context.Context, to string) error {
 	return nil
 }
 
-// ReadDisk runs a debugfs request on a disk that no machine has mounted. The output is empty if the file does not exist.
+// ReadDisk runs a debugfs request on the root file system of a disk that no machine has mounted. The output is empty if the file does not
+// exist.
 func ReadDisk(ctx context.Context, disk, request string) (string, error) {
-	return debugfs(ctx, "-R", request, disk)
-}
-
-func debugfs(ctx context.Context, args ...string) (string, error) {
+	root, err := parts.RootOf(ctx, disk)
+	if err != nil {
+		return "", err
+	}
+	// The place of a file system in a file is an option of libext2fs (ext2fs_open2).
+	args := []string{"-R", request, fmt.Sprintf("%s?offset=%d", disk, root.Start)}
 	cmd := exec.CommandContext(ctx, "debugfs", args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -59,16 +64,24 @@ func ReplayJournal(ctx context.Context, disk string) (undo func() error, err err
 	if err := os.RemoveAll(saved); err != nil {
 		return nil, err
 	}
-	out, err := exec.CommandContext(ctx, "e2fsck", "-fy", "-E", "journal_only", "-z", saved, disk).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
-		return nil, fmt.Errorf("read the disk's journal: %w: %s", err, out)
+	err = withRoot(disk, func(device string) error {
+		out, err := exec.CommandContext(ctx, "e2fsck", "-fy", "-E", "journal_only", "-z", saved, device).CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
+			return fmt.Errorf("read the disk's journal: %w: %s", err, out)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return func() error {
 		defer os.Remove(saved)
-		if out, err := exec.Command("e2undo", saved, disk).CombinedOutput(); err != nil {
-			return fmt.Errorf("take back the journal's replay: %w: %s", err, out)
-		}
-		return nil
+		return withRoot(disk, func(device string) error {
+			if out, err := exec.Command("e2undo", saved, device).CombinedOutput(); err != nil {
+				return fmt.Errorf("take back the journal's replay: %w: %s", err, out)
+			}
+			return nil
+		})
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/slipway-dev/slipway/test/e2e/registry"
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
@@ -32,13 +33,13 @@ func (l *Lab) ecr(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	layer, err := imageLayer(program, "ecr")
+	layer, err := registry.Layer(program, "ecr")
 	if err != nil {
 		return err
 	}
-	content, password := emptyRegistry(), rand.Text()
+	content, password := registry.Empty(), rand.Text()
 	for _, image := range [...][2]string{{repository, tag}, {pauseRepository, pauseVersion}} {
-		if err := pushImage(ctx, content, image[0], image[1], layer); err != nil {
+		if err := registry.Push(ctx, content, image[0], image[1], layer); err != nil {
 			return err
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// heldSign is the message of the initial RAM disk when it waits; holdArgument makes it wait.
+// heldSign is the message of the initial RAM disk when it waits; holdArgument makes it wait (test/e2e/parts/hold.go).
 const (
 	heldSign     = "e2e: held"
-	holdArgument = " E2E_HOLD=1"
+	holdArgument = " rdinit=/hold"
 )
 
 // Holding is the machine for Hold, for a machine that will continue from there. Its writes are not recorded.
 func Holding(m Machine) Machine {
-	m.KernelArgs, m.Record = m.KernelArgs+holdArgument, false
+	m.KernelArgs, m.Kernel.Initrd, m.Record = m.KernelArgs+holdArgument, m.Kernel.HeldInitrd, false
 	return m
 }
 

@@ -29,8 +29,6 @@ const (
 
 // Parts are the directories of the lab's programs.
 type Parts struct {
-	Kernel     string
-	Initrd     string
 	Kubernetes string
 	// Containerd has the programs that cases publish as a package.
 	Containerd string

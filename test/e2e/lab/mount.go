@@ -1,18 +1,27 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // WithMounted calls do with a tree of a disk's files. do's changes are discarded: the disk stays as it is. The disk's journal must
 // have been replayed.
-func WithMounted(disk string, do func(root string) error) (err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(disk), "mounted")
+func WithMounted(disk string, do func(root string) error) error {
+	return withRoot(disk, func(device string) error { return withMounted(device, filepath.Dir(disk), do) })
+}
+
+// withMounted is WithMounted for a root file system. Its directories are below dir.
+func withMounted(device, dir string, do func(root string) error) (err error) {
+	dir, err = os.MkdirTemp(dir, "mounted")
 	if err != nil {
 		return err
 	}
@@ -23,8 +32,8 @@ func WithMounted(disk string, do func(root string) error) (err error) {
 			return err
 		}
 	}
-	if out, err := exec.Command("mount", "-o", "loop,ro,noload", disk, lower).CombinedOutput(); err != nil {
-		return fmt.Errorf("mount %s: %w: %s", disk, err, out)
+	if err := syscall.Mount(device, lower, "ext4", syscall.MS_RDONLY, "noload"); err != nil {
+		return fmt.Errorf("mount %s: %w", device, err)
 	}
 	defer func() { err = errors.Join(err, syscall.Unmount(lower, 0)) }()
 	if err := syscall.Mount("tmpfs", changes, "tmpfs", 0, ""); err != nil {
@@ -45,15 +54,39 @@ func WithMounted(disk string, do func(root string) error) (err error) {
 }
 
 // WithDisk calls do with the tree of a disk itself: do's changes stay.
-func WithDisk(disk string, do func(root string) error) (err error) {
-	root, err := os.MkdirTemp(filepath.Dir(disk), "mounted")
+func WithDisk(disk string, do func(root string) error) error {
+	return withRoot(disk, func(device string) error { return withDevice(device, filepath.Dir(disk), do) })
+}
+
+// withDevice is WithDisk for a root file system. Its directory is below dir.
+func withDevice(device, dir string, do func(root string) error) (err error) {
+	root, err := os.MkdirTemp(dir, "mounted")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(root)
-	if out, err := exec.Command("mount", "-o", "loop", disk, root).CombinedOutput(); err != nil {
-		return fmt.Errorf("mount %s: %w: %s", disk, err, out)
+	if err := syscall.Mount(device, root, "ext4", 0, ""); err != nil {
+		return fmt.Errorf("mount %s: %w", device, err)
 	}
 	defer func() { err = errors.Join(err, syscall.Unmount(root, 0)) }()
 	return do(root)
+}
+
+// withRoot calls do with the block device of a disk's root file system.
+func withRoot(disk string, do func(device string) error) (err error) {
+	root, err := parts.RootOf(context.Background(), disk)
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command("losetup", "--find", "--show", fmt.Sprintf("--offset=%d", root.Start), fmt.Sprintf("--sizelimit=%d", root.Size), disk).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("losetup %s: %w: %s", disk, err, out)
+	}
+	device := strings.TrimSpace(string(out))
+	defer func() {
+		if out, detached := exec.Command("losetup", "--detach", device).CombinedOutput(); detached != nil {
+			err = errors.Join(err, fmt.Errorf("losetup --detach %s: %w: %s", device, detached, out))
+		}
+	}()
+	return do(device)
 }

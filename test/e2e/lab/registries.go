@@ -1,13 +1,10 @@
 package lab
 
 import (
-	"archive/tar"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -15,13 +12,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
-	"github.com/google/go-containerregistry/pkg/registry"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/test/e2e/registry"
 )
 
 // Images that no node's image contains. No name server knows their registries.
@@ -99,12 +94,12 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 		{"mirror", mirror, &r.Mirror, r.MirrorPKI, r.MirrorPassword},
 		{"registry", "127.0.0.1:0", &own, r.PKI, ""},
 	} {
-		handler := emptyRegistry()
-		layer, err := imageLayer(program, server.name)
+		handler := registry.Empty()
+		layer, err := registry.Layer(program, server.name)
 		if err != nil {
 			return nil, err
 		}
-		if err := pushImage(ctx, handler, repository, tag, layer); err != nil {
+		if err := registry.Push(ctx, handler, repository, tag, layer); err != nil {
 			return nil, fmt.Errorf("push an image to the %s: %w", server.name, err)
 		}
 		if server.password != "" {
@@ -127,9 +122,6 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 	}
 	return r, nil
 }
-
-// emptyRegistry is an image registry without images, which does not log its requests.
-func emptyRegistry() http.Handler { return registry.New(registry.Logger(log.New(io.Discard, "", 0))) }
 
 // login accepts only a user with a password.
 func login(handler http.Handler, user, password string) http.Handler {
@@ -169,44 +161,3 @@ var shared = net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) erro
 	err := c.Control(func(fd uintptr) { refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
 	return cmp.Or(err, refused)
 }}
-
-// imageLayer is a layer with a program, and with a text that no other layer has, so that a client must always download it.
-func imageLayer(program []byte, origin string) ([]byte, error) {
-	var layer bytes.Buffer
-	w := tar.NewWriter(&layer)
-	for _, f := range []struct {
-		name    string
-		mode    int64
-		content []byte
-	}{{"payload", 0o755, program}, {"origin", 0o644, []byte(origin)}} {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content))}); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.content); err != nil {
-			return nil, err
-		}
-	}
-	return layer.Bytes(), w.Close()
-}
-
-// pushImage pushes an image of one layer to a registry (OCI distribution specification, "Pushing manifests").
-func pushImage(ctx context.Context, to http.Handler, repository, tag string, layer []byte) error {
-	p := pusher{to, repository}
-	content, err := p.blob(ctx, types.OCIUncompressedLayer, layer)
-	if err != nil {
-		return err
-	}
-	config, err := json.Marshal(v1.ConfigFile{
-		Architecture: runtime.GOARCH, OS: "linux", Config: v1.Config{Entrypoint: []string{"/payload"}},
-		RootFS: v1.RootFS{Type: "layers", DiffIDs: []v1.Hash{content.Digest}},
-	})
-	if err != nil {
-		return err
-	}
-	manifest := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Layers: []v1.Descriptor{content}}
-	if manifest.Config, err = p.blob(ctx, types.OCIConfigJSON, config); err != nil {
-		return err
-	}
-	_, err = p.manifest(ctx, tag, manifest.MediaType, manifest)
-	return err
-}

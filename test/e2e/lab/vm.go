@@ -21,10 +21,9 @@ type Machine struct {
 	Dir string
 	// Disk is the image with which its disk starts; the image is not written to. Format is its format for QEMU. Empty means raw.
 	Disk, Format string
-	// UEFI is the path of the firmware that boots the disk. Empty means that QEMU loads a kernel itself.
-	UEFI string
-	// Kernel is that kernel. Nil means the lab's, for a disk that is one file system.
-	Kernel *Kernel
+	// UEFI is the path of the firmware that boots the disk. Empty means that QEMU loads Kernel itself.
+	UEFI   string
+	Kernel Kernel
 	// Seed is a disk with a cloud's settings. It may be empty.
 	Seed string
 	// Resume is a disk with a machine that Save has saved, and that continues from there. Disk and Seed must be the saved
@@ -55,18 +54,11 @@ type Machine struct {
 
 // Kernel is a kernel that QEMU loads without firmware and boot loader.
 type Kernel struct {
-	// Image and Initrd are the paths of the kernel and of its initial RAM disk.
-	Image, Initrd string
+	// Image and Initrd are the paths of the kernel and of its initial RAM disk. HeldInitrd is the initial RAM disk that can wait (see
+	// [Holding]).
+	Image, Initrd, HeldInitrd string
 	// Args are its arguments, of which one names the root file system.
 	Args string
-}
-
-// kernel returns what QEMU loads.
-func (l *Lab) kernel(m Machine) Kernel {
-	if m.Kernel != nil {
-		return *m.Kernel
-	}
-	return Kernel{filepath.Join(l.Parts.Kernel, "vmlinuz"), filepath.Join(l.Parts.Initrd, "initrd"), "root=/dev/vda rw"}
 }
 
 // TemporarySerial is the serial number of the temporary disk, by which a machine knows it.
@@ -152,10 +144,7 @@ func makeOverlay(ctx context.Context, m Machine) error {
 	if err := os.RemoveAll(m.overlay()); err != nil {
 		return err
 	}
-	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", cmp.Or(m.Format, "raw"), "-b", m.Disk, m.overlay()}
-	if m.UEFI != "" || m.Kernel != nil {
-		disk = append(disk, largerDisk)
-	}
+	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", cmp.Or(m.Format, "raw"), "-b", m.Disk, m.overlay(), fmt.Sprint(DiskSize)}
 	if m.Resume != "" {
 		disk = []string{"cp", "--reflink=auto", "--sparse=always", m.Resume, m.overlay()}
 	}
@@ -165,8 +154,8 @@ func makeOverlay(ctx context.Context, m Machine) error {
 	return nil
 }
 
-// largerDisk is the size of a disk that is larger than its image with a partition table, as a cloud's is.
-const largerDisk = "8G"
+// DiskSize is the size of a machine's disk in bytes. It is larger than the image, as a cloud's is.
+const DiskSize = 8 << 30
 
 // emulated are kernel arguments for an emulated processor. To set a timer is expensive in the emulator, and a tick is cheap: with a
 // regular tick, a node joins with a tenth less processor time. Ciphers with processor instructions are modules that test themselves
@@ -200,7 +189,7 @@ func (l *Lab) qemu(m Machine) []string {
 		// systemd's stub takes further arguments of the kernel from there (systemd-stub(7)).
 		argv = append(argv, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI, "-smbios", "type=11,value=io.systemd.stub.kernel-cmdline-extra="+strings.ReplaceAll(kernelArgs, ",", ",,"))
 	} else {
-		k := l.kernel(m)
+		k := m.Kernel
 		argv = append(argv, "-kernel", k.Image, "-initrd", k.Initrd, "-append", k.Args+" "+kernelArgs)
 	}
 	if m.Resume != "" {
@@ -309,7 +298,7 @@ func (vm *VM) Healthy() error {
 	if err != nil {
 		return nil // the log does not exist yet
 	}
-	for _, sign := range []string{"e2e: no root", "Kernel panic"} {
+	for _, sign := range []string{"initrd: ", "Kernel panic"} {
 		if strings.Contains(string(console), sign) {
 			return errors.New("the console says " + sign)
 		}

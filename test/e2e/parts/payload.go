@@ -12,26 +12,14 @@ import (
 	"runtime"
 )
 
-// payload returns a directory with the images of pods, payload.tar.
+// Payload returns a directory with the program of pods' images, payload.
 func (s *Store) Payload(ctx context.Context) (string, error) {
-	source := filepath.Join(s.Repo, "test", "e2e", "cmd", "payload")
 	return s.part(ctx, recipe{
 		name:   "payload",
-		inputs: []string{"1", runtime.Version(), Pause},
-		files:  []string{source},
+		inputs: []string{"2", runtime.Version()},
+		files:  []string{filepath.Join(s.Repo, "test", "e2e", "cmd", "payload")},
 		make: func(ctx context.Context, dir string) error {
-			if err := goBuild(ctx, filepath.Join(s.Repo, "test", "e2e"), dir, "", "./cmd/payload"); err != nil {
-				return err
-			}
-			program, err := os.ReadFile(filepath.Join(dir, "payload"))
-			if err != nil {
-				return err
-			}
-			archive, err := imageArchive(Pause, program)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(filepath.Join(dir, "payload.tar"), archive, 0o644)
+			return goBuild(ctx, filepath.Join(s.Repo, "test", "e2e"), dir, "", "./cmd/payload")
 		},
 	})
 }

@@ -1,5 +1,5 @@
-// Package parts builds the parts of the end-to-end test's machines: the kernel, the root file system, Kubernetes, etcd, containerd,
-// the CNI plug-ins, the images and the node's disk.
+// Package parts builds the parts of the end-to-end test's machines: Kubernetes, etcd, containerd, the CNI plug-ins, the pods' images, and the
+// node images, which "slipway image build" makes.
 //
 // Every part is cached, in a directory that is named after a digest of all its inputs; a cached part is not built again. The
 // package starts no machine, but it stores machines that others have started and saved. test/e2e/cmd/e2e and test/e2e/scenario call
@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -163,6 +164,34 @@ func run(ctx context.Context, dir string, env []string, argv ...string) error {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(argv[:min(len(argv), 3)], " "), err, tail(out.Bytes(), 2000))
+	}
+	return nil
+}
+
+// output runs a program, and returns what it prints.
+func output(ctx context.Context, argv ...string) ([]byte, error) {
+	return filter(ctx, "", nil, argv...)
+}
+
+// filter runs a program in a directory with an input, and returns what it prints.
+func filter(ctx context.Context, dir string, input io.Reader, argv ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdin = dir, input
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %s", strings.Join(argv[:min(len(argv), 3)], " "), err, tail(stderr.Bytes(), 2000))
+	}
+	return out, err
+}
+
+// removeAll removes files and directories below a directory.
+func removeAll(dir string, names ...string) error {
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

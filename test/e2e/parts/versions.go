@@ -5,10 +5,8 @@ package parts
 const (
 	// Suite is the Debian release of the nodes.
 	Suite = "bookworm"
-	// BuiltSuite is that of a built image, if a case names no other.
-	BuiltSuite = "trixie"
-	// KernelPackage is Debian's kernel for clouds; the archive decides the release.
-	KernelPackage = "linux-image-cloud-amd64"
+	// PlainSuite is that of a plain image, if a case names no other.
+	PlainSuite = "trixie"
 	// Kubernetes is the version of the control plane, of kubectl and of the kubelet.
 	Kubernetes = "1.36.3"
 	// Etcd is the version of etcd.
@@ -57,7 +55,7 @@ var tools = map[string]string{
 	"qemu-img":           "qemu-utils",
 	"genisoimage":        "genisoimage",
 	"mmdebstrap":         "mmdebstrap",
-	"busybox":            "busybox-static",
+	"sfdisk":             "fdisk",
 	"dnsmasq":            "dnsmasq-base",
 	"cpio":               "cpio",
 	"ip":                 "iproute2",
@@ -67,10 +65,3 @@ var tools = map[string]string{
 
 // firmware are packages without a program that QEMU needs.
 var firmware = []string{"seabios", "ipxe-qemu"}
-
-// nodePackages are installed in the nodes' root file system.
-var nodePackages = []string{
-	"systemd", "systemd-sysv", "dbus", "udev", "kmod", "cloud-init", "iproute2", "iptables", "nftables",
-	"runc", "conntrack", "ethtool", "systemd-resolved", "socat", "ca-certificates", "procps", "netbase",
-	"curl", // a node without an agent sends requests to its cloud with it
-}

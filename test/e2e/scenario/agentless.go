@@ -17,7 +17,7 @@ import (
 // slipwaysFiles are Slipway's files in an image, as patterns below its root.
 var slipwaysFiles = []string{
 	"opt/slipway", "opt/azure/containers/aks-node-controller", "etc/slipway", "var/lib/slipway",
-	"etc/systemd/system/slipway-*", "etc/systemd/system/*.wants/slipway-*", "run/slipway",
+	"usr/lib/systemd/system/slipway-*", "etc/systemd/system/*.wants/slipway-*", "run/slipway",
 }
 
 // agentless is user data that makes the node by itself, for an image without Slipway, compressed.

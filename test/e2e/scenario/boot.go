@@ -124,16 +124,17 @@ func (r *caseRun) temporaryDisk(ctx context.Context, m lab.Machine) (string, err
 // launchMemory is the memory of a machine that a template launches, in MiB: AKS accepts no size with less.
 const launchMemory = 3584
 
+// image is the case's image.
+func (r *caseRun) image() Image { return r.Images[r.Image().Name()] }
+
 // machine is the case's machine, without its cloud.
 func (r *caseRun) machine() lab.Machine {
-	m := lab.Machine{Dir: filepath.Join(r.dir, "vm"), Disk: filepath.Join(r.Images[r.Image()], "disk.img")}
+	image := r.image()
+	m := image.Machine(filepath.Join(r.dir, "vm"))
 	if r.Format != "" {
-		built := r.Built[r.Suite]
-		m.Disk, m.Format = parts.BuiltDisk(built.Dir, r.Format), parts.BuiltFormats[r.Format]
-		if r.WithoutFirmware {
-			m.Kernel = &built.Kernel
-		} else {
-			m.UEFI = built.Firmware
+		m.Disk, m.Format = parts.Disk(image.Dir, r.Format), parts.Formats[r.Format]
+		if !r.WithoutFirmware {
+			m.UEFI = image.Firmware
 		}
 	}
 	if r.Kind == "launch" {

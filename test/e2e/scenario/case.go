@@ -37,12 +37,12 @@ type Case struct {
 	Containerd string `yaml:"containerd"`
 	// Kubelet is the version of the image's kubelet; by default that of the lab's usual control plane.
 	Kubelet string `yaml:"kubelet"`
-	// Format lets the machine boot by UEFI, from the image that "slipway image build" has made, in this format. Empty means the lab's
-	// kernel and an image of the kind of containerd.
+	// Format lets the machine boot a plain image by UEFI, in this format. Empty means an image with what cases need, whose kernel QEMU
+	// loads itself.
 	Format string `yaml:"format"`
-	// Suite is the image's release of Debian; by default the newest.
+	// Suite is a plain image's release of Debian; by default the newest.
 	Suite string `yaml:"suite"`
-	// WithoutFirmware lets QEMU load the kernel of that image itself, as it loads the lab's.
+	// WithoutFirmware lets QEMU load the kernel of a plain image itself, too.
 	WithoutFirmware bool `yaml:"withoutFirmware"`
 	// OS replaces the OS in the facts of the image, by the names of facts: a Debian image can have the files and paths of another
 	// image.
@@ -59,8 +59,14 @@ type Case struct {
 	Steps stepList `yaml:"steps"`
 }
 
-// Image is the key of the case's image among those of a [Runner].
-func (c *Case) Image() string { return c.Containerd + " " + c.Kubelet }
+// Image is the case's image.
+func (c *Case) Image() parts.Image {
+	image := parts.Image{Suite: parts.Suite, Containerd: c.Containerd, Kubelet: c.Kubelet}
+	if c.Format != "" {
+		image.Suite, image.Plain = cmp.Or(c.Suite, parts.PlainSuite), true
+	}
+	return image
+}
 
 // defaultTimeout limits a case.
 const defaultTimeout Boots = 60
@@ -133,12 +139,11 @@ func load(dir string) (Case, error) {
 	if err := c.checkPlace(); err != nil {
 		return c, err
 	}
-	if _, known := parts.BuiltFormats[c.Format]; c.Format != "" && !known {
+	if _, known := parts.Formats[c.Format]; c.Format != "" && !known {
 		return c, fmt.Errorf("the format %q is unknown", c.Format)
 	}
 	if (c.WithoutFirmware || c.Suite != "") && c.Format == "" {
-		return c, errors.New("withoutFirmware and suite are those of a built image: name its format")
+		return c, errors.New("withoutFirmware and suite are those of a plain image: name its format")
 	}
-	c.Suite = cmp.Or(c.Suite, parts.BuiltSuite)
 	return c, c.Steps.check()
 }

@@ -24,8 +24,8 @@ func (r *caseRun) keepImage(ctx context.Context, _ struct{}) error {
 	if err := r.powerOff(ctx); err != nil {
 		return err
 	}
-	r.image = filepath.Join(r.dir, "image.img")
-	return r.vm.WholeDisk(ctx, r.image)
+	r.kept = filepath.Join(r.dir, "image.img")
+	return r.vm.WholeDisk(ctx, r.kept)
 }
 
 // clone shuts the machine down, and boots its disk, or the case's image, as another machine, which its cloud knows by another name
@@ -34,10 +34,10 @@ func (r *caseRun) clone(ctx context.Context, args cloneArgs) error {
 	m := r.machine()
 	m.Continue = !args.Image
 	if args.Image {
-		m.Disk = r.image
+		m.Disk = r.kept
 	}
 	switch {
-	case args.Image && r.image == "":
+	case args.Image && r.kept == "":
 		return errors.New("the case has kept no image")
 	case args.Image && r.clones == 0: // the machine on which the image was made is off
 	default:

@@ -126,7 +126,7 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 
 // manifestDigest is the digest of the component manifest in the machine's image.
 func (r *caseRun) manifestDigest(ctx context.Context) (string, error) {
-	manifest, err := lab.ReadDisk(ctx, filepath.Join(r.Images[r.Image()], "disk.img"), "cat "+components.Path)
+	manifest, err := lab.ReadDisk(ctx, r.machine().Disk, "cat "+components.Path)
 	if err == nil && manifest == "" {
 		err = errors.New("the image has no manifest")
 	}

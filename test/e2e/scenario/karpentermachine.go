@@ -15,8 +15,6 @@ import (
 type machineArgs struct {
 	// NoNode means that the machine does not become a node.
 	NoNode bool `yaml:"noNode"`
-	// Files is a folder beside case.yaml whose files are added to the machine's copy of the image. Empty means no files.
-	Files string `yaml:"files"`
 	// Beside keeps the earlier machines running until a step stops one of them.
 	Beside bool `yaml:"beside"`
 }
@@ -83,11 +81,6 @@ func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	m.Dir, m.Place = fmt.Sprintf("%s-%d", m.Dir, p.number), p.place
 	p.number++
 	p.name = request.Name
-	if args.Files != "" {
-		if m, err = r.furnished(ctx, m, args.Files, func(string) error { return nil }); err != nil {
-			return err
-		}
-	}
 	if m, err = r.Lab.In(ctx, "azure", m, lab.Guest{Name: request.Name, Number: p.number, UserData: data}); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (r *caseRun) provisionTree(ctx context.Context, root, contract, facts strin
 
 // imageFacts are the facts of a machine's image.
 func (r *caseRun) imageFacts(ctx context.Context, m lab.Machine) (facts map[string]any, err error) {
-	err = lab.WithMounted(filepath.Join(r.Images[r.Image()], "disk.img"), func(root string) error {
+	err = lab.WithMounted(r.machine().Disk, func(root string) error {
 		document, err := exec.CommandContext(ctx, r.agent(), "facts", "--root", root, "-o", "json").Output()
 		if err != nil {
 			return err

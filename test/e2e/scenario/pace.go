@@ -115,8 +115,9 @@ func (p *Pace) Seconds(text string) (string, error) {
 }
 
 // Measure boots a machine of an image on which neither cloud-init nor Slipway does anything, and returns the pace.
-func Measure(ctx context.Context, l *lab.Lab, dir, disk string) (*Pace, error) {
-	vm, err := l.Boot(ctx, lab.Machine{Dir: dir, Disk: disk, KernelArgs: withoutCloudInit + withoutAgent})
+func Measure(ctx context.Context, l *lab.Lab, m lab.Machine) (*Pace, error) {
+	m.KernelArgs = withoutCloudInit + withoutAgent
+	vm, err := l.Boot(ctx, m)
 	if err != nil {
 		return nil, err
 	}

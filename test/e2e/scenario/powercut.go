@@ -126,6 +126,9 @@ func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int,
 		return err
 	}
 	defer disk.Close()
+	if err := disk.Truncate(lab.DiskSize); err != nil {
+		return err
+	}
 	done := 0
 	for i, flush := range flushes {
 		if err := log.Replay(disk, done, flush); err != nil {

@@ -24,10 +24,8 @@ type Runner struct {
 	Lab *lab.Lab
 	// Pace is the machines' speed.
 	Pace *Pace
-	// Images are the directories of the nodes' images, by [Case.Image].
-	Images map[string]string
-	// Built are the images that "slipway image build" has made, by their release of Debian, as far as cases need them.
-	Built map[string]BuiltImage
+	// Images are the nodes' images, by their names.
+	Images map[string]Image
 	// Slipway is the path of the command line program.
 	Slipway string
 	// Store keeps machines that cases start from.
@@ -42,12 +40,17 @@ type Runner struct {
 	left *caseRun
 }
 
-// BuiltImage is an image that "slipway image build" has made.
-type BuiltImage struct {
-	// Dir is its directory, and Firmware the path of the firmware that boots it.
+// Image is a node image.
+type Image struct {
+	// Dir is its directory, and Firmware the path of the firmware that boots it. Empty means that no case needs one.
 	Dir, Firmware string
 	// Kernel is its kernel, for a machine without firmware.
 	Kernel lab.Kernel
+}
+
+// Machine is a machine of the image without firmware, with the directory of its files.
+func (i Image) Machine(dir string) lab.Machine {
+	return lab.Machine{Dir: dir, Disk: parts.Disk(i.Dir, "raw"), Kernel: i.Kernel}
 }
 
 // Outcome is a case's result.
@@ -80,7 +83,7 @@ type caseRun struct {
 	began time.Time
 	// image is the disk that the case has kept, and clones is the number of machines that it has made from another's
 	// disk.
-	image  string
+	kept   string
 	clones int
 	// names are those of the Nodes of the case's earlier machines.
 	names []string

@@ -46,14 +46,14 @@ func TestCases(t *testing.T) {
 	var names []string
 	for _, controlPlane := range []string{parts.Kubernetes, "1.37.2"} {
 		for _, c := range cases[controlPlane] {
-			names = append(names, controlPlane+" "+c.Name+" "+c.Image())
+			names = append(names, controlPlane+" "+c.Name+" "+c.Image().Name())
 		}
 	}
 	want := []string{
-		"1.36.3 aks-kubelet1.33.13-containerd2 2 1.33.13", "1.36.3 native-kubelet1.33.13-containerd2 2 1.33.13",
-		"1.36.3 aks-kubelet1.33.13-containerd1.6 1.6 1.33.13", "1.36.3 native-kubelet1.33.13-containerd1.6 1.6 1.33.13",
-		"1.37.2 aks-kubelet1.35.4-containerd2 2 1.35.4", "1.37.2 native-kubelet1.35.4-containerd2 2 1.35.4",
-		"1.37.2 aks-kubelet1.35.4-containerd1.6 1.6 1.35.4", "1.37.2 native-kubelet1.35.4-containerd1.6 1.6 1.35.4",
+		"1.36.3 aks-kubelet1.33.13-containerd2 image-containerd2-kubelet1.33.13", "1.36.3 native-kubelet1.33.13-containerd2 image-containerd2-kubelet1.33.13",
+		"1.36.3 aks-kubelet1.33.13-containerd1.6 image-containerd1.6-kubelet1.33.13", "1.36.3 native-kubelet1.33.13-containerd1.6 image-containerd1.6-kubelet1.33.13",
+		"1.37.2 aks-kubelet1.35.4-containerd2 image-containerd2-kubelet1.35.4", "1.37.2 native-kubelet1.35.4-containerd2 image-containerd2-kubelet1.35.4",
+		"1.37.2 aks-kubelet1.35.4-containerd1.6 image-containerd1.6-kubelet1.35.4", "1.37.2 native-kubelet1.35.4-containerd1.6 image-containerd1.6-kubelet1.35.4",
 	}
 	if strings.Join(names, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(names, "\n"))

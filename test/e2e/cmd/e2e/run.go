@@ -24,13 +24,11 @@ type setup struct {
 	Repo    string
 	Cases   []string
 	Parts   lab.Parts
-	Images  map[string]string
+	Images  map[string]scenario.Image
 	Slipway string
 	Boot    bootOptions
 	// Minors are those of [skew.Cases].
 	Minors []string
-	// Built is that of [scenario.Runner].
-	Built map[string]scenario.BuiltImage
 }
 
 // startTime limits the lab's start and the measuring boot, before which the machine's speed is unknown.
@@ -50,14 +48,13 @@ func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Ru
 		return nil, stop, err
 	}
 	image := s.Images[slices.Max(slices.Collect(maps.Keys(s.Images)))]
-	pace, err := scenario.Measure(ctx, l, filepath.Join(dir, "vm-pace"), filepath.Join(image, "disk.img"))
+	pace, err := scenario.Measure(ctx, l, image.Machine(filepath.Join(dir, "vm-pace")))
 	if err != nil {
 		return nil, stop, fmt.Errorf("measure how fast a machine is: %w", err)
 	}
 	log.Info("measured how fast a machine is", "boot", pace.Of(1).Round(time.Second/10))
 	return &scenario.Runner{Lab: l, Pace: pace, Store: &parts.Store{Dir: cacheDir(s.Repo), Repo: s.Repo, Log: log}, Images: s.Images, Slipway: s.Slipway,
-		Built: s.Built,
-		Out:   filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
+		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
 
 // cacheDir is the directory of the parts.
@@ -84,7 +81,7 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 		return setup{}, err
 	}
 	store := &parts.Store{Dir: cacheDir(repo), Repo: repo, Log: logger()}
-	s := setup{Repo: repo, Images: make(map[string]string), Built: make(map[string]scenario.BuiltImage)}
+	s := setup{Repo: repo, Images: make(map[string]scenario.Image)}
 	if err := store.InstallTools(ctx); err != nil {
 		return s, err
 	}
@@ -92,7 +89,6 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 		dir  *string
 		make func(context.Context) (string, error)
 	}{
-		{&s.Parts.Kernel, store.Kernel}, {&s.Parts.Initrd, store.Initrd},
 		{&s.Parts.Kubernetes, func(ctx context.Context) (string, error) { return store.KubernetesBinaries(ctx, controlPlane) }}, {&s.Parts.Etcd, store.EtcdBinary},
 		{&s.Parts.Payload, store.Payload}, {&s.Parts.Containerd, store.Containerd},
 	} {
@@ -119,34 +115,30 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 	}
 	s.Slipway = filepath.Join(binaries, "slipway")
 	for _, c := range cases {
-		if s.Images[c.Image()] != "" {
+		image := c.Image()
+		if _, made := s.Images[image.Name()]; made {
 			continue
 		}
-		if s.Images[c.Image()], err = store.Image(ctx, filepath.Join(binaries, "slipway-node"), c.Containerd, c.Kubelet); err != nil {
-			return s, err
-		}
-	}
-	for _, c := range cases {
-		if _, made := s.Built[c.Suite]; made || c.Format == "" {
-			continue
-		}
-		if s.Built[c.Suite], err = built(ctx, store, binaries, c.Suite); err != nil {
+		if s.Images[image.Name()], err = makeImage(ctx, store, image, binaries); err != nil {
 			return s, err
 		}
 	}
 	return s, nil
 }
 
-// built builds an image with the command.
-func built(ctx context.Context, store *parts.Store, binaries, suite string) (b scenario.BuiltImage, err error) {
-	if b.Firmware, err = store.Firmware(ctx); err != nil {
-		return b, err
+// makeImage makes an image, and what boots it.
+func makeImage(ctx context.Context, store *parts.Store, image parts.Image, binaries string) (made scenario.Image, err error) {
+	if image.Plain {
+		if made.Firmware, err = store.Firmware(ctx); err != nil {
+			return made, err
+		}
 	}
-	if b.Dir, err = store.Built(ctx, binaries, suite); err != nil {
-		return b, err
+	if made.Dir, err = store.Image(ctx, image, binaries); err != nil {
+		return made, err
 	}
-	b.Kernel.Image, b.Kernel.Initrd, b.Kernel.Args, err = parts.BuiltKernel(b.Dir)
-	return b, err
+	k := &made.Kernel
+	k.Image, k.Initrd, k.HeldInitrd, k.Args, err = parts.Kernel(made.Dir)
+	return made, err
 }
 
 // alone prevents two runs at the same time, which would build parts and start a lab in the same directories.

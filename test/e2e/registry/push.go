@@ -1,4 +1,4 @@
-package lab
+package registry
 
 import (
 	"bytes"
@@ -12,14 +12,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// pusher pushes content to one repository of a registry, without its access control (OCI distribution specification, "Push").
-type pusher struct {
-	registry   http.Handler
-	repository string
+// Pusher pushes content to one repository of a registry, without its access control (OCI distribution specification, "Push").
+type Pusher struct {
+	Registry   http.Handler
+	Repository string
 }
 
-// blob stores content, and returns its descriptor.
-func (p *pusher) blob(ctx context.Context, mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
+// Blob stores content, and returns its descriptor.
+func (p *Pusher) Blob(ctx context.Context, mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
 	d, err := descriptor(mediaType, content)
 	if err != nil {
 		return d, err
@@ -27,8 +27,8 @@ func (p *pusher) blob(ctx context.Context, mediaType types.MediaType, content []
 	return d, p.do(ctx, http.MethodPost, "/blobs/uploads/?digest="+d.Digest.String(), "application/octet-stream", content)
 }
 
-// manifest stores a document under a tag, or under its digest, and returns its descriptor.
-func (p *pusher) manifest(ctx context.Context, tag string, mediaType types.MediaType, document any) (v1.Descriptor, error) {
+// Manifest stores a document under a tag, or under its digest, and returns its descriptor.
+func (p *Pusher) Manifest(ctx context.Context, tag string, mediaType types.MediaType, document any) (v1.Descriptor, error) {
 	content, err := json.Marshal(document)
 	if err != nil {
 		return v1.Descriptor{}, err
@@ -49,15 +49,15 @@ func descriptor(mediaType types.MediaType, content []byte) (v1.Descriptor, error
 	return v1.Descriptor{MediaType: mediaType, Digest: digest, Size: size}, err
 }
 
-func (p *pusher) do(ctx context.Context, method, path, contentType string, content []byte) error {
-	path = "/v2/" + p.repository + path
+func (p *Pusher) do(ctx context.Context, method, path, contentType string, content []byte) error {
+	path = "/v2/" + p.Repository + path
 	request, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", contentType)
 	answer := httptest.NewRecorder()
-	p.registry.ServeHTTP(answer, request)
+	p.Registry.ServeHTTP(answer, request)
 	if answer.Code != http.StatusCreated {
 		return fmt.Errorf("%s %s: %d: %s", method, path, answer.Code, answer.Body)
 	}
