@@ -137,7 +137,6 @@ type run struct {
 // Run follows the sources until ctx is done. The error is of a change that had to be abandoned.
 func (w *Watcher) Run(ctx context.Context) error {
 	w.Supervisor.Ready()
-	w.awaitProvisioning(ctx)
 	r := w.begin(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -179,8 +178,8 @@ func (w *Watcher) awaitProvisioning(ctx context.Context) {
 
 // Once looks at every source once, and for drift, and reports whether all that was to be done was done.
 func (w *Watcher) Once(ctx context.Context) error {
+	w.Supervisor.Ready()
 	r := w.begin(ctx)
-	r.Supervisor.Ready()
 	if err := r.pass(ctx); err != nil {
 		return err
 	}
@@ -190,7 +189,9 @@ func (w *Watcher) Once(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// begin waits for the boot's provisioning, and recalls what earlier runs have found.
 func (w *Watcher) begin(ctx context.Context) *run {
+	w.awaitProvisioning(ctx)
 	r := &run{Watcher: w, memory: recall(w.Files, w.Log, w.Sources), events: make(chan int), repairs: attempts{due: time.Now()}}
 	for _, s := range w.Sources {
 		noted := r.memory.of(s.Name)

@@ -393,10 +393,13 @@ func TestOnce(t *testing.T) {
 	a, b, _ := contracts(t)
 	for result, fine := range map[outcome]bool{well: true, breaks: false, unreachable: false, tooMuch: false} {
 		onNode(t, a, func(n *node) {
-			n.content, n.outcomes = b, []outcome{result}
+			n.content, n.outcomes, n.provisioning = b, []outcome{result}, time.Minute
 			n.watcher.Textfile = "/var/lib/x.prom"
 			if err := n.watcher.Once(n.Context()); (err == nil) != fine {
 				t.Errorf("%s: %v", result, err)
+			}
+			if took := time.Since(n.begin); took < time.Minute {
+				t.Errorf("%s: the boot's provisioning was not awaited: %s", result, took)
 			}
 			n.want("change " + string(result))
 			if !strings.HasPrefix(n.files["/var/lib/x.prom"], "# HELP slipway_generation ") {
