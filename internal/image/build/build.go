@@ -179,11 +179,17 @@ func (b *Build) write(f mkosi.File) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	if f.Link != "" {
+	var err error
+	switch {
+	case f.Link != "":
 		return os.Symlink(f.Link, name)
+	case f.Mode.IsDir():
+		err = os.Mkdir(name, f.Mode.Perm())
+	default:
+		err = os.WriteFile(name, f.Content, f.Mode)
 	}
-	if err := os.WriteFile(name, f.Content, f.Mode); err != nil {
+	if err != nil {
 		return err
 	}
-	return os.Chmod(name, f.Mode) // whatever the umask is
+	return os.Chmod(name, f.Mode.Perm()) // whatever the umask is
 }

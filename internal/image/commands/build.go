@@ -159,6 +159,9 @@ func (b *building) fill(image *build.Build, s cli.Streams) (err error) {
 		}
 	}
 	if b.tree != "" {
+		if err := build.CheckTree(b.tree); err != nil {
+			return command.Failed("--tree: %w", err)
+		}
 		if image.Tree, err = filepath.Abs(b.tree); err != nil {
 			return command.Failed("%w", err)
 		}
@@ -197,7 +200,10 @@ func (b *building) show(s cli.Streams, image *build.Build) error {
 	for i, f := range files {
 		all[i] = file{Path: f.Path, Link: f.Link, Content: string(f.Content)}
 		if f.Link == "" {
-			all[i].Mode = fmt.Sprintf("%04o", f.Mode)
+			all[i].Mode = fmt.Sprintf("%04o", f.Mode.Perm())
+		}
+		if f.Mode.IsDir() {
+			all[i].Path += "/"
 		}
 	}
 	return command.Print(s, b.output.Value, all, func(style cli.Style) string {

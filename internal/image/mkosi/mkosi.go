@@ -51,9 +51,10 @@ type Image struct {
 // SecureBoot is the key by which the boot loader and the kernel are signed, as absolute paths of PEM files.
 type SecureBoot struct{ Key, Certificate string }
 
-// File is a file of the configuration, or a link.
+// File is a file of the configuration, a link, or an empty directory.
 type File struct {
-	Path    string
+	Path string
+	// Mode are its permission bits, with fs.ModeDir for a directory.
 	Mode    fs.FileMode
 	Content []byte
 	// Link is the link's target. It is empty if this is a file.
@@ -122,6 +123,10 @@ func (i *Image) Files() ([]File, error) {
 		}
 		files = append(files, File{Path: "mkosi.sandbox/etc/apt/sources.list.d/mkosi.sources", Mode: 0o644, Content: sources})
 	}
+	if i.Tree != "" {
+		// bootctl installs the boot loader there. mkosi makes the directory only in a tree of its distribution.
+		files = append(files, File{Path: extra + "/efi", Mode: fs.ModeDir | 0o755})
+	}
 	tree, err := everyImage()
 	if err != nil {
 		return nil, err
@@ -164,6 +169,10 @@ func (i *Image) main(s *suite, m machine) []section {
 			on("SplitArtifacts", "uki", "kernel", "initrd"),
 		}},
 		{"Content", content},
+	}
+	if i.Tree != "" {
+		// Without it, mkosi asks the distribution's own archives for their packages first.
+		sections = append(sections, section{"Build", []setting{on("CacheOnly", "always")}})
 	}
 	if b := i.SecureBoot; b != nil {
 		sections = append(sections, section{"Validation", []setting{

@@ -40,6 +40,8 @@ func TestFiles(t *testing.T) {
 			switch {
 			case strings.Contains(f.Path, "/systemd/system/slipway-"), f.Path == "mkosi.finalize":
 				fmt.Fprintf(&out, "== %s %04o\n", f.Path, f.Mode)
+			case f.Mode.IsDir():
+				fmt.Fprintf(&out, "== %s/ %04o\n", f.Path, f.Mode.Perm())
 			case f.Link != "":
 				fmt.Fprintf(&out, "== %s -> %s\n", f.Path, f.Link)
 			default:
