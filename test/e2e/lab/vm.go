@@ -22,8 +22,9 @@ type Machine struct {
 	// Disk is the image with which its disk starts; the image is not written to. Format is its format for QEMU. Empty means raw.
 	Disk, Format string
 	// UEFI is the path of the firmware that boots the disk. Empty means that QEMU loads Kernel itself.
-	UEFI   string
-	Kernel Kernel
+	// UEFIVariables is the file of the firmware's variables, of which the machine gets a copy. Empty means that the firmware keeps none.
+	UEFI, UEFIVariables string
+	Kernel              Kernel
 	// Seed is a disk with a cloud's settings. It may be empty.
 	Seed string
 	// Resume is a disk with a machine that Save has saved, and that continues from there. Disk and Seed must be the saved
@@ -80,6 +81,9 @@ func (m *Machine) ConsolePath() string { return filepath.Join(m.Dir, "console.lo
 
 func (m *Machine) overlay() string { return filepath.Join(m.Dir, "disk.qcow2") }
 
+// variables is the path of the copy of the firmware's variables.
+func (m *Machine) variables() string { return filepath.Join(m.Dir, "variables.fd") }
+
 // artifactsPath is the path of the output of the machine's artifacts port.
 func (m *Machine) artifactsPath() string { return filepath.Join(m.Dir, "artifacts") }
 
@@ -95,6 +99,11 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	}
 	if err := makeOverlay(ctx, m); err != nil {
 		return nil, err
+	}
+	if m.UEFIVariables != "" && !m.Continue {
+		if err := CopyDisk(ctx, m.UEFIVariables, m.variables()); err != nil {
+			return nil, err
+		}
 	}
 	if m.Record {
 		if err := os.WriteFile(m.BlockLogPath(), nil, 0o644); err != nil {
@@ -188,6 +197,10 @@ func (l *Lab) qemu(m Machine) []string {
 	if m.UEFI != "" {
 		// systemd's stub takes further arguments of the kernel from there (systemd-stub(7)).
 		argv = append(argv, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI, "-smbios", "type=11,value=io.systemd.stub.kernel-cmdline-extra="+strings.ReplaceAll(kernelArgs, ",", ",,"))
+		if m.UEFIVariables != "" {
+			// Only the firmware's own mode may write them (OVMF: README, "SMM support").
+			argv = append(argv, "-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on", "-drive", "if=pflash,format=raw,file="+m.variables())
+		}
 	} else {
 		k := m.Kernel
 		argv = append(argv, "-kernel", k.Image, "-initrd", k.Initrd, "-append", k.Args+" "+kernelArgs)

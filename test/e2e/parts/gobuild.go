@@ -63,6 +63,7 @@ var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"kubeadm":                 (*Store).kubeadm,
 	PauseArchive:              (*Store).pauseArchive,
 	Packages:                  (*Store).packages,
+	Slipway:                   (*Store).slipway,
 }
 
 // Program returns a directory with a program that only some cases need, under its name.
@@ -73,6 +74,12 @@ func (s *Store) Program(ctx context.Context, name string) (string, error) {
 	}
 	return build(s, ctx)
 }
+
+// Slipway is the program under test for people.
+const Slipway = "slipway"
+
+// slipway returns a directory with it. [Store.Agent] builds it for each run.
+func (s *Store) slipway(context.Context) (string, error) { return filepath.Join(s.Dir, "bin"), nil }
 
 // authenticator returns a directory with aws-iam-authenticator, which is a node's credential plug-in and the cluster's webhook.
 func (s *Store) authenticator(ctx context.Context) (string, error) {

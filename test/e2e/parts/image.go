@@ -24,21 +24,35 @@ const (
 
 // Image is a node image, which "slipway image build" makes.
 type Image struct {
-	// Suite is its release of Debian, Containerd its kind of containerd, and Kubelet the version of its kubelet.
-	Suite, Containerd, Kubelet string
+	// Suite is its release of Debian, Containerd its kind of containerd, and Kubelet the version of its kubelet. SecondKubelet is the
+	// version of another kubelet beside it; it may be empty.
+	Suite, Containerd, Kubelet, SecondKubelet string
 	// Plain is whether it has what an image of a cloud's own nodes has. The others have cloud-init, the images of pods, and programs
 	// of cases, too, and their watcher does not start by itself, because it would repair what the cases break.
 	Plain bool
+	// Signed is whether its boot loader and its kernel are signed, with the key that [SecureVariables] knows.
+	Signed bool
+	// Tree is whether its distribution comes from a tree that another program has made, and not from mkosi.
+	Tree bool
 }
 
 // Name is the name of the image's part.
 func (i Image) Name() string {
-	if i.Plain {
-		return "image-plain-" + i.Suite
-	}
 	name := "image-containerd" + i.Containerd
+	if i.Plain {
+		name = "image-plain-" + i.Suite
+	}
+	if i.Signed {
+		name += "-signed"
+	}
+	if i.Tree {
+		name += "-tree"
+	}
 	if i.Kubelet != Kubernetes {
 		name += "-kubelet" + i.Kubelet
+	}
+	if i.SecondKubelet != "" {
+		name += "-and" + i.SecondKubelet
 	}
 	return name
 }
@@ -76,6 +90,12 @@ func (s *Store) Image(ctx context.Context, image Image, binaries string) (string
 	})
 }
 
+// treePackages are the packages of a tree.
+var treePackages = []string{
+	"busybox-static", "ca-certificates", "conntrack", "dbus", "e2fsprogs", "iproute2", "iptables", "kmod", "linux-image-cloud-amd64", "mount", "nftables",
+	"procps", "socat", "systemd", "systemd-boot", "systemd-repart", "systemd-resolved", "systemd-sysv", "systemd-timesyncd", "udev",
+}
+
 // makeImage builds the image in a directory, as a user does.
 func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInputs) error {
 	images := registry.Empty()
@@ -108,10 +128,27 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 	}
 	cache := filepath.Join(s.Dir, "slipway-cache", "image")
 	build := []string{slipway, "image", "build", "--cache", cache, "--dir", "image", "--mirror", mirror, "--provision-config", contract}
-	if in.Plain {
+	if in.Plain && !in.Signed {
 		build = append(build, "--format", "qcow2", "--format", "vhd")
 	}
+	if in.Signed {
+		if err := run(ctx, dir, nil, "openssl", "rsa", "-in", snakeoilKey, "-passin", "pass:snakeoil", "-out", "secure-boot.key"); err != nil {
+			return err
+		}
+		build = append(build, "--secure-boot-key", "secure-boot.key", "--secure-boot-certificate", snakeoilCertificate)
+	}
 	env := []string{"SSL_CERT_FILE=" + certificate}
+	if in.Tree {
+		for _, argv := range [][]string{
+			{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(treePackages, ","), in.Suite, "tree", mirror},
+			{"find", "tree/dev", "-mindepth", "1", "-delete"},
+		} {
+			if err := run(ctx, dir, nil, argv...); err != nil {
+				return err
+			}
+		}
+		build, env = append(build, "--tree", "tree"), append(env, "SOURCE_DATE_EPOCH=1793491200")
+	}
 	for _, argv := range [][]string{{slipway, "image", "lock", "--cache", cache}, build} {
 		if err := run(ctx, dir, env, argv...); err != nil {
 			return err
@@ -125,7 +162,7 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 	if err := holdInitrd(ctx, dir); err != nil {
 		return err
 	}
-	return removeAll(dir, "image/components", archives[0], archives[1], archives[2])
+	return removeAll(dir, "tree", "image/components", archives[0], archives[1], archives[2])
 }
 
 // leaveWatcherOff disables the watcher in an image.
@@ -185,11 +222,20 @@ func RootOf(ctx context.Context, disk string) (p Partition, err error) {
 	return Partition{last.Start * table.Table.Sector, last.Size * table.Table.Sector}, nil
 }
 
-// Firmware installs the UEFI firmware if it is missing, and returns its path.
-func (s *Store) Firmware(ctx context.Context) (string, error) {
-	const code = "/usr/share/OVMF/OVMF_CODE_4M.fd"
-	if _, err := os.Stat(code); err == nil {
-		return code, nil
+// The UEFI firmware of Debian's package ovmf. SecureFirmware boots only what is signed, with a key that its variables know. Those of
+// SecureVariables know the key of Debian's tests, which is in the package.
+const (
+	Firmware            = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+	SecureFirmware      = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+	SecureVariables     = "/usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd"
+	snakeoilKey         = "/usr/share/ovmf/PkKek-1-snakeoil.key"
+	snakeoilCertificate = "/usr/share/ovmf/PkKek-1-snakeoil.pem"
+)
+
+// InstallFirmware installs the firmware if it is missing.
+func (s *Store) InstallFirmware(ctx context.Context) error {
+	if _, err := os.Stat(Firmware); err == nil {
+		return nil
 	}
-	return code, s.install(ctx, "ovmf")
+	return s.install(ctx, "ovmf")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -19,7 +20,7 @@ import (
 type imageInputs struct {
 	Image
 	// The directories of parts.
-	kubernetes, containerd, cni, coredns, payload, client, debs string
+	kubernetes, second, containerd, cni, coredns, payload, client, debs string
 	// agent is the path of slipway-node, base that of the contract of the base phase, and trees are directories with further files.
 	agent, base string
 	trees       []string
@@ -34,17 +35,20 @@ func (s *Store) imageInputs(ctx context.Context, image Image, binaries string) (
 		Image: image, agent: filepath.Join(binaries, "slipway-node"), base: filepath.Join(folder, "base", bases[image.Containerd]),
 		trees: []string{filepath.Join(folder, "every")},
 	}
-	kubernetes := func(ctx context.Context) (string, error) { return s.KubernetesBinaries(ctx, image.Kubelet) }
-	list := []struct {
+	type part struct {
 		dir  *string
 		make func(context.Context) (string, error)
-	}{{&in.kubernetes, kubernetes}, {&in.containerd, s.Containerd}, {&in.cni, s.CNI}, {&in.debs, s.debs}}
+	}
+	kubernetes := func(version string) func(context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) { return s.KubernetesBinaries(ctx, version) }
+	}
+	list := []part{{&in.kubernetes, kubernetes(image.Kubelet)}, {&in.containerd, s.Containerd}, {&in.cni, s.CNI}, {&in.debs, s.debs}}
+	if image.SecondKubelet != "" {
+		list = append(list, part{&in.second, kubernetes(image.SecondKubelet)})
+	}
 	if !image.Plain {
 		in.trees = append(in.trees, filepath.Join(folder, "lab"))
-		list = append(list, []struct {
-			dir  *string
-			make func(context.Context) (string, error)
-		}{{&in.coredns, s.CoreDNS}, {&in.payload, s.Payload}, {&in.client, s.BootstrapClient}}...)
+		list = append(list, part{&in.coredns, s.CoreDNS}, part{&in.payload, s.Payload}, part{&in.client, s.BootstrapClient})
 	}
 	for _, part := range list {
 		dir, err := part.make(ctx)
@@ -75,55 +79,62 @@ func (in *imageInputs) packageVersion(ctx context.Context, name string) (string,
 // deb is the path of a Debian package among the parts.
 func (in *imageInputs) deb(name string) string { return filepath.Join(in.debs, name+".deb") }
 
-// unchanged is a licence of a file that leaves the machine of the test with no image.
-const unchanged = "NOASSERTION"
-
 // document is components.yaml. The registry at an address has the container images, and dir the archives. The snapshot is the time of the
 // files; the packages come from the mirror.
 func (in *imageInputs) document(address, dir string) ([]byte, error) {
-	document := spec.Document{
-		APIVersion: spec.APIVersion, Kind: spec.Kind, Architectures: []string{"amd64"},
-		Base: &spec.Base{Suite: in.Suite, Snapshot: "20261101T000000Z"},
-	}
-	add := func(c spec.Component, source string) {
-		c.Sources = append(c.Sources, source)
-		document.Components = append(document.Components, c)
-	}
-	file := func(name, version, source, at string) {
-		add(spec.Component{Name: name, Kind: "file", Version: version, License: unchanged, Files: []spec.File{{Path: at}}}, source)
-	}
-	kubelet := spec.Component{Name: "kubelet", Version: in.Kubelet}
-	if !in.Plain {
-		kubelet.Files = []spec.File{{Path: "/opt/bin/kubelet-{version}"}}
-	}
-	add(kubelet, filepath.Join(in.kubernetes, "kubelet"))
-	containerd, version := filepath.Join(dir, archives[0]), Containerd
-	if in.Containerd == ContainerdDebian {
-		containerd, version = in.deb(containerdPackage), in.containerdVersion
-	}
-	add(spec.Component{Name: "containerd", Version: version}, containerd)
-	add(spec.Component{Name: "runc", Version: in.runcVersion}, in.deb(runcPackage))
-	add(spec.Component{Name: "cni-plugins", Version: CNI}, filepath.Join(dir, archives[1]))
-	add(spec.Component{Name: "slipway-node", Version: "1"}, in.agent)
-	add(spec.Component{Name: "aks-node-controller", Kind: "slipway-node", Version: "1", Files: []spec.File{{Path: "/opt/azure/containers/aks-node-controller"}}}, in.agent)
 	trees, err := in.treeFiles()
 	if err != nil {
 		return nil, err
 	}
-	add(spec.Component{Name: "files", Kind: "file", Version: "1", License: unchanged, Files: trees}, filepath.Join(dir, archives[2]))
-	if !in.Plain {
-		document.Base.Packages = []string{
-			"cloud-init", "curl", // a node without an agent sends requests to its cloud with it
-			"netbase",
-		}
-		file("coredns", CoreDNS, filepath.Join(in.coredns, "coredns"), "/opt/azure/containers/localdns/binary/coredns")
-		file(bootstrapClient, "1", filepath.Join(in.client, bootstrapClient), "/opt/bin/"+bootstrapClient)
-		for name, reference := range imageNames {
-			add(spec.Component{Name: name, Kind: "image", Version: "1", License: unchanged, Sources: []string{address + "/" + payloadName + ":1"}}, reference)
-		}
-		slices.SortFunc(document.Components, func(a, b spec.Component) int { return strings.Compare(a.Name, b.Name) })
+	d := spec.Document{
+		APIVersion: spec.APIVersion, Kind: spec.Kind, Architectures: []string{"amd64"},
+		Base: &spec.Base{Suite: in.Suite, Snapshot: "20261101T000000Z"},
+		Components: []spec.Component{
+			component("kubelet", "kubelet", in.Kubelet, filepath.Join(in.kubernetes, "kubelet"), in.kubeletPath()...),
+			component("runc", "runc", in.runcVersion, in.deb(runcPackage)),
+			component("cni-plugins", "cni-plugins", CNI, filepath.Join(dir, archives[1])),
+			component("slipway-node", "slipway-node", "1", in.agent),
+			component("aks-node-controller", "slipway-node", "1", in.agent, spec.File{Path: "/opt/azure/containers/aks-node-controller"}),
+			component("files", "file", "1", filepath.Join(dir, archives[2]), trees...),
+		},
 	}
-	return json.MarshalIndent(document, "", "  ") // all JSON is YAML
+	if in.Tree {
+		d.Base = nil
+	}
+	if in.Containerd == ContainerdDebian {
+		d.Components = append(d.Components, component("containerd", "containerd", in.containerdVersion, in.deb(containerdPackage)))
+	} else {
+		d.Components = append(d.Components, component("containerd", "containerd", Containerd, filepath.Join(dir, archives[0])))
+	}
+	if in.second != "" {
+		d.Components = append(d.Components, component("kubelet-second", "kubelet", in.SecondKubelet, filepath.Join(in.second, "kubelet"), in.kubeletPath()...))
+	}
+	if !in.Plain {
+		d.Base.Packages = []string{"cloud-init", "curl", "netbase"} // a node without an agent asks its cloud with curl
+		d.Components = append(d.Components,
+			component("coredns", "file", CoreDNS, filepath.Join(in.coredns, "coredns"), spec.File{Path: "/opt/azure/containers/localdns/binary/coredns"}),
+			component(bootstrapClient, "file", "1", filepath.Join(in.client, bootstrapClient), spec.File{Path: "/opt/bin/" + bootstrapClient}),
+		)
+		for _, name := range slices.Sorted(maps.Keys(imageNames)) {
+			image := component(name, "image", "1", address+"/"+payloadName+":1")
+			image.Sources = append(image.Sources, imageNames[name])
+			d.Components = append(d.Components, image)
+		}
+	}
+	return json.MarshalIndent(d, "", "  ") // all JSON is YAML
+}
+
+// component is a component with a file, or with files of an archive.
+func component(name, kind, version, source string, files ...spec.File) spec.Component {
+	return spec.Component{Name: name, Kind: kind, Version: version, License: "NOASSERTION", Sources: []string{source}, Files: files}
+}
+
+// kubeletPath is where the image has its kubelets. Nil means the usual path.
+func (in *imageInputs) kubeletPath() []spec.File {
+	if in.Plain {
+		return nil
+	}
+	return []spec.File{{Path: "/opt/bin/kubelet-{version}"}}
 }
 
 // imageNames are the references of the container image in an image, by the names of components. A reference is where the image would come

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
@@ -133,8 +134,11 @@ func (r *caseRun) machine() lab.Machine {
 	m := image.Machine(filepath.Join(r.dir, "vm"))
 	if r.Format != "" {
 		m.Disk, m.Format = parts.Disk(image.Dir, r.Format), parts.Formats[r.Format]
-		if !r.WithoutFirmware {
-			m.UEFI = image.Firmware
+		switch {
+		case r.SecureBoot:
+			m.UEFI, m.UEFIVariables = parts.SecureFirmware, parts.SecureVariables
+		case !r.WithoutFirmware:
+			m.UEFI = parts.Firmware
 		}
 	}
 	if r.Kind == "launch" {
@@ -192,6 +196,28 @@ func (r *caseRun) changeUserData(ctx context.Context, args contractArgs) error {
 	}
 	r.Lab.Cloud.SetUserData(content)
 	return nil
+}
+
+type consoleArgs struct {
+	// Text is what the console must say.
+	Text string `yaml:"text"`
+}
+
+// console waits until the machine's console has a text.
+func (r *caseRun) console(ctx context.Context, args consoleArgs) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	for {
+		console, err := os.ReadFile(r.vm.ConsolePath())
+		if err == nil && strings.Contains(string(console), args.Text) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the console does not say %q: %w", args.Text, errors.Join(err, context.Cause(ctx)))
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 type nameserverArgs struct {

@@ -37,6 +37,8 @@ type Case struct {
 	Containerd string `yaml:"containerd"`
 	// Kubelet is the version of the image's kubelet; by default that of the lab's usual control plane.
 	Kubelet string `yaml:"kubelet"`
+	// SecondKubelet is the version of another kubelet in the image. Empty means none.
+	SecondKubelet string `yaml:"secondKubelet"`
 	// Format lets the machine boot a plain image by UEFI, in this format. Empty means an image with what cases need, whose kernel QEMU
 	// loads itself.
 	Format string `yaml:"format"`
@@ -44,6 +46,11 @@ type Case struct {
 	Suite string `yaml:"suite"`
 	// WithoutFirmware lets QEMU load the kernel of a plain image itself, too.
 	WithoutFirmware bool `yaml:"withoutFirmware"`
+	// SecureBoot lets the firmware boot only what is signed, and Signed signs the image.
+	SecureBoot bool `yaml:"secureBoot"`
+	Signed     bool `yaml:"signed"`
+	// Tree makes the image of a tree with a distribution.
+	Tree bool `yaml:"tree"`
 	// OS replaces the OS in the facts of the image, by the names of facts: a Debian image can have the files and paths of another
 	// image.
 	OS map[string]string `yaml:"os"`
@@ -61,9 +68,10 @@ type Case struct {
 
 // Image is the case's image.
 func (c *Case) Image() parts.Image {
-	image := parts.Image{Suite: parts.Suite, Containerd: c.Containerd, Kubelet: c.Kubelet}
+	image := parts.Image{Suite: parts.Suite, Containerd: c.Containerd, Kubelet: c.Kubelet, SecondKubelet: c.SecondKubelet}
 	if c.Format != "" {
 		image.Suite, image.Plain = cmp.Or(c.Suite, parts.PlainSuite), true
+		image.Signed, image.Tree = c.Signed, c.Tree
 	}
 	return image
 }
@@ -142,8 +150,8 @@ func load(dir string) (Case, error) {
 	if _, known := parts.Formats[c.Format]; c.Format != "" && !known {
 		return c, fmt.Errorf("the format %q is unknown", c.Format)
 	}
-	if (c.WithoutFirmware || c.Suite != "") && c.Format == "" {
-		return c, errors.New("withoutFirmware and suite are those of a plain image: name its format")
+	if (c.WithoutFirmware || c.SecureBoot || c.Signed || c.Tree || c.Suite != "") && c.Format == "" {
+		return c, errors.New("withoutFirmware, secureBoot, signed, tree and suite are those of a plain image: name its format")
 	}
 	return c, c.Steps.check()
 }

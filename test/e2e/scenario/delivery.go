@@ -135,6 +135,7 @@ var guestPrograms = map[string]string{
 	lab.Kubeadm:        "/usr/bin/kubeadm",
 	parts.PauseArchive: "/etc/eks/pause.tar",
 	parts.Packages:     "/var/cache/packages.tar",
+	parts.Slipway:      "/usr/bin/slipway",
 }
 
 // bringsPrograms reports whether the case has a program that runs in its machines.

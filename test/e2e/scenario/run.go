@@ -42,8 +42,8 @@ type Runner struct {
 
 // Image is a node image.
 type Image struct {
-	// Dir is its directory, and Firmware the path of the firmware that boots it. Empty means that no case needs one.
-	Dir, Firmware string
+	// Dir is its directory.
+	Dir string
 	// Kernel is its kernel, for a machine without firmware.
 	Kernel lab.Kernel
 }
@@ -293,6 +293,7 @@ func init() {
 		"userData":     step((*caseRun).changeUserData),
 		"tags":         step((*caseRun).changeTags),
 		"nameserver":   step((*caseRun).nameserver),
+		"console":      step((*caseRun).console),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"approver":     step((*caseRun).approver),

@@ -129,7 +129,7 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 // makeImage makes an image, and what boots it.
 func makeImage(ctx context.Context, store *parts.Store, image parts.Image, binaries string) (made scenario.Image, err error) {
 	if image.Plain {
-		if made.Firmware, err = store.Firmware(ctx); err != nil {
+		if err := store.InstallFirmware(ctx); err != nil {
 			return made, err
 		}
 	}
