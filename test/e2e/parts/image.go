@@ -93,7 +93,7 @@ func (s *Store) Image(ctx context.Context, image Image, binaries string) (string
 // treePackages are the packages of a tree.
 var treePackages = []string{
 	"busybox-static", "ca-certificates", "conntrack", "dbus", "e2fsprogs", "iproute2", "iptables", "kmod", "linux-image-cloud-amd64", "mount", "nftables",
-	"procps", "socat", "systemd", "systemd-boot", "systemd-repart", "systemd-resolved", "systemd-sysv", "systemd-timesyncd", "udev",
+	"procps", "socat", "systemd", "systemd-boot", "systemd-boot-efi", "systemd-repart", "systemd-resolved", "systemd-sysv", "systemd-timesyncd", "udev",
 }
 
 // makeImage builds the image in a directory, as a user does.
