@@ -110,7 +110,7 @@ func (in *imageInputs) document(address, dir string) ([]byte, error) {
 		d.Components = append(d.Components, component("kubelet-second", "kubelet", in.SecondKubelet, filepath.Join(in.second, "kubelet"), in.kubeletPath()...))
 	}
 	if !in.Plain {
-		d.Base.Packages = []string{"cloud-init", "curl", "netbase"} // a node without an agent asks its cloud with curl
+		d.Base.Packages = []string{"apt", "cloud-init", "curl", "netbase"} // a node without an agent asks its cloud with curl
 		d.Components = append(d.Components,
 			component("coredns", "file", CoreDNS, filepath.Join(in.coredns, "coredns"), spec.File{Path: "/opt/azure/containers/localdns/binary/coredns"}),
 			component(bootstrapClient, "file", "1", filepath.Join(in.client, bootstrapClient), spec.File{Path: "/opt/bin/" + bootstrapClient}),
