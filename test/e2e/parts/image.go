@@ -84,7 +84,7 @@ func (s *Store) Image(ctx context.Context, image Image, binaries string) (string
 	slipway := filepath.Join(binaries, "slipway")
 	return s.part(ctx, recipe{
 		name:   image.Name(),
-		inputs: []string{"1", strings.ReplaceAll(string(document), s.Dir, ""), in.payload, holdScript},
+		inputs: append([]string{"1", strings.ReplaceAll(string(document), s.Dir, ""), in.payload, holdScript}, treePackages...),
 		files:  append([]string{slipway, in.agent, in.base}, in.trees...),
 		make:   func(ctx context.Context, dir string) error { return s.makeImage(ctx, dir, slipway, in) },
 	})
