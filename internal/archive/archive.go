@@ -33,13 +33,21 @@ type File struct {
 	io.Reader
 }
 
-// ErrLink is the error of a wanted member without content.
-var ErrLink = errors.New("is a link, and no file")
+// errLink is the error of a member without content.
+var errLink = errors.New("is a link, and no file")
 
-// failing is a reader that only returns an error.
-type failing struct{ err error }
+// linked is the content of a link.
+type linked struct{}
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (linked) Read([]byte) (int, error) { return 0, errLink }
+
+// Missing is the error of a wanted file that an archive has under none of its names. link is a link of one of these names, or empty.
+func Missing(names []string, link string) error {
+	if link != "" {
+		return fmt.Errorf("%s: %w", link, errLink)
+	}
+	return fmt.Errorf("has no file %s", strings.Join(names, " or "))
+}
 
 // Files calls use for each regular file, in the order of the archive. A link is a file whose content cannot be read, so
 // that only a caller that needs it fails. Without an error, the whole archive was read and its checksums are right,
@@ -93,12 +101,12 @@ func (m *members) file(name string, size int64, content io.Reader) error {
 		return fmt.Errorf("unpacks to more than %d bytes", int64(maxTotal))
 	}
 	m.total += size
-	_, link := content.(failing)
+	_, link := content.(linked)
 	if err := m.use(File{clean, size, link, content}); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, content)
-	if err != nil && !errors.Is(err, ErrLink) {
+	if err != nil && !errors.Is(err, errLink) {
 		return fmt.Errorf("%q: %w", clean, err)
 	}
 	return nil

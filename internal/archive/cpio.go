@@ -38,7 +38,7 @@ func (m *members) cpioMember(content io.Reader, h *cpio.Header) error {
 	switch h.Mode & cpio.ModeType {
 	case cpio.TypeReg:
 		if h.Links > 1 && h.Size == 0 {
-			return m.file(h.Name, 0, failing{ErrLink})
+			return m.file(h.Name, 0, linked{})
 		}
 		if h.Checksum == 0 { // the format without checksums
 			return m.file(h.Name, h.Size, content)
@@ -50,7 +50,7 @@ func (m *members) cpioMember(content io.Reader, h *cpio.Header) error {
 		}
 		return err
 	case cpio.TypeSymlink:
-		return m.file(h.Name, 0, failing{ErrLink})
+		return m.file(h.Name, 0, linked{})
 	case cpio.TypeDir:
 		_, err := m.name(h.Name)
 		return err

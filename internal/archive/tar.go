@@ -49,7 +49,7 @@ func (m *members) tarMember(content io.Reader, h *tar.Header) error {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		return m.file(h.Name, h.Size, content)
 	case tar.TypeLink, tar.TypeSymlink:
-		return m.file(h.Name, 0, failing{ErrLink})
+		return m.file(h.Name, 0, linked{})
 	case tar.TypeDir:
 		_, err := m.name(h.Name)
 		return err

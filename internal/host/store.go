@@ -100,14 +100,14 @@ func (e errWritten) Unwrap() error { return e.error }
 
 // unpack stages the wanted files of an archive.
 func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *apply.Stored) error {
-	link := ""
+	links := make(map[string]string)
 	err := archive.Files(packed, func(f archive.File) error {
 		for _, wanted := range d.Files {
 			if _, twice := s.Sizes[wanted.Name]; twice || !matches(wanted.Members, f.Name) {
 				continue
 			}
 			if f.Link {
-				link = f.Name
+				links[wanted.Name] = f.Name
 				continue
 			}
 			content := &counting{r: f, sum: sha256.New()}
@@ -132,12 +132,8 @@ func unpack(t *rootfs.Tree, d *resource.Download, packed io.Reader, s *apply.Sto
 		return own.error
 	}
 	for _, wanted := range d.Files {
-		if _, found := s.Sizes[wanted.Name]; err != nil || found || wanted.Optional {
-			continue
-		}
-		err = fmt.Errorf("has no file %s", strings.Join(wanted.Members, " or "))
-		if matches(wanted.Members, link) && link != "" {
-			err = fmt.Errorf("%s: %w", link, archive.ErrLink)
+		if _, found := s.Sizes[wanted.Name]; err == nil && !found && !wanted.Optional {
+			err = archive.Missing(wanted.Members, links[wanted.Name])
 		}
 	}
 	if err != nil {

@@ -39,13 +39,9 @@ func (c *component) files(digest string, values spec.Values) ([]lock.File, error
 		return nil, err
 	}
 	for i, r := range t.rules {
-		if _, found := t.matched[i]; found || r.Optional {
-			continue
+		if _, found := t.matched[i]; !found && !r.Optional {
+			return nil, archive.Missing(r.Members, t.links[i])
 		}
-		if link, is := t.links[i]; is {
-			return nil, fmt.Errorf("%s: %w", link, archive.ErrLink)
-		}
-		return nil, fmt.Errorf("has no file %s", strings.Join(r.Members, " or "))
 	}
 	slices.SortFunc(t.files, func(a, b lock.File) int { return strings.Compare(a.Path, b.Path) })
 	return t.files, nil
