@@ -122,8 +122,7 @@ func (i *Image) Files() ([]File, error) {
 			return nil, err
 		}
 		files = append(files, File{Path: "mkosi.sandbox/etc/apt/sources.list.d/mkosi.sources", Mode: 0o644, Content: sources})
-	}
-	if i.Tree != "" {
+	} else {
 		// bootctl installs the boot loader there. mkosi makes the directory only in a tree of its distribution.
 		files = append(files, File{Path: extra + "/efi", Mode: fs.ModeDir | 0o755})
 	}

@@ -284,7 +284,7 @@ func CheckPath(name string) string {
 	}
 	// The mark of a finished image, and a cloud's own path of the agent, are reserved for those who make images.
 	if slices.ContainsFunc(profile.All(), func(p *profile.Profile) bool {
-		return name != "" && (p.Paths.Installed == name || p.Agent.Program == name)
+		return p.Paths.Installed == name || p.Agent.Program == name
 	}) {
 		return ""
 	}
