@@ -1,17 +1,12 @@
 package lab
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-
-	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // CopyDisk copies a disk; empty areas take no space.
@@ -31,30 +26,6 @@ func (vm *VM) WholeDisk(ctx context.Context, to string) error {
 		return fmt.Errorf("write the machine's whole disk: %w: %s", err, out)
 	}
 	return nil
-}
-
-// ReadDisk runs a debugfs request on the root file system of a disk that no machine has mounted. The output is empty if the file does not
-// exist.
-func ReadDisk(ctx context.Context, disk, request string) (string, error) {
-	root, err := parts.RootOf(ctx, disk)
-	if err != nil {
-		return "", err
-	}
-	// The place of a file system in a file is an option of libext2fs (ext2fs_open2).
-	args := []string{"-R", request, fmt.Sprintf("%s?offset=%d", disk, root.Start)}
-	cmd := exec.CommandContext(ctx, "debugfs", args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("debugfs: %w: %s", err, stderr.String())
-	}
-	// The first line of its messages is its version.
-	for lines := bufio.NewScanner(&stderr); lines.Scan(); {
-		if line := lines.Text(); !strings.HasPrefix(line, "debugfs ") && !strings.Contains(line, "File not found") {
-			return "", fmt.Errorf("debugfs %s: %s", strings.Join(args, " "), line)
-		}
-	}
-	return stdout.String(), nil
 }
 
 // ReplayJournal brings a disk's files to the state that a machine finds when it mounts the disk. undo reverts that, so that the

@@ -31,7 +31,7 @@ func (l *Lab) Hold(ctx context.Context, m Machine, state string) error {
 		return err
 	}
 	defer vm.Stop()
-	if err := vm.held(ctx); err != nil {
+	if err := vm.AwaitConsole(ctx, heldSign); err != nil {
 		return err
 	}
 	if said, err := vm.monitor(ctx, fmt.Sprintf("migrate \"exec:cat >%s\"", state+".part")); err != nil {
@@ -43,11 +43,11 @@ func (l *Lab) Hold(ctx context.Context, m Machine, state string) error {
 	return os.Rename(state+".part", state)
 }
 
-// held waits until the initial RAM disk waits.
-func (vm *VM) held(ctx context.Context) error {
-	return vm.await(ctx, "the console does not say "+heldSign, func() bool {
+// AwaitConsole waits until the machine's console has a text.
+func (vm *VM) AwaitConsole(ctx context.Context, text string) error {
+	return vm.await(ctx, "the console does not say "+text, func() bool {
 		console, err := os.ReadFile(vm.ConsolePath())
-		return err == nil && bytes.Contains(console, []byte(heldSign)) // the file does not exist in the machine's first moments
+		return err == nil && bytes.Contains(console, []byte(text)) // the file does not exist in the machine's first moments
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"debug/pe"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -167,12 +166,11 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 
 // leaveWatcherOff disables the watcher in an image.
 func leaveWatcherOff(ctx context.Context, disk string) error {
-	root, err := RootOf(ctx, disk)
-	if err != nil {
-		return err
+	_, messages, err := debugfs(ctx, disk, "-w", "-R", "rm /etc/systemd/system/multi-user.target.wants/slipway-watch.service")
+	if err == nil && len(messages) > 0 {
+		err = fmt.Errorf("disable the watcher in %s: %s", disk, messages[0])
 	}
-	link := "/etc/systemd/system/multi-user.target.wants/" + "slipway-watch.service"
-	return run(ctx, "", nil, "debugfs", "-w", "-R", "rm "+link, fmt.Sprintf("%s?offset=%d", disk, root.Start))
+	return err
 }
 
 // Disk is the disk of an image in a format.
@@ -194,32 +192,6 @@ func Kernel(image string) (kernel, initrd, held, args string, err error) {
 	}
 	line, err := section.Data()
 	return Disk(image, "vmlinuz"), Disk(image, "initrd"), filepath.Join(image, heldInitrd), strings.Trim(string(line), "\x00 \n"), err
-}
-
-// Partition is the place of a partition on a disk, in bytes.
-type Partition struct{ Start, Size int64 }
-
-// RootOf returns the partition with the root file system, which is an image's last one.
-func RootOf(ctx context.Context, disk string) (p Partition, err error) {
-	text, err := output(ctx, "sfdisk", "--json", disk)
-	if err != nil {
-		return p, err
-	}
-	var table struct {
-		Table struct {
-			Sector     int64 `json:"sectorsize"`
-			Partitions []struct{ Start, Size int64 }
-		} `json:"partitiontable"`
-	}
-	if err := json.Unmarshal(text, &table); err != nil {
-		return p, fmt.Errorf("sfdisk --json %s: %w", disk, err)
-	}
-	parts := table.Table.Partitions
-	if len(parts) == 0 {
-		return p, fmt.Errorf("%s has no partition", disk)
-	}
-	last := parts[len(parts)-1]
-	return Partition{last.Start * table.Table.Sector, last.Size * table.Table.Sector}, nil
 }
 
 // The UEFI firmware of Debian's package ovmf. SecureFirmware boots only what is signed, with a key that its variables know. Those of

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
@@ -207,17 +206,10 @@ type consoleArgs struct {
 func (r *caseRun) console(ctx context.Context, args consoleArgs) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
-	for {
-		console, err := os.ReadFile(r.vm.ConsolePath())
-		if err == nil && strings.Contains(string(console), args.Text) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the console does not say %q: %w", args.Text, errors.Join(err, context.Cause(ctx)))
-		case <-time.After(time.Second):
-		}
+	if err := r.vm.AwaitConsole(ctx, args.Text); err != nil {
+		return errors.Join(err, context.Cause(ctx))
 	}
+	return nil
 }
 
 type nameserverArgs struct {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // contractArgs select a machine's contract.
@@ -126,7 +127,7 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 
 // manifestDigest is the digest of the component manifest in the machine's image.
 func (r *caseRun) manifestDigest(ctx context.Context) (string, error) {
-	manifest, err := lab.ReadDisk(ctx, r.machine().Disk, "cat "+components.Path)
+	manifest, err := parts.ReadDisk(ctx, r.machine().Disk, "cat "+components.Path)
 	if err == nil && manifest == "" {
 		err = errors.New("the image has no manifest")
 	}

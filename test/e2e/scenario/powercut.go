@@ -14,6 +14,7 @@ import (
 
 	"github.com/slipway-dev/slipway/status"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // size is the size of the block log at a time.
@@ -232,11 +233,11 @@ const (
 
 // checkMarker checks that a disk with a marker of success has the files that belong to the success.
 func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
-	marker, err := lab.ReadDisk(ctx, disk, "stat /opt/azure/containers/provision.complete")
+	marker, err := parts.ReadDisk(ctx, disk, "stat /opt/azure/containers/provision.complete")
 	if err != nil || !strings.Contains(marker, "Inode:") {
 		return false, err
 	}
-	result, err := lab.ReadDisk(ctx, disk, "cat /var/log/azure/aks/provision.json")
+	result, err := parts.ReadDisk(ctx, disk, "cat /var/log/azure/aks/provision.json")
 	if err != nil {
 		return true, err
 	}
@@ -247,7 +248,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 	if document.ExitCode != "0" {
 		return false, nil // the marker is of a failure
 	}
-	text, err := lab.ReadDisk(ctx, disk, "cat /var/lib/slipway/status.json")
+	text, err := parts.ReadDisk(ctx, disk, "cat /var/lib/slipway/status.json")
 	if err != nil {
 		return true, err
 	}
@@ -261,7 +262,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		if !isFile {
 			continue
 		}
-		stat, err := lab.ReadDisk(ctx, disk, "stat "+path)
+		stat, err := parts.ReadDisk(ctx, disk, "stat "+path)
 		if err != nil {
 			return true, err
 		}
@@ -284,7 +285,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 // as large as its target's name. The target is checked after the agent's run.
 func joined(ctx context.Context, disk string) (bool, error) {
 	for _, path := range []string{ownCertificate, ownKubeconfig} {
-		stat, err := lab.ReadDisk(ctx, disk, "stat "+path)
+		stat, err := parts.ReadDisk(ctx, disk, "stat "+path)
 		if err != nil || sizeOf(stat) == 0 {
 			return false, err
 		}

@@ -81,7 +81,7 @@ type caseRun struct {
 	vm    *lab.VM
 	node  *nodeWatch
 	began time.Time
-	// image is the disk that the case has kept, and clones is the number of machines that it has made from another's
+	// kept is the disk that the case has kept as an image, and clones is the number of machines that it has made from another's
 	// disk.
 	kept   string
 	clones int
