@@ -30,12 +30,13 @@ func newCheck(s cli.Streams) *cobra.Command {
 passwords, states of cloud-init and of guest agents, leases, credentials in files, what a node or a
 control plane has left, histories, logs. And what it must have, such as the agent's units enabled.
 
-IMAGE is a directory with the image's files, or the file of an image: raw or a fixed VHD, with an
-ext4 root. The check needs no privilege for a file. It changes nothing, and shows no content.
+IMAGE is a directory with the image's files, or the file of an image: raw, a fixed VHD or qcow2, with
+an ext4 root. The check needs no privilege for a file. It changes nothing, and shows no content.
 
 Exit codes: 0 no error was found, 1 one was found, 2 the image could not be read, 64 wrong usage. A
 warning is no error.`,
-		Example: `  slipway image check image.raw
+		Example: `  slipway image check node.raw
+  slipway image check node.qcow2
   slipway image check image -o json`,
 		Args: command.Arguments(1, 1, "a directory or an image"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -43,7 +43,7 @@ func newVerify(s cli.Streams) *cobra.Command {
 		Long: `Compare an image with the lock in it: the mode and the digest of each file that "slipway image bake" put
 there, and the image's manifest. With --lock, each component must also be as that lock has it.
 
-IMAGE is a directory with the image's files, or the file of an image: raw or a fixed VHD, with an
+IMAGE is a directory with the image's files, or the file of an image: raw, a fixed VHD or qcow2, with an
 ext4 root. Who can change the files of an image can change its lock, too. So name the lock that you
 keep, with --lock. Or sign the manifest beside a disk that "slipway image build" has made, and name the
 keys that may sign with --signers: then the signature must be right, and the disk must be the

@@ -1,5 +1,5 @@
-// Package disk opens the file of a disk image as a tree of files: a raw image or a fixed VHD, with a partition table or without, whose
-// root file system is ext4.
+// Package disk opens the file of a disk image as a tree of files: a raw image, a fixed VHD or a qcow2, with a partition table or without,
+// whose root file system is ext4.
 //
 // It reads without mounting, so it needs no privilege and no module of the kernel, and the image stays as it is.
 // "slipway image check" reads images with it.
@@ -17,14 +17,18 @@ import (
 	backendfile "github.com/diskfs/go-diskfs/backend/file"
 	"github.com/diskfs/go-diskfs/filesystem/ext4"
 	"github.com/diskfs/go-diskfs/partition"
+	"github.com/lima-vm/go-qcow2reader/image/qcow2"
 )
 
 // sector is the size of a sector in bytes, of which partition tables of images count their places.
 const sector = 512
 
-// formats are images of other formats, by their first bytes.
-var formats = []struct{ magic, name string }{
-	{"QFI\xfb", "qcow2"}, {"vhdxfile", "vhdx"}, {"KDMV", "vmdk"}, {"conectix", "vpc"}, {"<<< ", "vdi"},
+// formats are images of other formats, by their first bytes. Those without expand are not read.
+var formats = []struct {
+	magic, name string
+	expand      func(*os.File) (*expanded, error)
+}{
+	{qcow2.Magic, "qcow2", expand}, {"vhdxfile", "vhdx", nil}, {"KDMV", "vmdk", nil}, {"conectix", "vpc", nil}, {"<<< ", "vdi", nil},
 }
 
 // Open opens the first file system of an image that has a distribution.
@@ -35,14 +39,14 @@ func Open(name string) (tree *Tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	storage := backendfile.New(opened, true)
 	defer func() {
 		if err != nil {
-			_ = storage.Close()
+			_ = opened.Close()
 		}
 	}()
 	defer damaged(&err)
-	if err := known(storage); err != nil {
+	storage, err := storageOf(opened)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	spans, err := spans(storage)
@@ -70,18 +74,26 @@ func Open(name string) (tree *Tree, err error) {
 	return nil, fmt.Errorf("%s: it has no ext4 file system with a distribution; mount the image, and name the directory", name)
 }
 
-// known refuses images whose bytes are not those of the disk.
-func known(storage backend.Storage) error {
+// storageOf returns the disk in an image.
+func storageOf(file *os.File) (backend.Storage, error) {
 	head := make([]byte, sector)
-	if _, err := storage.ReadAt(head, 0); err != nil {
-		return errors.New("it is too small for an image")
+	if _, err := file.ReadAt(head, 0); err != nil {
+		return nil, errors.New("it is too small for an image")
 	}
 	for _, f := range formats {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return fmt.Errorf("it is an image of the format %s; convert it first: qemu-img convert -f %[1]s -O raw IMAGE disk.raw", f.name)
+		if !bytes.HasPrefix(head, []byte(f.magic)) {
+			continue
 		}
+		err := errors.New("it cannot be read")
+		if f.expand != nil {
+			var disk *expanded
+			if disk, err = f.expand(file); err == nil {
+				return disk, nil
+			}
+		}
+		return nil, fmt.Errorf("it is an image of the format %s: %w; convert it first: qemu-img convert -f %[1]s -O raw IMAGE disk.raw", f.name, err)
 	}
-	return nil
+	return backendfile.New(file, true), nil
 }
 
 // span is the place of a file system in bytes.

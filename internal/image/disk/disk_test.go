@@ -17,6 +17,7 @@ import (
 	diskfs "github.com/diskfs/go-diskfs/backend/file"
 	"github.com/diskfs/go-diskfs/filesystem/ext4"
 	"github.com/diskfs/go-diskfs/partition/gpt"
+	"github.com/lima-vm/go-qcow2reader/image/qcow2"
 )
 
 // The image of the tests: a table with two partitions, of which the second has the root file system.
@@ -100,8 +101,12 @@ func readAll(tree fs.FS) (map[string]string, error) {
 }
 
 // TestOpen reads the files of an image behind its partition table.
-func TestOpen(t *testing.T) {
-	tree, err := Open(build(t))
+func TestOpen(t *testing.T) { readsContent(t, build(t)) }
+
+// readsContent demands that an image has the content.
+func readsContent(t *testing.T, name string) {
+	t.Helper()
+	tree, err := Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +128,25 @@ func TestOpen(t *testing.T) {
 // TestRefused demands an error with the next step for what is no image that can be read.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
+	header := func(at int, bytes ...byte) string {
+		image := wrap(make([]byte, 1<<20))
+		copy(image[at:], bytes)
+		return string(image)
+	}
 	for name, c := range map[string]struct{ content, want string }{
-		"short":  {"ID", "too small"},
-		"qcow2":  {"QFI\xfb" + strings.Repeat("\x00", 4096), "qemu-img convert -f qcow2 -O raw"},
-		"vhdx":   {"vhdxfile" + strings.Repeat("\x00", 4096), "qemu-img convert -f vhdx -O raw"},
-		"zeroes": {strings.Repeat("\x00", 1<<20), "no ext4 file system with a distribution"},
+		"short":            {"ID", "too small"},
+		"vhdx":             {"vhdxfile" + strings.Repeat("\x00", 4096), "qemu-img convert -f vhdx -O raw"},
+		"zeroes":           {strings.Repeat("\x00", 1<<20), "no ext4 file system with a distribution"},
+		"qcow2":            {header(0), "no ext4 file system with a distribution"},
+		"qcow2 alone":      {qcow2.Magic + strings.Repeat("\x00", 4096), "qemu-img convert -f qcow2 -O raw"},
+		"backing file":     {header(15, 1), "another file that has the rest; convert it first"},
+		"external data":    {header(79, 1<<2), "another file that has the rest; convert it first"},
+		"corrupt":          {header(79, 1<<1), "says of itself that it is damaged"},
+		"large clusters":   {header(23, 22), "header is damaged"},
+		"large table":      {header(36, 0, 0x40, 0, 1), "header is damaged"},
+		"no disk":          {header(24, 0, 0, 0, 0, 0, 0, 0, 0), "the disk has 0 bytes"},
+		"encrypted":        {header(35, 1), "unsupported encryption"},
+		"unknown features": {header(79, 1<<7), "unsupported feature"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
@@ -145,7 +164,14 @@ func TestRefused(t *testing.T) {
 // TestDamaged changes every second word of the image's own records, one at a time. Opening and reading the image must end, with or
 // without an error, and take no more memory than the image has.
 func TestDamaged(t *testing.T) {
-	name := build(t)
+	// The table of partitions, the superblock and the first group's descriptor.
+	damage(t, build(t), span{512, 1024 + 256}, span{rootStart + 1024, rootStart + 1024 + 0x180}, span{rootStart + 4096, rootStart + 4096 + 64},
+		span{rootStart + 2048, rootStart + 2048 + 64})
+}
+
+// damage changes words of an image, and reads it after each change.
+func damage(t *testing.T, name string, places ...span) {
+	t.Helper()
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -155,17 +181,15 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	// The table of partitions, the superblock and the first group's descriptor.
-	places := []struct{ start, end int }{{512, 1024 + 256}, {rootStart + 1024, rootStart + 1024 + 0x180}, {rootStart + 4096, rootStart + 4096 + 64}, {rootStart + 2048, rootStart + 2048 + 64}}
 	opened := 0
 	for _, place := range places {
-		for at := place.start; at < place.end; at += 4 {
+		for at := place.start; at < place.size; at += 4 {
 			for _, value := range []uint32{0, 1, 0xffffffff, binary.LittleEndian.Uint32(whole[at:]) ^ 0x40} {
 				damaged := binary.LittleEndian.AppendUint32(nil, value)
 				if bytes.Equal(damaged, whole[at:at+4]) {
 					continue
 				}
-				if _, err := file.WriteAt(damaged, int64(at)); err != nil {
+				if _, err := file.WriteAt(damaged, at); err != nil {
 					t.Fatal(err)
 				}
 				if tree, err := Open(name); err == nil {
@@ -174,7 +198,7 @@ func TestDamaged(t *testing.T) {
 					_ = tree.Close()
 				}
 			}
-			if _, err := file.WriteAt(whole[at:at+4], int64(at)); err != nil {
+			if _, err := file.WriteAt(whole[at:at+4], at); err != nil {
 				t.Fatal(err)
 			}
 		}

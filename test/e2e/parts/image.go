@@ -148,7 +148,11 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 		}
 		build, env = append(build, "--tree", "tree"), append(env, "SOURCE_DATE_EPOCH=1793491200")
 	}
-	for _, argv := range [][]string{{slipway, "image", "lock", "--cache", cache}, build} {
+	steps := [][]string{{slipway, "image", "lock", "--cache", cache}, build}
+	if in.Plain && !in.Signed {
+		steps = append(steps, []string{slipway, "image", "verify", "--lock", "components.lock", Disk(".", "qcow2")})
+	}
+	for _, argv := range steps {
 		if err := run(ctx, dir, env, argv...); err != nil {
 			return err
 		}
