@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -174,7 +175,7 @@ func (l *azureLogin) exchange(ctx context.Context, s *session, host, access stri
 	at := &url.URL{Scheme: "https", Host: host, Path: "/oauth2/exchange"}
 	body := form("grant_type", "access_token", "service", host, "tenant", l.TenantID, "access_token", access)
 	for pause := firstPause; ; pause *= 2 {
-		token, f := s.secret(ctx, at, body, "refresh_token")
+		token, f := s.secret(ctx, at, http.Header{}, body, "refresh_token")
 		switch {
 		case f == nil && mayRead(token):
 			return token, 0, nil

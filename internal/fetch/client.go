@@ -23,6 +23,8 @@ type Client struct {
 	Roots *x509.CertPool
 	// Login is called for a registry whose anonymous token is not sufficient. If nil, the client has no login.
 	Login Login
+	// Password is called for a registry that wants a login for which Login has none. If nil, the client has no password.
+	Password Password
 	// Progress is called for each downloaded part with the present and the total size; total is 0 if unknown. It may be
 	// nil.
 	Progress func(bytes, total int64)
@@ -43,6 +45,9 @@ func EnvironmentProxy(u *url.URL) (*url.URL, error) {
 // Login returns a refresh token for a registry, by its host and port, or "" if it has none. refused is an earlier
 // token that the registry rejects, or "". If that may have expired, Login returns another one.
 type Login func(ctx context.Context, host, refused string) (refreshToken string, err error)
+
+// Password returns the user and the password for a registry, by its host and port, or "" if it has none.
+type Password func(ctx context.Context, host string) (user, password string, err error)
 
 // Request is the file to download.
 type Request struct {

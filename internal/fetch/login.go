@@ -2,11 +2,13 @@ package fetch
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -23,25 +25,25 @@ const (
 func (g *download) ask(ctx context.Context, p *remote, address string, header http.Header) (*answer, *failure) {
 	way := everybody
 	for {
-		if p.token != "" {
-			header.Set("Authorization", "Bearer "+p.token)
+		if p.authorization != "" {
+			header.Set("Authorization", p.authorization)
 		}
 		a, f := g.do(ctx, address, header, "")
 		if f != nil || p.host == "" || a.StatusCode != http.StatusUnauthorized && a.StatusCode != http.StatusForbidden {
 			return a, f
 		}
-		token := ""
-		for ; token == "" && way <= identified && f == nil; way++ {
-			token, f = g.token(ctx, p, a.Header, way)
+		authorization := ""
+		for ; authorization == "" && way <= identified && f == nil; way++ {
+			authorization, f = g.authorize(ctx, p, a.Header, way)
 		}
-		if token == "" && f == nil {
+		if authorization == "" && f == nil {
 			return a, nil // the registry's answer has the reason
 		}
 		a.Close()
 		if f != nil {
 			return nil, f
 		}
-		p.token = token
+		p.authorization = authorization
 	}
 }
 
@@ -51,49 +53,112 @@ const (
 	identified
 )
 
-// token requests a token for pulling: an anonymous one, or one for the refresh token of Login. It is empty if there is
-// none.
-func (g *download) token(ctx context.Context, p *remote, header http.Header, way int) (string, *failure) {
+// authorize returns the header with which the registry permits pulling: with an anonymous token, with one for the
+// login, or with the password itself. It is empty if there is none.
+func (g *download) authorize(ctx context.Context, p *remote, header http.Header, way int) (string, *failure) {
 	if c := bearer(header); c != nil {
 		p.challenge = c // a registry that rejects a token need not send it again
 	}
 	c := p.challenge
 	if c == nil {
-		return "", failed(Refused, "wants a login, and does not say where a token is, at an https URL")
+		return g.withoutToken(ctx, p, header)
 	}
 	at, scope := *c.realm, c.scope
 	if scope == "" {
 		scope = "repository:" + p.repository + ":pull"
 	}
 	query := form("service", c.service, "scope", scope)
+	token, f := "", (*failure)(nil)
 	switch {
 	case way != everybody:
-		return g.identified(ctx, p, &at, query)
-	case p.known:
+		token, f = g.identified(ctx, p, &at, query)
+	case !p.known:
+		token, f = g.plainToken(ctx, &at, query, http.Header{})
+		if f != nil && !f.again {
+			return "", nil // the registry has denied access, and its answer has the reason
+		}
+	}
+	if token == "" || f != nil {
+		return "", f
+	}
+	return "Bearer " + token, nil
+}
+
+// withoutToken returns the header with the password, for a registry that takes it with each request (RFC 7617).
+func (g *download) withoutToken(ctx context.Context, p *remote, header http.Header) (string, *failure) {
+	basic := slices.ContainsFunc(header.Values("WWW-Authenticate"), func(c string) bool {
+		scheme, _, _ := strings.Cut(strings.TrimSpace(c), " ")
+		return strings.EqualFold(scheme, "Basic")
+	})
+	if !basic {
+		return "", failed(Refused, "wants a login, and does not say where a token is, at an https URL")
+	}
+	authorization, f := g.password(ctx, p)
+	switch {
+	case f != nil:
+		return "", f
+	case authorization == "":
+		return "", failed(Refused, "wants a login with a user and a password")
+	case authorization == p.authorization:
+		return "", failed(Refused, "refuses the user or the password")
+	}
+	return authorization, nil
+}
+
+// password returns the header with the registry's user and password. It is empty if there is none.
+func (g *download) password(ctx context.Context, p *remote) (string, *failure) {
+	if g.client.Password == nil {
 		return "", nil
 	}
-	at.RawQuery = strings.TrimPrefix(at.RawQuery+"&"+query, "&")
-	token, f := g.secret(ctx, &at, "", "access_token")
+	user, password, err := g.client.Password(ctx, p.host)
+	if err != nil {
+		return "", failed(Refused, "log in: %w", err)
+	}
+	if user == "" {
+		return "", nil
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password)), nil
+}
+
+// plainToken requests a token by GET (docs.docker.com/registry/spec/auth/token).
+func (g *download) plainToken(ctx context.Context, at *url.URL, query string, header http.Header) (string, *failure) {
+	where := *at
+	where.RawQuery = strings.TrimPrefix(at.RawQuery+"&"+query, "&")
+	return g.secret(ctx, &where, header, "", "access_token")
+}
+
+// byPassword requests the token for the password. That goes wherever the registry says, as other clients send it: it is
+// the password of this registry alone.
+func (g *download) byPassword(ctx context.Context, p *remote, at *url.URL, query string) (string, *failure) {
+	password, f := g.password(ctx, p)
+	if password == "" || f != nil {
+		return "", f
+	}
+	p.known = true
+	token, f := g.plainToken(ctx, at, query, http.Header{"Authorization": {password}})
 	if f != nil && !f.again {
-		return "", nil // the registry has denied access, and its answer has the reason
+		f.cause = Refused
 	}
 	return token, f
 }
 
-// identified requests the token for Login's refresh token, and once more if that has expired.
+// identified requests the token for Login's refresh token, and once more if that has expired. If there is no refresh
+// token, it requests one for the password.
 func (g *download) identified(ctx context.Context, p *remote, at *url.URL, query string) (string, *failure) {
 	refused, last := "", (*failure)(nil)
 	for {
 		refresh, f := g.login(ctx, p, refused)
-		switch refresh {
-		case "":
+		switch {
+		case f != nil:
 			return "", f
-		case refused:
+		case refresh == refused && refused != "":
 			return "", last
+		case refresh == "":
+			return g.byPassword(ctx, p, at, query)
 		}
 		p.known = true
 		post := query + "&" + form("grant_type", "refresh_token", "client_id", clientID, "refresh_token", refresh)
-		token, f := g.secret(ctx, at, post, "access_token")
+		token, f := g.secret(ctx, at, http.Header{}, post, "access_token")
 		if f == nil || f.again {
 			return token, f
 		}
@@ -117,11 +182,11 @@ func (g *download) login(ctx context.Context, p *remote, refused string) (string
 	if g.client.Login == nil {
 		return "", nil
 	}
-	if host := p.challenge.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.host, ":443") {
-		return "", failed(Refused, "wants the login to be sent to another host, %s", host)
-	}
 	refresh, err := g.client.Login(ctx, p.host, refused)
 	if err == nil {
+		if host := p.challenge.realm.Host; refresh != "" && strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.host, ":443") {
+			return "", failed(Refused, "wants the login to be sent to another host, %s", host)
+		}
 		return refresh, nil
 	}
 	f := failed(Refused, "log in: %w", err) // without a retry: a login has tried long enough
@@ -132,10 +197,10 @@ func (g *download) login(ctx context.Context, p *remote, refused string) (string
 	return "", f
 }
 
-// secret requests a token, by POST if it has a form. It returns the answer's field of this name, or the older "token".
+// secret requests a token with a header, by POST if it has a form. It returns the answer's field of this name, or the older "token".
 // The errors name the token's URL, because it differs from the file's.
-func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (token string, f *failure) {
-	a, f := s.do(ctx, at.String(), http.Header{}, form)
+func (s *session) secret(ctx context.Context, at *url.URL, header http.Header, form, name string) (token string, f *failure) {
+	a, f := s.do(ctx, at.String(), header, form)
 	var data []byte
 	if f == nil {
 		data, f = a.document(maxToken)

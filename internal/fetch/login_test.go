@@ -91,7 +91,7 @@ func loginCases() []loginCase {
 		{name: "a login that gives a page", everybody: refuses, known: gives(`<html>` + canary), cause: fetch.Refused, text: "page", asked: 3, logins: 2},
 		{name: "a login that gives " + canary, everybody: refuses, known: gives(`{"access_token":["` + canary), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 2},
 		{name: "a login that leads elsewhere", everybody: refuses, known: http.RedirectHandler("https://others.test/token", http.StatusTemporaryRedirect).ServeHTTP, cause: fetch.Refused, text: "307", asked: 3, logins: 2},
-		{name: "a login for another host", challenge: strings.Replace(challenge, "registry.test", "files.test", 1), cause: fetch.Refused, text: "another host, files.test", asked: 2},
+		{name: "a login for another host", challenge: strings.Replace(challenge, "registry.test", "files.test", 1), cause: fetch.Refused, text: "another host, files.test", asked: 2, logins: 1},
 		{name: "a realm that everybody can read", challenge: strings.Replace(challenge, "https", "http", 1), cause: fetch.Refused, text: "https", asked: 1},
 		{name: "no realm", challenge: `Bearer service="a"`, cause: fetch.Refused, text: "https", asked: 1},
 		{name: "a password", challenge: `Basic realm="x", Digest realm="y"`, cause: fetch.Refused, text: "wants a login", asked: 1},
@@ -133,6 +133,73 @@ func orRefuse(handler http.HandlerFunc) http.HandlerFunc {
 		return status(http.StatusForbidden)
 	}
 	return handler
+}
+
+// passwords is a registry that takes one user, for a token or with each request.
+type passwords struct {
+	challenge string
+	next      http.Handler
+}
+
+func (p passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	user, password, _ := r.BasicAuth()
+	known := user == "someone" && password == canary
+	switch {
+	case r.URL.Path == "/token" && known && r.Method == http.MethodGet && r.FormValue("service") == "a":
+		fmt.Fprint(w, `{"token":"good"}`)
+	case r.URL.Path != "/token" && (known && strings.HasPrefix(p.challenge, "Basic") || r.Header.Get("Authorization") == "Bearer good"):
+		p.next.ServeHTTP(w, r)
+	default:
+		w.Header().Set("WWW-Authenticate", p.challenge)
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+// A registry that wants a user and a password gets them: at its own host, at the host that gives its tokens, or with each request.
+func TestPasswords(t *testing.T) {
+	const own, elsewhere, basic = `Bearer realm="https://registry.test/token",service="a"`, `Bearer realm="https://others.test/token",service="a"`, `Basic realm="x"`
+	for _, c := range []struct {
+		name, challenge, user, password string
+		fails                           error
+		leads                           bool // the host that gives tokens redirects to another one
+		cause                           fetch.Cause
+		text                            string
+		asked                           int
+	}{
+		{name: "a token", challenge: own, user: "someone", password: canary, asked: 5},
+		{name: "a token of another host", challenge: elsewhere, user: "someone", password: canary, asked: 5},
+		{name: "a token that leads elsewhere", leads: true, challenge: own, user: "someone", password: canary, cause: fetch.Refused, text: "https://registry.test/token: answers 401", asked: 5},
+		{name: "with each request", challenge: basic, user: "someone", password: canary, asked: 3},
+		{name: "a wrong password for a token", challenge: own, user: "someone", password: canary + "x", cause: fetch.Refused, text: "https://registry.test/token: answers 401", asked: 3},
+		{name: "a wrong password with each request", challenge: basic, user: "someone", password: canary + "x", cause: fetch.Refused, text: "refuses the user or the password", asked: 2},
+		{name: "no password for a token", challenge: own, cause: fetch.Refused, text: "answers 401", asked: 2},
+		{name: "no password with each request", challenge: basic, cause: fetch.Refused, text: "wants a login with a user and a password", asked: 1},
+		{name: "no way to the password", challenge: basic, fails: errors.New("no helper"), cause: fetch.Refused, text: "log in: no helper", asked: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNetwork(t)
+				registry := passwords{c.challenge, newArtifact("tool", archive)}
+				n.serve(registryURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if c.leads && r.URL.Path == "/token" {
+						http.Redirect(w, r, others+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+						return
+					}
+					registry.ServeHTTP(w, r)
+				}))
+				n.serve(others, registry)
+				client := n.client()
+				client.Login = func(context.Context, string, string) (string, error) { return "", nil }
+				client.Password = func(_ context.Context, host string) (string, string, error) {
+					if host != "registry.test" {
+						t.Errorf("a password for %q", host)
+					}
+					return c.user, c.password, c.fails
+				}
+				checkRegistry(t, n, client, fetch.Request{From: []string{artifactFrom}, MaxBytes: 1 << 20}, registryCase{cause: c.cause, text: c.text, asked: c.asked})
+			})
+		})
+	}
 }
 
 // If a client has no login, or an empty one, the error has the registry's reason.

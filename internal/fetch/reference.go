@@ -19,11 +19,11 @@ type remote struct {
 	// the manifest's, or "" and -1 if unknown.
 	url, sha256 string
 	size        int64
-	// challenge is the registry's last challenge, and token its last token. known reports that an anonymous token is
-	// not sufficient.
-	challenge *challenge
-	token     string
-	known     bool
+	// challenge is the registry's last challenge, and authorization the header with its last token, or with a password.
+	// known reports that an anonymous token is not sufficient.
+	challenge     *challenge
+	authorization string
+	known         bool
 	// last is the result of the last try.
 	last *failure
 }

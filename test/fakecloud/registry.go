@@ -21,6 +21,8 @@ type AzureRegistry struct {
 	// Actions are the identity's rights in the refresh token. If nil, the registry's token has no rights in it. Allow changes them
 	// while it answers.
 	Actions []string
+	// User and Password are of its administrator. Empty means that it has none.
+	User, Password string
 	// Anonymous means that a client needs no identity to get a token.
 	Anonymous bool
 	// Content answers requests with a token.
@@ -103,7 +105,8 @@ func (r *AzureRegistry) refresh() string {
 
 // token returns a token to pull: for a valid refresh token, or for every request if Anonymous is set.
 func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, token string) {
-	allowed := r.Anonymous
+	user, password, _ := request.BasicAuth()
+	allowed := r.Anonymous || r.User != "" && user == r.User && password == r.Password
 	if request.Method == http.MethodPost {
 		allowed = request.PostFormValue("grant_type") == "refresh_token" && request.PostFormValue("refresh_token") == r.refresh() &&
 			(r.actions() == nil || slices.Contains(r.actions(), "read"))

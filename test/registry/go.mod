@@ -7,6 +7,7 @@ require (
 	github.com/opencontainers/image-spec v1.1.1
 	github.com/sirupsen/logrus v1.10.2
 	github.com/slipway-dev/slipway v0.0.0
+	golang.org/x/crypto v0.57.0
 	oras.land/oras-go/v2 v2.7.0
 )
 

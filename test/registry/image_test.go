@@ -58,17 +58,32 @@ type workstation struct {
 	t              *testing.T
 	dir, slipway   string
 	trust, address string
+	// env are variables of the program's environment.
+	env []string
+}
+
+// built is the program slipway.
+var built string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	built = filepath.Join(dir, "slipway")
+	build := exec.Command("go", "build", "-o", built, "./cmd/slipway")
+	build.Dir, build.Stderr = "../..", os.Stderr
+	code := 1
+	if build.Run() == nil {
+		code = m.Run()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 func newWorkstation(t *testing.T, s *server) *workstation {
 	t.Helper()
-	w := &workstation{t: t, dir: t.TempDir(), address: s.Host}
-	w.slipway = filepath.Join(w.dir, "slipway")
-	build := exec.Command("go", "build", "-o", w.slipway, "./cmd/slipway")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	w := &workstation{t: t, dir: t.TempDir(), slipway: built, address: s.Host}
 	w.trust = filepath.Join(w.dir, "trust.pem")
 	w.write("trust.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})))
 	w.write("components.yaml", strings.ReplaceAll(components, "REGISTRY", s.Host))
@@ -111,7 +126,8 @@ func (w *workstation) run(code int, args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command(w.slipway, append([]string{"image"}, args...)...)
 	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+w.trust, "HTTPS_PROXY=", "https_proxy=")
+	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+w.trust, "HTTPS_PROXY=", "https_proxy=", "HOME="+w.dir, "DOCKER_CONFIG=", "REGISTRY_AUTH_FILE=", "XDG_RUNTIME_DIR=")
+	cmd.Env = append(cmd.Env, w.env...)
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		w.t.Fatalf("%s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, out)

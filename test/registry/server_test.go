@@ -19,10 +19,12 @@ import (
 	"time"
 
 	"github.com/distribution/distribution/v3/configuration"
-	_ "github.com/distribution/distribution/v3/registry/auth/token" // the authentication in the configuration
+	_ "github.com/distribution/distribution/v3/registry/auth/htpasswd" // the authentication in the configurations
+	_ "github.com/distribution/distribution/v3/registry/auth/token"
 	"github.com/distribution/distribution/v3/registry/handlers"
 	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory" // its storage
 	"github.com/sirupsen/logrus"
+	"golang.org/x/crypto/bcrypt"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
@@ -35,21 +37,57 @@ const (
 	keyID  = "key"
 )
 
-// server is a registry behind the access control of an Azure registry.
+// server is a registry: behind the access control of an Azure registry, or with a user and a password.
 type server struct {
 	*fakecloud.AzureRegistry
 	t    *testing.T
 	http *httptest.Server
-	key  *ecdsa.PrivateKey
+	// key signs tokens. It is nil in a registry without tokens.
+	key *ecdsa.PrivateKey
 }
 
-const config = `
+const (
+	config = `
 version: 0.1
 log: {accesslog: {disabled: true}, level: error}
 storage: {inmemory: {}}
 auth:
-  token: {realm: "https://%[1]s/oauth2/token", service: %[1]q, issuer: %[2]s, jwks: %[3]q, signingalgorithms: [ES256]}
-`
+  `
+	byToken    = config + `token: {realm: "https://%[1]s/oauth2/token", service: %[1]q, issuer: %[2]s, jwks: %[3]q, signingalgorithms: [ES256]}`
+	byPassword = config + `htpasswd: {realm: registry, path: %q}`
+)
+
+// app is the registry of a configuration.
+func app(t *testing.T, text string) http.Handler {
+	t.Helper()
+	parsed, err := configuration.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handlers.NewApp(t.Context(), parsed)
+}
+
+// The registry's administrator.
+const administrator, password = "administrator", "correct horse"
+
+// newPasswordServer is a registry that takes the administrator's password with each request.
+func newPasswordServer(t *testing.T) *server {
+	t.Helper()
+	logrus.SetOutput(io.Discard)
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, append([]byte(administrator+":"), hash...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, AzureRegistry: &fakecloud.AzureRegistry{}}
+	s.http = httptest.NewTLSServer(app(t, fmt.Sprintf(byPassword, users)))
+	t.Cleanup(s.http.Close)
+	s.Host = s.http.Listener.Addr().String()
+	return s
+}
 
 func newServer(t *testing.T) *server {
 	t.Helper()
@@ -74,11 +112,7 @@ func newServer(t *testing.T) *server {
 	if err := os.WriteFile(keys, encoded(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := configuration.Parse(strings.NewReader(fmt.Sprintf(config, s.Host, issuer, keys)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Content = handlers.NewApp(t.Context(), parsed)
+	s.Content = app(t, fmt.Sprintf(byToken, s.Host, issuer, keys))
 	return s
 }
 
@@ -131,7 +165,11 @@ func (s *server) push(method, at, repository, kind string, data []byte) *http.Re
 		s.t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", kind)
-	request.Header.Set("Authorization", "Bearer "+s.token("repository:"+repository+":pull,push"))
+	if s.key == nil {
+		request.SetBasicAuth(administrator, password)
+	} else {
+		request.Header.Set("Authorization", "Bearer "+s.token("repository:"+repository+":pull,push"))
+	}
 	response, err := s.http.Client().Do(request)
 	if err != nil {
 		s.t.Fatal(err)

@@ -65,6 +65,7 @@ func (f *store) getter(cmd *cobra.Command, s cli.Streams, dir string) (*download
 	g := &download.Getter{Cache: c, Dir: dir, From: f.from}
 	if !f.offline {
 		g.Client = &fetch.Client{Proxy: fetch.EnvironmentProxy}
+		download.Registries(g.Client)
 	}
 	return g, nil
 }

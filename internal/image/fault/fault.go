@@ -37,7 +37,7 @@ func (e *Error) Unwrap() error { return e.Err }
 var steps = map[fetch.Cause]string{
 	fetch.WrongDigest:  "the source has another file than expected: if its maker has replaced it, lock it again with --update; otherwise use another source",
 	fetch.WrongContent: "look at what the source answers, or name another source in components.yaml",
-	fetch.Refused:      "the source needs a login, which slipway has not; use a mirror, or a directory with --from",
+	fetch.Refused:      "log in to the registry (docker login or podman login); a server needs a mirror without a login, or a directory with --from",
 	fetch.NotFound:     "correct the source or the version in components.yaml",
 	fetch.Server:       "try again later, or name another source in components.yaml",
 	fetch.Unreachable:  "check the network and HTTPS_PROXY, or take the files from a directory with --from",
