@@ -86,6 +86,9 @@ func (g *download) authorize(ctx context.Context, p *remote, header http.Header,
 
 // withoutToken returns the header with the password, for a registry that takes it with each request (RFC 7617).
 func (g *download) withoutToken(ctx context.Context, p *remote, header http.Header) (string, *failure) {
+	if p.authorization != "" {
+		return "", nil // it has got the password, and its answer has the reason
+	}
 	basic := slices.ContainsFunc(header.Values("WWW-Authenticate"), func(c string) bool {
 		scheme, _, _ := strings.Cut(strings.TrimSpace(c), " ")
 		return strings.EqualFold(scheme, "Basic")
@@ -94,15 +97,10 @@ func (g *download) withoutToken(ctx context.Context, p *remote, header http.Head
 		return "", failed(Refused, "wants a login, and does not say where a token is, at an https URL")
 	}
 	authorization, f := g.password(ctx, p)
-	switch {
-	case f != nil:
-		return "", f
-	case authorization == "":
-		return "", failed(Refused, "wants a login with a user and a password")
-	case authorization == p.authorization:
-		return "", failed(Refused, "refuses the user or the password")
+	if authorization == "" && f == nil {
+		f = failed(Refused, "wants a login with a user and a password")
 	}
-	return authorization, nil
+	return authorization, f
 }
 
 // password returns the header with the registry's user and password. It is empty if there is none.

@@ -147,6 +147,8 @@ func (p passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/token" && known && r.Method == http.MethodGet && r.FormValue("service") == "a":
 		fmt.Fprint(w, `{"token":"good"}`)
+	case user == "forbidden":
+		w.WriteHeader(http.StatusForbidden)
 	case r.URL.Path != "/token" && (known && strings.HasPrefix(p.challenge, "Basic") || r.Header.Get("Authorization") == "Bearer good"):
 		p.next.ServeHTTP(w, r)
 	default:
@@ -171,7 +173,8 @@ func TestPasswords(t *testing.T) {
 		{name: "a token that leads elsewhere", leads: true, challenge: own, user: "someone", password: canary, cause: fetch.Refused, text: "https://registry.test/token: answers 401", asked: 5},
 		{name: "with each request", challenge: basic, user: "someone", password: canary, asked: 3},
 		{name: "a wrong password for a token", challenge: own, user: "someone", password: canary + "x", cause: fetch.Refused, text: "https://registry.test/token: answers 401", asked: 3},
-		{name: "a wrong password with each request", challenge: basic, user: "someone", password: canary + "x", cause: fetch.Refused, text: "refuses the user or the password", asked: 2},
+		{name: "a wrong password with each request", challenge: basic, user: "someone", password: canary + "x", cause: fetch.Refused, text: "answers 401", asked: 2},
+		{name: "a user who may not read", challenge: basic, user: "forbidden", password: canary, cause: fetch.Refused, text: "answers 403", asked: 2},
 		{name: "no password for a token", challenge: own, cause: fetch.Refused, text: "answers 401", asked: 2},
 		{name: "no password with each request", challenge: basic, cause: fetch.Refused, text: "wants a login with a user and a password", asked: 1},
 		{name: "no way to the password", challenge: basic, fails: errors.New("no helper"), cause: fetch.Refused, text: "log in: no helper", asked: 1},
