@@ -58,6 +58,8 @@ type Facts struct {
 	CloudInit bool `json:"cloudInit,omitempty"`
 	// NoBash reports whether the path Bash is missing.
 	NoBash bool `json:"noBash,omitempty"`
+	// NoUpdater reports whether the distribution has timers that install updates, and the image lacks the first one.
+	NoUpdater bool `json:"noUpdater,omitempty"`
 	// GuestAgent reports whether Azure's guest agent is installed.
 	GuestAgent bool `json:"guestAgent,omitempty"`
 	// Watcher is the path of the agent's watcher unit. It is empty if it is not installed, and on machines that are not

@@ -20,30 +20,31 @@ func azureNode() machine {
 		"/etc/machine-id":     "0f3a5b7c9d1e4f60a1b2c3d4e5f60718\n",
 		"/bin/bash":           "program",
 		"/etc/systemd/system/sysinit.target.wants/systemd-resolved.service": "",
-		"/opt/cni/bin/loopback":               "program",
-		"/proc/sys/kernel/random/boot_id":     "3b2c1d0e-4f5a-4b6c-8d7e-9f0a1b2c3d4e\n",
-		"/proc/sys/kernel/osrelease":          "6.8.0-1030-azure\n",
-		"/proc/sys/kernel/hostname":           "node-1\n",
-		"/proc/meminfo":                       "MemTotal:       16384000 kB\nMemFree:         1 kB\n",
-		"/proc/cmdline":                       "BOOT_IMAGE=/boot/vmlinuz root=PARTUUID=1 console=ttyS0 secret=hunter2\n",
-		"/proc/net/route":                     ipv4Routes,
-		"/proc/net/ipv6_route":                ipv6Routes,
-		"/sys/fs/cgroup/cgroup.controllers":   "cpu memory\n",
-		"/sys/class/dmi/id/sys_vendor":        "Microsoft Corporation\n",
-		"/sys/class/dmi/id/product_name":      "Virtual Machine\n",
-		"/sys/class/dmi/id/product_version":   "Hyper-V UEFI Release v4.1\n",
-		"/sys/class/dmi/id/product_uuid":      "5a1b2c3d-0000-4000-8000-00155d010203\n",
-		"/sys/class/dmi/id/product_serial":    "0000-0015-8394-7216-1234-5678-90\n",
-		"/sys/class/dmi/id/chassis_asset_tag": "7783-7084-3265-9085-8269-3286-77\n",
-		"/sys/class/dmi/id/board_asset_tag":   "None\n",
-		"/sys/class/dmi/id/bios_vendor":       "Microsoft Corporation\n",
-		"/usr/bin/cloud-init":                 "#!/usr/bin/python3\n",
-		"/usr/sbin/waagent":                   "#!/usr/bin/python3\n",
-		"/opt/bin/kubelet-1.34.2":             "",
-		"/opt/bin/kubelet-1.33.5":             "",
-		"/opt/bin/kubelet-":                   "",
-		"/opt/bin/kubelet":                    "",
-		"/opt/bin/kubectl-1.34.2":             "",
+		"/usr/lib/systemd/system/apt-daily.timer":                           "",
+		"/opt/cni/bin/loopback":                                             "program",
+		"/proc/sys/kernel/random/boot_id":                                   "3b2c1d0e-4f5a-4b6c-8d7e-9f0a1b2c3d4e\n",
+		"/proc/sys/kernel/osrelease":                                        "6.8.0-1030-azure\n",
+		"/proc/sys/kernel/hostname":                                         "node-1\n",
+		"/proc/meminfo":                                                     "MemTotal:       16384000 kB\nMemFree:         1 kB\n",
+		"/proc/cmdline":                                                     "BOOT_IMAGE=/boot/vmlinuz root=PARTUUID=1 console=ttyS0 secret=hunter2\n",
+		"/proc/net/route":                                                   ipv4Routes,
+		"/proc/net/ipv6_route":                                              ipv6Routes,
+		"/sys/fs/cgroup/cgroup.controllers":                                 "cpu memory\n",
+		"/sys/class/dmi/id/sys_vendor":                                      "Microsoft Corporation\n",
+		"/sys/class/dmi/id/product_name":                                    "Virtual Machine\n",
+		"/sys/class/dmi/id/product_version":                                 "Hyper-V UEFI Release v4.1\n",
+		"/sys/class/dmi/id/product_uuid":                                    "5a1b2c3d-0000-4000-8000-00155d010203\n",
+		"/sys/class/dmi/id/product_serial":                                  "0000-0015-8394-7216-1234-5678-90\n",
+		"/sys/class/dmi/id/chassis_asset_tag":                               "7783-7084-3265-9085-8269-3286-77\n",
+		"/sys/class/dmi/id/board_asset_tag":                                 "None\n",
+		"/sys/class/dmi/id/bios_vendor":                                     "Microsoft Corporation\n",
+		"/usr/bin/cloud-init":                                               "#!/usr/bin/python3\n",
+		"/usr/sbin/waagent":                                                 "#!/usr/bin/python3\n",
+		"/opt/bin/kubelet-1.34.2":                                           "",
+		"/opt/bin/kubelet-1.33.5":                                           "",
+		"/opt/bin/kubelet-":                                                 "",
+		"/opt/bin/kubelet":                                                  "",
+		"/opt/bin/kubectl-1.34.2":                                           "",
 	}
 	maps.Copy(files, disk("sda", "62914560", false, false))
 	maps.Copy(files, disk("sdb", "33554432", false, false))
@@ -117,12 +118,21 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A machine without a shell has the fact NoBash; a directory that is not a machine does not.
-func TestGatherBash(t *testing.T) {
+// A machine without a shell has the fact NoBash, and one without the timer of its distribution's updates NoUpdater; a directory that is
+// not a machine has neither.
+func TestGatherMissing(t *testing.T) {
 	m := azureNode()
 	delete(m.files, Bash)
-	if !Gather(m).NoBash || Gather(machine{}).NoBash {
-		t.Error("NoBash is wrong for a machine without a shell, or for a directory")
+	delete(m.files, "/usr/lib/systemd/system/apt-daily.timer")
+	if f := Gather(m); !f.NoBash || !f.NoUpdater {
+		t.Errorf("the machine has a shell: %v, an updater: %v", !f.NoBash, !f.NoUpdater)
+	}
+	m.files["/etc/os-release"] = "ID=flatcar\n"
+	if Gather(m).NoUpdater {
+		t.Error("a distribution without such timers lacks one")
+	}
+	if f := Gather(machine{}); f.NoBash || f.NoUpdater {
+		t.Errorf("a directory lacks a shell: %v, an updater: %v", f.NoBash, f.NoUpdater)
 	}
 }
 
@@ -131,7 +141,7 @@ func TestGatherIsFrugal(t *testing.T) {
 	m, reads := azureNode(), 0
 	m.reads = &reads
 	Gather(m)
-	if reads == 0 || reads > 64 {
+	if reads == 0 || reads > 65 {
 		t.Errorf("the machine is asked %d times", reads)
 	}
 	bare := 0

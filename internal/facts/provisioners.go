@@ -63,7 +63,10 @@ func (g gatherer) resolved() bool {
 
 // unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path"). The first one with
 // a unit counts.
-var unitDirs = []string{"/etc/systemd/system", "/usr/lib/systemd/system"}
+var unitDirs = []string{"/etc/systemd/system", vendorUnits}
+
+// vendorUnits has the units of packages.
+const vendorUnits = "/usr/lib/systemd/system"
 
 // units are the names in each of unitDirs.
 type units [][]string

@@ -48,6 +48,38 @@ func TestPlacesOfTheContainerRuntime(t *testing.T) {
 	}
 }
 
+// An image without the distribution's updater makes a node without updates, and says so. It can do without what turns them off.
+func TestNoUpdater(t *testing.T) {
+	for _, c := range []struct {
+		wanted, lacks bool
+		settings      string
+		warned        int
+	}{
+		{wanted: true, settings: "Unattended-Upgrade \"1\""},
+		{wanted: true, lacks: true, warned: 1},
+		{settings: "Unattended-Upgrade \"0\""},
+		{lacks: true, settings: "Unattended-Upgrade \"0\""},
+	} {
+		known := facts.Facts{OS: facts.OS{ID: "debian", VersionID: "13"}, NoUpdater: c.lacks}
+		p, problems := New(contract(t, "native/minimal.yaml", func(config *nodeconfig.NodeConfig) { config.System.UnattendedUpgrades = &c.wanted }), known)
+		if len(problems) != c.warned || c.warned > 0 && (problems[0].Path != "$.system.unattendedUpgrades" || problems[0].Fatal) {
+			t.Errorf("%+v: %v", c, problems)
+		}
+		written := ""
+		for _, r := range p.Resources {
+			if strings.Contains(string(r.ID()), "apt-daily") && c.lacks && c.wanted {
+				t.Errorf("%+v: planned is %s", c, r.ID())
+			}
+			if f, ok := r.Spec.(*resource.File); ok && f.Path == "/etc/apt/apt.conf.d/99periodic" {
+				written = string(f.Content)
+			}
+		}
+		if !strings.Contains(written, c.settings) || c.settings == "" && written != "" {
+			t.Errorf("%+v: the file has %q", c, written)
+		}
+	}
+}
+
 // If the image credential provider is in another directory than the contract's, and nothing brings it, that is reported.
 func TestProviderInAnotherDirectory(t *testing.T) {
 	const usual = "/etc/eks/image-credential-provider"

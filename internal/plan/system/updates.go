@@ -29,6 +29,10 @@ func planUpdates(in *concern.Input, out *concern.Output) {
 	}
 	text, phase := u.Settings.No, resource.Base
 	if *wanted {
+		if in.Facts.NoUpdater {
+			out.Warn(nodeconfig.NotApplied, updatesPath, "is not applied: the image has no %s; use an image with the updates of its distribution (base.packages in components.yaml)", u.On[0].Timer)
+			return
+		}
 		text = u.Settings.Yes
 		if in.Family.Host.UpdatesAtJoin {
 			phase = resource.Join
