@@ -85,7 +85,7 @@ func find(ctx context.Context, r *run, machine identity.Machine, where lookup) (
 			for _, a := range places.Tried() {
 				tried = append(tried, a.Source+": "+a.Result)
 			}
-			r.log.Info("still waiting", state.WaitingKey, "a contract ("+strings.Join(tried, "; ")+")")
+			r.log.Info("still waiting", state.WaitingKey, state.AwaitedContract+" ("+strings.Join(tried, "; ")+")")
 		}
 		if !r.dryRun {
 			places.Waiting = func() { base = prepare(ctx, r, machine.Facts) }

@@ -188,6 +188,10 @@ var insideIllnesses = []struct {
 	{"a provisioning without a contract", func(m *insides, _ *doctor.Patient) {
 		provisions(m, `{"level":"INFO","msg":"still waiting","waiting":"a contract (file: none; azure-imds: HTTP status 404)"}`)
 	}},
+	{"a provisioning that begins to wait for something else", func(m *insides, p *doctor.Patient) {
+		provisions(m, `{"level":"INFO","msg":"still waiting","waiting":"Check:api-server for 10s"}`)
+		drifts(p)
+	}},
 	{"a provisioning that runs", func(m *insides, p *doctor.Patient) {
 		provisions(m, `{"level":"INFO","msg":"applying"}`)
 		drifts(p)

@@ -75,8 +75,9 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		if err != nil {
 			return unknownFor(err)
 		}
-		// A run that does not wait any more has logged something else.
-		if what := awaitedIn(lines); what != "" {
+		// A run that does not wait any more has logged something else. If it has its contract, it may have begun to wait for another
+		// thing since its file was read.
+		if what := awaitedIn(lines); strings.HasPrefix(what, state.AwaitedContract) {
 			return wrong("contract", "a provisioning runs%s (%s), and waits for %s", since, unit, what)
 		}
 		p.known.runs.Store(true)

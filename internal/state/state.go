@@ -32,6 +32,9 @@ const WaitingEvery = 10 * time.Second
 // level.
 const WaitingKey = "waiting"
 
+// AwaitedContract is the beginning of that attribute's value if the program waits for its contract.
+const AwaitedContract = "a contract"
+
 // File is a file of the agent's state.
 type File struct {
 	Path string
