@@ -39,21 +39,9 @@ func (r *caseRun) supportBundle(ctx context.Context, args bundleArgs) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.vm.Shell.Output(ctx, collecting); err != nil {
-		return err
-	}
-	files, err := r.vm.Artifacts(ctx, map[string]string{collectedName: "cat /run/" + collectedName, bundleName: "cat /run/" + bundleName})
+	manifest, err := r.collectBundle(ctx)
 	if err != nil {
 		return err
-	}
-	for name, content := range files {
-		if err := r.keep(name, content); err != nil {
-			return err
-		}
-	}
-	var collected struct{ Manifest *supportbundle.Manifest }
-	if err := json.Unmarshal(files[collectedName], &collected); err != nil {
-		return fmt.Errorf("slipway-node collect: %w: %.500s", err, files[collectedName])
 	}
 	document, err := r.slipway(ctx, "anatomy", filepath.Join(r.out, bundleName), "-o", "json")
 	if err != nil {
@@ -66,7 +54,41 @@ func (r *caseRun) supportBundle(ctx context.Context, args bundleArgs) error {
 	if err := json.Unmarshal(document, read); err != nil {
 		return err
 	}
-	return args.compare(collected.Manifest, own, read)
+	return args.compare(manifest, own, read)
+}
+
+// hasty are why a collection leaves out what a slow machine did not say in time.
+var hasty = []string{"does not answer in time", "the collection took longer than"}
+
+// collectBundle collects a support bundle, and again as long as the machine is too slow for a whole one.
+func (r *caseRun) collectBundle(ctx context.Context) (*supportbundle.Manifest, error) {
+	patient, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	for {
+		if _, err := r.vm.Shell.Output(ctx, collecting); err != nil {
+			return nil, err
+		}
+		files, err := r.vm.Artifacts(ctx, map[string]string{collectedName: "cat /run/" + collectedName, bundleName: "cat /run/" + bundleName})
+		if err != nil {
+			return nil, err
+		}
+		for name, content := range files {
+			if err := r.keep(name, content); err != nil {
+				return nil, err
+			}
+		}
+		var collected struct{ Manifest *supportbundle.Manifest }
+		if err := json.Unmarshal(files[collectedName], &collected); err != nil {
+			return nil, fmt.Errorf("slipway-node collect: %w: %.500s", err, files[collectedName])
+		}
+		late := slices.IndexFunc(collected.Manifest.Missing, func(m supportbundle.Missing) bool {
+			return slices.ContainsFunc(hasty, func(reason string) bool { return strings.Contains(m.Reason, reason) })
+		})
+		if late < 0 || patient.Err() != nil {
+			return collected.Manifest, nil
+		}
+		r.Log.Info("collected", "missing", collected.Manifest.Missing[late].Source, "reason", collected.Manifest.Missing[late].Reason)
+	}
 }
 
 // sameTime is how much the same event may differ in two readings: the times of a journal's lines are placed by pairs of clocks, and
