@@ -84,7 +84,7 @@ func Gather(m Machine) Facts {
 	}
 	if f.MemoryBytes > 0 { // a directory has no processors
 		f.CPUs, f.NoBash, f.Resolved = runtime.NumCPU(), !m.Exists(Bash), new(g.resolved())
-		f.NoUpdater = len(usual.Updates.On) > 0 && !m.Exists(vendorUnits+"/"+usual.Updates.On[0].Timer)
+		f.NoUpdater = len(usual.Updates.On) > 0 && !m.Exists(VendorUnits+"/"+usual.Updates.On[0].Timer)
 	}
 	return f
 }

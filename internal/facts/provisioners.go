@@ -63,10 +63,10 @@ func (g gatherer) resolved() bool {
 
 // unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path"). The first one with
 // a unit counts.
-var unitDirs = []string{"/etc/systemd/system", vendorUnits}
+var unitDirs = []string{"/etc/systemd/system", VendorUnits}
 
-// vendorUnits has the units of packages.
-const vendorUnits = "/usr/lib/systemd/system"
+// VendorUnits is where units of packages are (systemd.unit(5)).
+const VendorUnits = "/usr/lib/systemd/system"
 
 // units are the names in each of unitDirs.
 type units [][]string

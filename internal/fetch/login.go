@@ -54,7 +54,7 @@ const (
 )
 
 // authorize returns the header with which the registry permits pulling: with an anonymous token, with one for the
-// login, or with the password itself. It is empty if there is none.
+// login, or with the password itself. It is empty if the registry gives no token.
 func (g *download) authorize(ctx context.Context, p *remote, header http.Header, way int) (string, *failure) {
 	if c := bearer(header); c != nil {
 		p.challenge = c // a registry that rejects a token need not send it again
@@ -103,7 +103,7 @@ func (g *download) withoutToken(ctx context.Context, p *remote, header http.Head
 	return authorization, f
 }
 
-// password returns the header with the registry's user and password. It is empty if there is none.
+// password returns the header with the registry's user and password. It is empty if the client has no password for it.
 func (g *download) password(ctx context.Context, p *remote) (string, *failure) {
 	if g.client.Password == nil {
 		return "", nil

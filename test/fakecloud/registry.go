@@ -103,7 +103,7 @@ func (r *AzureRegistry) refresh() string {
 	return part([]byte(`{"alg":"none"}`)) + "." + part(text) + ".signature"
 }
 
-// token returns a token to pull: for a valid refresh token, or for every request if Anonymous is set.
+// token returns a token to pull: for a valid refresh token, for the administrator's password, or for every request if Anonymous is set.
 func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, token string) {
 	user, password, _ := request.BasicAuth()
 	allowed := r.Anonymous || r.User != "" && user == r.User && password == r.Password

@@ -53,10 +53,10 @@ func (s *server) image(tag, text string) string {
 	return s.manifest(pause, tag, indexType, map[string]any{"manifests": all}).Digest
 }
 
-// workstation is a directory with a components.yaml, and the program slipway.
+// workstation is a directory with a components.yaml, in which the program slipway runs.
 type workstation struct {
 	t              *testing.T
-	dir, slipway   string
+	dir            string
 	trust, address string
 	// env are variables of the program's environment.
 	env []string
@@ -83,7 +83,7 @@ func TestMain(m *testing.M) {
 
 func newWorkstation(t *testing.T, s *server) *workstation {
 	t.Helper()
-	w := &workstation{t: t, dir: t.TempDir(), slipway: built, address: s.Host}
+	w := &workstation{t: t, dir: t.TempDir(), address: s.Host}
 	w.trust = filepath.Join(w.dir, "trust.pem")
 	w.write("trust.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})))
 	w.write("components.yaml", strings.ReplaceAll(components, "REGISTRY", s.Host))
@@ -124,7 +124,7 @@ func (w *workstation) read(name string) string {
 // run runs slipway image, and returns its output.
 func (w *workstation) run(code int, args ...string) string {
 	w.t.Helper()
-	cmd := exec.Command(w.slipway, append([]string{"image"}, args...)...)
+	cmd := exec.Command(built, append([]string{"image"}, args...)...)
 	cmd.Dir = w.dir
 	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+w.trust, "HTTPS_PROXY=", "https_proxy=", "HOME="+w.dir, "DOCKER_CONFIG=", "REGISTRY_AUTH_FILE=", "XDG_RUNTIME_DIR=")
 	cmd.Env = append(cmd.Env, w.env...)

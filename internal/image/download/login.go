@@ -16,23 +16,26 @@ func Registries(client *fetch.Client) {
 	loginOf := func(ctx context.Context, host string) (*authn.AuthConfig, error) {
 		login, _ := known.LoadOrStore(host, sync.OnceValues(func() (*authn.AuthConfig, error) {
 			kept, err := authn.Resolve(ctx, authn.DefaultKeychain, registry(host))
-			if err == nil {
-				var login *authn.AuthConfig
-				if login, err = authn.Authorization(ctx, kept); err == nil {
-					return login, nil
-				}
+			if err != nil {
+				return nil, err
 			}
-			return &authn.AuthConfig{}, err
+			return authn.Authorization(ctx, kept)
 		}))
 		return login.(func() (*authn.AuthConfig, error))()
 	}
 	client.Login = func(ctx context.Context, host, _ string) (string, error) {
 		login, err := loginOf(ctx, host)
-		return login.IdentityToken, err
+		if err != nil {
+			return "", err
+		}
+		return login.IdentityToken, nil
 	}
 	client.Password = func(ctx context.Context, host string) (user, password string, err error) {
 		login, err := loginOf(ctx, host)
-		return login.Username, login.Password, err
+		if err != nil {
+			return "", "", err
+		}
+		return login.Username, login.Password, nil
 	}
 }
 

@@ -26,11 +26,8 @@ func (in *Input) UnitAt(name string) string {
 	if at := in.ImageUnit(name); at != "" || in.Facts.Platform == facts.Azure && len(in.Facts.Components) > 0 {
 		return at
 	}
-	return VendorUnits + "/" + name
+	return facts.VendorUnits + "/" + name
 }
-
-// VendorUnits is where units of packages are (systemd.unit(5)).
-const VendorUnits = "/usr/lib/systemd/system"
 
 // RunUnit has a unit run that is at a path, now and from every boot on, and what requires the group waits for it. It may end when
 // it is done and has no code, as ensure-no-dup.service does, and a node is one without it.

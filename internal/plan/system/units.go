@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/plan/textfile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -25,7 +26,7 @@ func planUnits(in *concern.Input, out *concern.Output) {
 		if !u.State.Kept() && !strings.Contains(u.Name, "@.") {
 			restarts = []string{u.Name}
 		}
-		dir := concern.VendorUnits
+		dir := facts.VendorUnits
 		if u.Content != "" {
 			dir = resource.UnitDir
 			out.File(resource.Base, nodeconfig.UnitPath(u.Name), 0o644, textfile.Lines(u.Content), "a unit of the contract's", restarts...)

@@ -3,6 +3,7 @@ package system
 import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/distro"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan/concern"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -66,10 +67,10 @@ func planUpdatesOn(u *distro.Updates, phase resource.Phase, out *concern.Output)
 			out.Append(resource.Resource{
 				Phase:  phase,
 				Reason: "an image may have it masked",
-				Spec:   &resource.Symlink{Path: resource.UnitDir + "/" + unit, Target: concern.VendorUnits + "/" + unit},
+				Spec:   &resource.Symlink{Path: resource.UnitDir + "/" + unit, Target: facts.VendorUnits + "/" + unit},
 			})
 		}
-		link := &resource.Symlink{Path: resource.UnitDir + "/timers.target.wants/" + t.Timer, Target: concern.VendorUnits + "/" + t.Timer}
+		link := &resource.Symlink{Path: resource.UnitDir + "/timers.target.wants/" + t.Timer, Target: facts.VendorUnits + "/" + t.Timer}
 		out.Append(resource.Resource{Phase: phase, Reason: "starts at boot", Spec: link})
 		out.Append(resource.Resource{
 			Phase: phase,
