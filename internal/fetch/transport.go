@@ -155,11 +155,13 @@ func (s *session) do(ctx context.Context, address string, header http.Header, fo
 	request.Header = header
 	a.Response, err = s.http.Do(request)
 	a.timer.Stop()
-	if err == nil {
+	if err == nil && ctx.Err() == nil {
 		a.timer = time.AfterFunc(progressTimeout, func() { cancel(errSlow) })
 		return a, nil
 	}
-	f := unanswered(ctx, errors.Unwrap(err)) // without the URL of net/http's *url.Error, which shows a query
+	// net/http returns an answer that comes while it ends the request: a server that sees the end may send an empty one.
+	// The error is without the URL of net/http's *url.Error, which shows a query.
+	f := unanswered(ctx, errors.Unwrap(err))
 	a.Close()
 	return nil, f
 }

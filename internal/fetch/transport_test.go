@@ -6,8 +6,11 @@ import (
 	"errors"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/fetch"
@@ -34,4 +37,25 @@ func TestDefaultTransport(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Cause != fetch.Unreachable || !errors.As(err, &unknown) || !errors.Is(err, tired) {
 		t.Error(err)
 	}
+}
+
+// tooLate answers each request with an empty file, just after the client has ended the request.
+type tooLate struct{}
+
+func (tooLate) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
+// An answer to a request that the client has ended is no answer: it would be an empty file, which the client does not
+// try again.
+func TestAnswerTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := &fetch.Client{Transport: tooLate{}}
+		_, err := client.Get(t.Context(), fetch.Request{From: []string{fileURL}, MaxBytes: 1 << 20}, newFile(t, nil))
+		var failed *fetch.Error
+		if !errors.As(err, &failed) || failed.Cause != fetch.Unreachable || !strings.Contains(err.Error(), "sends nothing any more; given up after") {
+			t.Error(err)
+		}
+	})
 }
