@@ -40,13 +40,17 @@ run: ## provision the example node into out/node, and show what came of it
 	@echo; echo "The tree, out/node:"; (cd out/node && find . -mindepth 1 \( -type d -printf '  %m  %P/\n' \) -o -type l -printf '  link %P -> %l\n' -o -printf '  %m  %P  (%s bytes)\n' | sort -k2)
 	@echo; echo "What would have been done to units, modules and the kernel: out/node/run/slipway/actions.jsonl"
 
-.PHONY: test test-main test-adapters test-long test-long-main
+.PHONY: test test-main test-adapters test-long test-long-main test-more
 test: test-main test-adapters ## unit, golden, script and fuzz-seed tests; at most three minutes on two cores
 test-main: ## those of the main module
 	go test -short ./...
 test-long: test-long-main test-adapters ## the same, and the tests that take longer
 test-long-main: ## those of the main module
 	go test -timeout 1h ./...
+test-more: ## those of the packages of which "make test" may leave something out: they ask for -short, for the user, or for a program
+	go test -timeout 1h $$(go list -f '$(TEST_FILES)' ./... | xargs grep -lE '$(ASKS)' | xargs -n 1 dirname | sort -u)
+TEST_FILES := {{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{println .}}{{end}}{{range .XTestGoFiles}}{{$$dir}}/{{println .}}{{end}}
+ASKS := testing\.Short\(\)|\b[tb]\.Skip(f|Now)?\(|uid\(\)|LookPath
 test-adapters: ## those of the modules beside the main one
 	set -e; for m in $(ADAPTERS) release test/e2e test/registry test/stability; do (cd $$m && go test ./...); done
 
