@@ -76,8 +76,8 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("the runs are not in turns: %v", order)
 	}
 	want := [][]string{
-		{script, "41.0 s (40.0..44.0)", "52.0 s (50.0..60.0)", "1.00", nothing, "2.26"},
-		{floor, "11.0 s (10.0..12.0)", "23.0 s (20.0..26.0)", "0.44", nothing, "1.00"},
+		{script, "41.0 s (40.0..44.0)", "52.0 s (50.0..60.0)", "1.00", nothing, nothing, "2.26"},
+		{floor, "11.0 s (10.0..12.0)", "23.0 s (20.0..26.0)", "0.44", nothing, nothing, "1.00"},
 	}
 	for i, row := range Summary(results).Rows {
 		if !slices.Equal(row, want[i]) {

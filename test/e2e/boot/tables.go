@@ -22,10 +22,10 @@ const nothing = "–"
 
 // Summary has a row for each variant.
 func Summary(results []Result) Table {
-	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of script's", "Ready, of userdata's", "Ready, of floor's"}}
+	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of script's", "Ready, of userdata's", "Ready, of stock's", "Ready, of floor's"}}
 	for _, r := range results {
 		t.Rows = append(t.Rows, []string{r.Variant, r.KubeletExec.String(), r.Ready.String(),
-			ratio(results, r, script), ratio(results, r, userdata), ratio(results, r, floor)})
+			ratio(results, r, script), ratio(results, r, userdata), ratio(results, r, stock), ratio(results, r, floor)})
 	}
 	return t
 }

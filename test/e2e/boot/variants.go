@@ -18,11 +18,12 @@ import (
 const (
 	script   = "script"
 	userdata = "userdata"
+	stock    = "stock"
 	floor    = "floor"
 )
 
 // Variants are the names of all variants, in the order of the tables.
-var Variants = []string{script, "boothook", "azure", userdata, "ec2", "nocloud", "image-azure", "image-nocloud", "agentless", floor, "floor-online"}
+var Variants = []string{script, "boothook", "azure", userdata, "ec2", "nocloud", "image-azure", "image-nocloud", stock, "agentless", floor, "floor-online"}
 
 // Load reads the named variants, or all, from the repository.
 func Load(repo string, names ...string) ([]scenario.Case, error) {

@@ -33,6 +33,8 @@ type Image struct {
 	Signed bool
 	// Tree is whether its distribution comes from a tree that another program has made, and not from mkosi.
 	Tree bool
+	// Stock is whether it is the distribution's usual image, with the components baked into it, and not what mkosi makes.
+	Stock bool
 }
 
 // Name is the name of the image's part.
@@ -46,6 +48,9 @@ func (i Image) Name() string {
 	}
 	if i.Tree {
 		name += "-tree"
+	}
+	if i.Stock {
+		name += "-stock"
 	}
 	if i.Kubelet != Kubernetes {
 		name += "-kubelet" + i.Kubelet
@@ -83,7 +88,7 @@ func (s *Store) Image(ctx context.Context, image Image, binaries string) (string
 	slipway := filepath.Join(binaries, "slipway")
 	return s.part(ctx, recipe{
 		name:   image.Name(),
-		inputs: append([]string{"1", strings.ReplaceAll(string(document), s.Dir, ""), in.payload, holdScript}, treePackages...),
+		inputs: append([]string{"1", strings.ReplaceAll(string(document), s.Dir, ""), in.payload, holdScript, strings.Join(stockPackages, " ")}, treePackages...),
 		files:  append([]string{slipway, in.agent, in.base}, in.trees...),
 		make:   func(ctx context.Context, dir string) error { return s.makeImage(ctx, dir, slipway, in) },
 	})
@@ -149,6 +154,12 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 		build, env = append(build, "--tree", "tree"), append(env, "SOURCE_DATE_EPOCH=1793491200")
 	}
 	steps := [][]string{{slipway, "image", "lock", "--cache", cache}, build}
+	if in.Stock {
+		if err := run(ctx, dir, env, steps[0]...); err != nil {
+			return err
+		}
+		return errors.Join(s.makeStock(ctx, dir, slipway, in, contract, []string{"--cache", cache}), in.clean(dir))
+	}
 	if in.Plain && !in.Signed {
 		steps = append(steps, []string{slipway, "image", "verify", "--lock", "components.lock", Disk(".", "qcow2")})
 	}
@@ -165,6 +176,11 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 	if err := holdInitrd(ctx, dir); err != nil {
 		return err
 	}
+	return in.clean(dir)
+}
+
+// clean removes what an image is made of.
+func (in *imageInputs) clean(dir string) error {
 	return removeAll(dir, "tree", "image/components", archives[0], archives[1], archives[2])
 }
 
@@ -185,6 +201,10 @@ func Disk(image, format string) string {
 // Kernel is the kernel of an image with its initial RAM disk and the arguments that the image's boot loader gives it. held is the initial RAM
 // disk with which the kernel can be held (see holdScript).
 func Kernel(image string) (kernel, initrd, held, args string, err error) {
+	kernel, initrd, held = Disk(image, "vmlinuz"), Disk(image, "initrd"), filepath.Join(image, heldInitrd)
+	if line, err := os.ReadFile(Disk(image, "cmdline")); err == nil { // a stock image has no unified kernel
+		return kernel, initrd, held, string(line), nil
+	}
 	unified, err := pe.Open(Disk(image, "efi"))
 	if err != nil {
 		return "", "", "", "", err
@@ -195,7 +215,7 @@ func Kernel(image string) (kernel, initrd, held, args string, err error) {
 		return "", "", "", "", errors.New("node.efi has no command line of a kernel")
 	}
 	line, err := section.Data()
-	return Disk(image, "vmlinuz"), Disk(image, "initrd"), filepath.Join(image, heldInitrd), strings.Trim(string(line), "\x00 \n"), err
+	return kernel, initrd, held, strings.Trim(string(line), "\x00 \n"), err
 }
 
 // The UEFI firmware of Debian's package ovmf. SecureFirmware boots only what is signed, with a key that its variables know. Those of

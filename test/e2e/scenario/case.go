@@ -51,6 +51,8 @@ type Case struct {
 	Signed     bool `yaml:"signed"`
 	// Tree makes the image of a tree with a distribution.
 	Tree bool `yaml:"tree"`
+	// Stock makes the disk of a distribution's usual image, without mkosi.
+	Stock bool `yaml:"stock"`
 	// OS replaces the OS in the facts of the image, by the names of facts: a Debian image can have the files and paths of another
 	// image.
 	OS map[string]string `yaml:"os"`
@@ -71,7 +73,7 @@ func (c *Case) Image() parts.Image {
 	image := parts.Image{Suite: parts.Suite, Containerd: c.Containerd, Kubelet: c.Kubelet, SecondKubelet: c.SecondKubelet}
 	if c.Format != "" {
 		image.Suite, image.Plain = cmp.Or(c.Suite, parts.PlainSuite), true
-		image.Signed, image.Tree = c.Signed, c.Tree
+		image.Signed, image.Tree, image.Stock = c.Signed, c.Tree, c.Stock
 	}
 	return image
 }
@@ -150,8 +152,11 @@ func load(dir string) (Case, error) {
 	if _, known := parts.Formats[c.Format]; c.Format != "" && !known {
 		return c, fmt.Errorf("the format %q is unknown", c.Format)
 	}
-	if (c.WithoutFirmware || c.SecureBoot || c.Signed || c.Tree || c.Suite != "") && c.Format == "" {
-		return c, errors.New("withoutFirmware, secureBoot, signed, tree and suite are those of a plain image: name its format")
+	if (c.WithoutFirmware || c.SecureBoot || c.Signed || c.Tree || c.Stock || c.Suite != "") && c.Format == "" {
+		return c, errors.New("withoutFirmware, secureBoot, signed, tree, stock and suite are those of a plain image: name its format")
+	}
+	if c.Stock && !c.WithoutFirmware {
+		return c, errors.New("a stock image has no boot loader: say withoutFirmware")
 	}
 	return c, c.Steps.check()
 }
