@@ -162,7 +162,7 @@ lab-down: ## end it
 	$(E2E) lab-down
 
 .PHONY: clean
-clean: ## remove what was built; .cache, the parts of the machines, stays
+clean: ## remove what was built; ~/.cache/slipway-e2e, the parts of the machines, stays
 	rm -rf bin out
 
 # A release is made of the commit that is checked out. KEYS are its two keys, "--key FILE --key FILE"; without them test keys sign.

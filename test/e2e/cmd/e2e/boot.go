@@ -82,7 +82,7 @@ func measureInside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner, stop, err := s.start(ctx, labDir(s.Repo), "boot")
+	runner, stop, err := s.start(ctx, s.labDir(), "boot")
 	defer stop()
 	if err != nil {
 		return err

@@ -49,11 +49,11 @@ func run(ctx context.Context, args []string) error {
 	case "lab":
 		return standUp(ctx)
 	case "lab-down":
-		repo, err := os.Getwd()
+		cache, err := cacheDir()
 		if err != nil {
 			return err
 		}
-		return standDown(ctx, repo)
+		return standDown(ctx, cache)
 	case "boot":
 		return measureOutside(ctx, args)
 	case "skew":

@@ -21,7 +21,9 @@ import (
 
 // setup is the input of the process in the sandbox.
 type setup struct {
-	Repo    string
+	Repo string
+	// Cache is the directory of the parts.
+	Cache   string
 	Cases   []string
 	Parts   lab.Parts
 	Images  map[string]scenario.Image
@@ -53,15 +55,18 @@ func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Ru
 		return nil, stop, fmt.Errorf("measure how fast a machine is: %w", err)
 	}
 	log.Info("measured how fast a machine is", "boot", pace.Of(1).Round(time.Second/10))
-	return &scenario.Runner{Lab: l, Pace: pace, Store: &parts.Store{Dir: cacheDir(s.Repo), Repo: s.Repo, Log: log}, Images: s.Images, Slipway: s.Slipway,
+	return &scenario.Runner{Lab: l, Pace: pace, Store: &parts.Store{Dir: s.Cache, Repo: s.Repo, Log: log}, Images: s.Images, Slipway: s.Slipway,
 		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
 
-// cacheDir is the directory of the parts.
-func cacheDir(repo string) string { return filepath.Join(repo, ".cache", "e2e") }
+// cacheDir is the directory of the parts. All checkouts of a user share it: a part is of its inputs, wherever they are.
+func cacheDir() (string, error) {
+	user, err := os.UserCacheDir()
+	return filepath.Join(user, "slipway-e2e"), err
+}
 
 // labDir is the directory of a lab that ends with the run.
-func labDir(repo string) string { return filepath.Join(cacheDir(repo), "lab") }
+func (s *setup) labDir() string { return filepath.Join(s.Cache, "lab") }
 
 func logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{
@@ -80,8 +85,12 @@ func build(ctx context.Context, cases []scenario.Case, controlPlane string) (set
 	if err != nil {
 		return setup{}, err
 	}
-	store := &parts.Store{Dir: cacheDir(repo), Repo: repo, Log: logger()}
-	s := setup{Repo: repo, Images: make(map[string]scenario.Image)}
+	cache, err := cacheDir()
+	if err != nil {
+		return setup{}, err
+	}
+	store := &parts.Store{Dir: cache, Repo: repo, Log: logger()}
+	s := setup{Repo: repo, Cache: cache, Images: make(map[string]scenario.Image)}
 	if err := store.InstallTools(ctx); err != nil {
 		return s, err
 	}
@@ -143,7 +152,11 @@ func makeImage(ctx context.Context, store *parts.Store, image parts.Image, binar
 
 // alone prevents two runs at the same time, which would build parts and start a lab in the same directories.
 func alone() (unlock func(), err error) {
-	path := filepath.Join(".cache", "e2e", "lock")
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(cache, "lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
@@ -243,7 +256,7 @@ func inside(ctx context.Context, args []string) error {
 
 // runCases starts a lab and runs cases, which keep their files in a directory below out/e2e.
 func (s *setup) runCases(ctx context.Context, cases []scenario.Case, out string) ([]scenario.Outcome, error) {
-	runner, stop, err := s.start(ctx, labDir(s.Repo), out)
+	runner, stop, err := s.start(ctx, s.labDir(), out)
 	defer stop()
 	if err != nil {
 		return nil, err

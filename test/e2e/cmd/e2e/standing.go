@@ -24,10 +24,10 @@ import (
 const standingCase = "aks-custom-data"
 
 // standingDir is the directory of a standing lab's state.
-func standingDir(repo string) string { return filepath.Join(cacheDir(repo), "standing") }
+func standingDir(cache string) string { return filepath.Join(cache, "standing") }
 
 // processFile names the process of a standing lab.
-func processFile(repo string) string { return filepath.Join(standingDir(repo) + "-process") }
+func processFile(cache string) string { return standingDir(cache) + "-process" }
 
 // standUp starts a cluster with one node, and leaves it running.
 func standUp(ctx context.Context) error {
@@ -39,7 +39,7 @@ func standUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if running, err := standing(s.Repo); err != nil || running != 0 {
+	if running, err := standing(s.Cache); err != nil || running != 0 {
 		return errors.Join(err, fmt.Errorf("a lab is running already, as process %d: end it with lab-down", running))
 	}
 	// The only way out of the sandbox is a socket that was opened outside.
@@ -66,7 +66,7 @@ func standUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	logPath := standingDir(s.Repo) + ".log"
+	logPath := standingDir(s.Cache) + ".log"
 	log, err := os.Create(logPath)
 	if err != nil {
 		return err
@@ -79,13 +79,13 @@ func standUp(ctx context.Context) error {
 		return err
 	}
 	tell.Close()
-	if err := writeProcess(s.Repo, cmd.Process.Pid); err != nil {
+	if err := writeProcess(s.Cache, cmd.Process.Pid); err != nil {
 		return errors.Join(err, cmd.Process.Kill())
 	}
 	fmt.Println("the lab comes up; its log is", logPath)
 	said, err := await(ctx, ready)
 	if err != nil || said == "" {
-		return errors.Join(err, standDown(context.WithoutCancel(ctx), s.Repo), fmt.Errorf("the lab did not come up, see %s", logPath))
+		return errors.Join(err, standDown(context.WithoutCancel(ctx), s.Cache), fmt.Errorf("the lab did not come up, see %s", logPath))
 	}
 	fmt.Print(said)
 	return nil
@@ -118,7 +118,7 @@ func stand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner, stop, err := s.start(ctx, standingDir(s.Repo), "lab")
+	runner, stop, err := s.start(ctx, standingDir(s.Cache), "lab")
 	defer stop()
 	if err != nil {
 		return err
@@ -165,8 +165,8 @@ func forward(listener net.Listener, to string) {
 }
 
 // standDown ends a standing lab.
-func standDown(ctx context.Context, repo string) error {
-	pid, err := standing(repo)
+func standDown(ctx context.Context, cache string) error {
+	pid, err := standing(cache)
 	if err != nil || pid == 0 {
 		return err
 	}
@@ -174,7 +174,7 @@ func standDown(ctx context.Context, repo string) error {
 		return fmt.Errorf("end the lab: %w", err)
 	}
 	for begin := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		if pid, err := standing(repo); err != nil || pid == 0 {
+		if pid, err := standing(cache); err != nil || pid == 0 {
 			return err
 		}
 		if ctx.Err() != nil || time.Since(begin) > 30*time.Second {
@@ -186,17 +186,17 @@ func standDown(ctx context.Context, repo string) error {
 
 // writeProcess records a standing lab's process: its number, and its start time, because numbers
 // are reused.
-func writeProcess(repo string, pid int) error {
+func writeProcess(cache string, pid int) error {
 	started, err := startOf(pid)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(processFile(repo), fmt.Appendf(nil, "%d %s\n", pid, started), 0o644)
+	return os.WriteFile(processFile(cache), fmt.Appendf(nil, "%d %s\n", pid, started), 0o644)
 }
 
 // standing returns the process number of a standing lab, or 0.
-func standing(repo string) (int, error) {
-	text, err := os.ReadFile(processFile(repo))
+func standing(cache string) (int, error) {
+	text, err := os.ReadFile(processFile(cache))
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
@@ -206,10 +206,10 @@ func standing(repo string) (int, error) {
 	number, started, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	pid, err := strconv.Atoi(number)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", processFile(repo), err)
+		return 0, fmt.Errorf("%s: %w", processFile(cache), err)
 	}
 	if now, err := startOf(pid); err != nil || now != started {
-		return 0, os.Remove(processFile(repo))
+		return 0, os.Remove(processFile(cache))
 	}
 	return pid, nil
 }
