@@ -74,14 +74,34 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	// The unit's last lines may still be on their way to the journal (journalctl(1), --sync). If the sync fails, the
 	// available lines are better than nothing.
 	m.journal(ctx, syncTimeout, "--sync")
-	id := hex.EncodeToString(invocation)
-	output, cut, err := m.journal(ctx, logTimeout, "--no-pager", "-q", "-o", "cat", "-n", strconv.Itoa(logLines),
-		// The unit's lines, and systemd's lines about it (systemd.journal-fields(7)).
-		"_SYSTEMD_INVOCATION_ID="+id, "+", "INVOCATION_ID="+id)
-	if err != nil {
-		return nil, err
+	// The unit's lines, and systemd's lines about it (systemd.journal-fields(7)).
+	about := "INVOCATION_ID=" + hex.EncodeToString(invocation)
+	matches := []string{"_SYSTEMD_" + about, "+", about}
+	if since, known := m.began(ctx, about); known {
+		// There is no line if the clock was set back since then.
+		if lines, err := m.lines(ctx, append([]string{"--since=@" + since, "_SYSTEMD_UNIT=" + unit, "+"}, matches...)...); err != nil || len(lines) > 0 {
+			return lines, err
+		}
 	}
-	return lastLines(output, cut, logLines), nil
+	return m.lines(ctx, matches...)
+}
+
+// lines returns the last lines of the journal that match.
+func (m *Manager) lines(ctx context.Context, matches ...string) ([]string, error) {
+	output, cut, err := m.journal(ctx, logTimeout, append([]string{"--no-pager", "-q", "-o", "cat", "-n", strconv.Itoa(logLines)}, matches...)...)
+	return lastLines(output, cut, logLines), err
+}
+
+// began returns the time of systemd's first line about the start of a unit, in seconds. The lines since then are the unit's also if they lack the
+// ID of the start: journald reads the ID from a link that systemd removes when the unit has ended, and a unit that fails at once can have
+// ended before (systemd v252, src/core/unit.c, unit_notify; src/journal/journald-context.c, client_context_read_invocation_id).
+func (m *Manager) began(ctx context.Context, about string) (seconds string, known bool) {
+	output, cut, err := m.journal(ctx, logTimeout, "--no-pager", "-q", "-o", "short-unix", about)
+	if seconds, _, known = strings.Cut(string(output), " "); err != nil || cut || !known {
+		return "", false
+	}
+	_, err = strconv.ParseFloat(seconds, 64)
+	return seconds, err == nil
 }
 
 // lastLines returns the last lines of the end of an output, ready to be shown. If the end begins within a line, that

@@ -53,7 +53,11 @@ func TestLog(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	const id = "0123456789abcdef0123456789abcdef"
-	if got, want := calls(), "--sync\n--no-pager -q -o cat -n 10 _SYSTEMD_INVOCATION_ID="+id+" + INVOCATION_ID="+id+"\n"; got != want {
+	want = []string{
+		"--sync", "--no-pager -q -o short-unix INVOCATION_ID=" + id,
+		"--no-pager -q -o cat -n 10 _SYSTEMD_INVOCATION_ID=" + id + " + INVOCATION_ID=" + id,
+	}
+	if got := strings.Fields(calls()); !slices.Equal(got, strings.Fields(strings.Join(want, " "))) {
 		t.Errorf("called with %q", got)
 	}
 	_, err = m.Log(t.Context(), "kubelet")
@@ -65,6 +69,34 @@ func TestLog(t *testing.T) {
 	for _, unit := range []string{"kubelet.service", "new.service", "missing.service"} {
 		if got, err := m.Log(t.Context(), unit); err != nil || got != nil {
 			t.Errorf("%s: got %q, %v", unit, got, err)
+		}
+	}
+}
+
+// A process that ends before journald has looked at its unit has lines without the ID of the unit's start. They count from the time of
+// systemd's first line about it, unless the clock was set back since then.
+func TestLogOfAShortLife(t *testing.T) {
+	conn := hosttest.NewBus()
+	conn.Units["kubelet.service"] = ran("failed", "failed")
+	for since, want := range map[string]string{
+		"1796000722.708585 node systemd[1]: Starting kubelet.service\n1796000723.1 node systemd[1]: Failed\n": "unknown flag: --x",
+		"1796000799.000000 node systemd[1]: Starting kubelet.service\n":                                       "by its ID",
+		"-- No entries --\n": "by its ID",
+		"":                   "by its ID",
+	} {
+		m := hosttest.Journalled(func(_ context.Context, _ time.Duration, args ...string) ([]byte, bool, error) {
+			switch {
+			case slices.Contains(args, "short-unix"):
+				return []byte(since), false, nil
+			case slices.Contains(args, "--since=@1796000722.708585") && slices.Contains(args, "_SYSTEMD_UNIT=kubelet.service"):
+				return []byte("unknown flag: --x\n"), false, nil
+			case slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--since=") }):
+				return nil, false, nil
+			}
+			return []byte("by its ID\n"), false, nil
+		}, conn)
+		if got, err := m.Log(t.Context(), "kubelet.service"); err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: got %q, %v", since, got, err)
 		}
 	}
 }
