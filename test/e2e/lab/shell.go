@@ -30,6 +30,9 @@ type Shell struct {
 	spoke    time.Time
 }
 
+// ErrNoShell is the error of a command for a machine that has given no shell until now.
+var ErrNoShell = errors.New("the machine has no shell yet")
+
 // maxLine is the longest line that a terminal accepts.
 const maxLine = 3000
 
@@ -127,7 +130,7 @@ func (s *Shell) Run(ctx context.Context, command string) (Result, error) {
 	select {
 	case <-s.prompted:
 	default:
-		return Result{}, errors.New("the machine has no shell yet")
+		return Result{}, ErrNoShell
 	}
 	s.last++
 	mark := fmt.Sprintf("@@%d@", s.last)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/anatomy"
+	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/machineboot"
 )
 
@@ -64,6 +65,9 @@ func (r *caseRun) agentEnded(ctx context.Context) {
 	for {
 		pid, err := r.vm.Shell.Output(ctx, "systemctl show -P MainPID slipway-provision.service")
 		if pid = strings.TrimSpace(pid); err == nil && (pid == "0" || pid == "") {
+			return
+		}
+		if errors.Is(err, lab.ErrNoShell) { // a machine whose Node is Ready would have one
 			return
 		}
 		select {
