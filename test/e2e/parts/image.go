@@ -88,10 +88,21 @@ func (s *Store) Image(ctx context.Context, image Image, binaries string) (string
 	slipway := filepath.Join(binaries, "slipway")
 	return s.part(ctx, recipe{
 		name:   image.Name(),
-		inputs: append([]string{"1", strings.ReplaceAll(string(document), s.Dir, ""), in.payload, holdScript, strings.Join(stockPackages, " ")}, treePackages...),
+		inputs: append([]string{"1", strings.ReplaceAll(string(document), s.Dir, ""), filepath.Base(in.payload), holdScript}, in.packages()...),
 		files:  append([]string{slipway, in.agent, in.base}, in.trees...),
 		make:   func(ctx context.Context, dir string) error { return s.makeImage(ctx, dir, slipway, in) },
 	})
+}
+
+// packages are those of a distribution that mkosi does not install.
+func (i Image) packages() []string {
+	switch {
+	case i.Stock:
+		return stockPackages
+	case i.Tree:
+		return treePackages
+	}
+	return nil
 }
 
 // treePackages are the packages of a tree.
@@ -144,7 +155,7 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 	env := []string{"SSL_CERT_FILE=" + certificate}
 	if in.Tree {
 		for _, argv := range [][]string{
-			{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(treePackages, ","), in.Suite, "tree", mirror},
+			{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(in.packages(), ","), in.Suite, "tree", mirror},
 			{"find", "tree/dev", "-mindepth", "1", "-delete"},
 		} {
 			if err := run(ctx, dir, nil, argv...); err != nil {

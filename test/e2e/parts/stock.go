@@ -13,7 +13,7 @@ import (
 // the boot loader, and what the kubelet and containerd run.
 var stockPackages = []string{
 	"apparmor", "apt-utils", "bind9-host", "ca-certificates", "cloud-guest-utils", "cloud-init", "cloud-initramfs-growroot", "conntrack", "curl", "dbus",
-	"e2fsprogs", "ifupdown-", "init", "initramfs-tools", "iproute2", "iptables", "iputils-ping", "kmod", "less", "libnss-myhostname", "libpam-systemd",
+	"e2fsprogs", "init", "initramfs-tools", "iproute2", "iptables", "iputils-ping", "kmod", "less", "libnss-myhostname", "libpam-systemd",
 	"linux-image-cloud-amd64", "mount", "netbase", "netplan.io", "nftables", "openssh-client", "openssh-server", "polkitd", "procps", "python3",
 	"screen", "socat", "sudo", "systemd", "systemd-resolved", "systemd-sysv", "systemd-timesyncd", "tcpdump", "udev", "unattended-upgrades", "uuid-runtime",
 	"vim-tiny", "whiptail",
@@ -46,7 +46,7 @@ func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInp
 		return err
 	}
 	steps := [][]string{
-		{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(stockPackages, ","), in.Suite, tree, mirror},
+		{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(in.packages(), ","), in.Suite, tree, mirror},
 		append([]string{slipway, "image", "bake", "--root", tree, "--architecture", "amd64"}, bake...),
 		{filepath.Join(tree, "opt/slipway/bin/slipway-node"), "provision", "--root", tree, "--provision-config", contract, "--log-level", "warn"},
 		append([]string{"install", "-m", "0644", "-t", filepath.Join(tree, "usr/lib/systemd/system")}, units...),
