@@ -136,6 +136,12 @@ var illnesses = []illness{
 		m.tree["/run/systemd/resolve/stub-resolv.conf"] = "nameserver 127.0.0.53\noptions edns0 trust-ad\nsearch .\n"
 		m.resolvers["127.0.0.53"] = knows(apiName, "10.2.0.5")
 	}},
+	{"a healthy node that needs no name, whose systemd-resolved has no DNS server", func(m *surrounded) {
+		m.tree[kubeconfig] = strings.ReplaceAll(m.tree[kubeconfig], apiName, "10.2.0.5")
+		m.servers["10.2.0.5:443"] = m.apiAnswers
+		m.tree["/etc/resolv.conf"] = "nameserver 127.0.0.53\n"
+		m.resolvers["127.0.0.53"] = says(dnsmessage.RCodeServerFailure, nil)
+	}},
 	{"a healthy node of a network without a default route", func(m *surrounded) { m.tree["/proc/net/route"] = "Iface\n" }},
 	{"a healthy node behind a proxy", func(m *surrounded) {
 		proxied(m, "", func(*host.Attempt) *host.Outcome { return nil })

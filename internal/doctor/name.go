@@ -50,18 +50,24 @@ func lookNames(ctx context.Context, p *Patient) *Finding {
 }
 
 // lookServers examines the DNS servers of a machine that needs no name to join: then only a silent server is wrong,
-// because a server of an isolated network may refuse the names of others.
+// because a server of an isolated network may refuse the names of others, and a machine there may have no server.
 func lookServers(ctx context.Context, p *Patient) *Finding {
+	const needless = "the API server has no name that must resolve, and the machine has no DNS server"
 	conf := namelookup.ReadResolver(p.Machine, namelookup.ResolvFile)
 	if len(conf.Servers) == 0 {
-		return fine("the API server has no name that must resolve, and the machine has no DNS server")
+		return fine(needless)
 	}
 	l := p.lookUp(ctx, usualRegistry)
 	if l == nil {
 		return unknown("the DNS servers were not asked in time")
 	}
-	if cause, how := verdictOf(l); !l.Found && (cause == "silent" || cause == "none") {
-		return asked(l).wrong(cause, "no name resolves: %s", how)
+	if !l.Found {
+		switch cause, how := verdictOf(l); cause {
+		case "silent":
+			return asked(l).wrong(cause, "no name resolves: %s", how)
+		case "none": // systemd-resolved's own address is in the file, and it has no server
+			return asked(l).fine(needless)
+		}
 	}
 	return asked(l).fine("the API server has no name that must resolve, and the machine's DNS servers answer")
 }
