@@ -115,6 +115,12 @@ func onlyThroughProxy(m *surrounded, at string) {
 	}
 }
 
+// needsNoName lets the kubelet reach the API server by its address.
+func needsNoName(m *surrounded) {
+	m.tree[kubeconfig] = strings.ReplaceAll(m.tree[kubeconfig], apiName, "10.2.0.5")
+	m.servers["10.2.0.5:443"] = m.apiAnswers
+}
+
 func untrusted(err error, shown ...*x509.Certificate) error {
 	return &tls.CertificateVerificationError{UnverifiedCertificates: shown, Err: err}
 }
@@ -137,8 +143,7 @@ var illnesses = []illness{
 		m.resolvers["127.0.0.53"] = knows(apiName, "10.2.0.5")
 	}},
 	{"a healthy node that needs no name, whose systemd-resolved has no DNS server", func(m *surrounded) {
-		m.tree[kubeconfig] = strings.ReplaceAll(m.tree[kubeconfig], apiName, "10.2.0.5")
-		m.servers["10.2.0.5:443"] = m.apiAnswers
+		needsNoName(m)
 		m.tree["/etc/resolv.conf"] = "nameserver 127.0.0.53\n"
 		m.resolvers["127.0.0.53"] = says(dnsmessage.RCodeServerFailure, nil)
 	}},
@@ -222,8 +227,7 @@ var illnesses = []illness{
 		m.resolvers["127.0.0.53"] = says(dnsmessage.RCodeServerFailure, nil)
 	}},
 	{"a silent DNS server of a node that needs no name", func(m *surrounded) {
-		m.tree[kubeconfig] = strings.ReplaceAll(m.tree[kubeconfig], apiName, "10.2.0.5")
-		m.servers["10.2.0.5:443"] = m.apiAnswers
+		needsNoName(m)
 		delete(m.resolvers, resolver1)
 	}},
 

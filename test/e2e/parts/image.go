@@ -164,13 +164,16 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 		}
 		build, env = append(build, "--tree", "tree"), append(env, "SOURCE_DATE_EPOCH=1793491200")
 	}
-	steps := [][]string{{slipway, "image", "lock", "--cache", cache}, build}
+	if err := run(ctx, dir, env, slipway, "image", "lock", "--cache", cache); err != nil {
+		return err
+	}
 	if in.Stock {
-		if err := run(ctx, dir, env, steps[0]...); err != nil {
+		if err := s.makeStock(ctx, dir, slipway, in, contract, cache); err != nil {
 			return err
 		}
-		return errors.Join(s.makeStock(ctx, dir, slipway, in, contract, []string{"--cache", cache}), in.clean(dir))
+		return in.clean(dir)
 	}
+	steps := [][]string{build}
 	if in.Plain && !in.Signed {
 		steps = append(steps, []string{slipway, "image", "verify", "--lock", "components.lock", Disk(".", "qcow2")})
 	}

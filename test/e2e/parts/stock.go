@@ -27,16 +27,15 @@ var stockFiles = map[string]string{
 }
 
 const (
-	// stockRoot is the root file system in a machine, and stockStart its place on the disk.
-	stockRoot  = "/dev/vda1"
-	stockStart = 1 << 20
+	// stockRoot is the root file system in a machine.
+	stockRoot = "/dev/vda1"
 	// stockArguments are the kernel's.
 	stockArguments = "root=" + stockRoot + " ro"
 )
 
 // makeStock makes the disk of a distribution's usual image, in which slipway has baked the components of the lock: what a user has who
 // does not build an image with "slipway image build".
-func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInputs, contract string, bake []string) error {
+func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInputs, contract, cache string) error {
 	tree, made := filepath.Join(dir, "tree"), filepath.Join(dir, "image", "output")
 	if err := os.MkdirAll(made, 0o755); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInp
 	}
 	steps := [][]string{
 		{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(in.packages(), ","), in.Suite, tree, mirror},
-		append([]string{slipway, "image", "bake", "--root", tree, "--architecture", "amd64"}, bake...),
+		{slipway, "image", "bake", "--root", tree, "--architecture", "amd64", "--cache", cache},
 		{filepath.Join(tree, "opt/slipway/bin/slipway-node"), "provision", "--root", tree, "--provision-config", contract, "--log-level", "warn"},
 		append([]string{"install", "-m", "0644", "-t", filepath.Join(tree, "usr/lib/systemd/system")}, units...),
 		{"systemctl", "--root=" + tree, "--quiet", "enable", "slipway-provision.service", "slipway-provision.path", "slipway-watch.service"},
@@ -86,6 +85,9 @@ func writeStock(ctx context.Context, tree, disk string) error {
 	if _, err := filter(ctx, tree, strings.NewReader("label: gpt\nstart=2048, type=L\n"), "sfdisk", "--quiet", disk); err != nil {
 		return err
 	}
-	// The end of the disk has the table once more.
-	return run(ctx, tree, nil, "mke2fs", "-q", "-t", "ext4", "-d", tree, "-E", fmt.Sprintf("offset=%d", stockStart), disk, fmt.Sprintf("%dk", (size-2*stockStart)>>10))
+	root, err := RootOf(ctx, disk)
+	if err != nil {
+		return err
+	}
+	return run(ctx, tree, nil, "mke2fs", "-q", "-t", "ext4", "-d", tree, "-E", fmt.Sprintf("offset=%d", root.Start), disk, fmt.Sprintf("%dk", root.Size>>10))
 }
