@@ -145,6 +145,10 @@ e2e: ## boot real machines that join a real cluster, one case of each kind (root
 e2e-all: ## all cases
 	$(E2E) run --all
 
+.PHONY: e2e-rest
+e2e-rest: ## all cases but those that have passed, with the same programs, image and case: goes on where e2e-all or e2e-rest ended
+	$(E2E) run --rest
+
 .PHONY: e2e-boot
 e2e-boot: ## measure every way of booting a node (root); FLAGS="--runs 5 --variant script,floor --docs"
 	$(E2E) boot $(FLAGS)

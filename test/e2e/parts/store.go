@@ -58,7 +58,7 @@ func (s *Store) Machine(ctx context.Context, name, last string, inputs []string,
 
 // part returns the directory of a part, and builds it if it is missing.
 func (s *Store) part(ctx context.Context, r recipe) (string, error) {
-	key, err := r.key()
+	key, err := Digest(r.inputs, r.files)
 	if err != nil {
 		return "", fmt.Errorf("part %s: %w", r.name, err)
 	}
@@ -124,13 +124,13 @@ func (s *Store) forget(name string, keyLen int) error {
 	return nil
 }
 
-// key is a digest of all inputs.
-func (r *recipe) key() (string, error) {
+// Digest is a digest of inputs, and of the names and contents of files; a directory means all files below it.
+func Digest(inputs, files []string) (string, error) {
 	sum := sha256.New()
-	for _, input := range r.inputs {
+	for _, input := range inputs {
 		fmt.Fprintf(sum, "%q\n", input)
 	}
-	for _, top := range r.files {
+	for _, top := range files {
 		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

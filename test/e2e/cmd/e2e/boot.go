@@ -69,7 +69,10 @@ func measureOutside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return sandboxed(ctx, "measure", cases, parts.Kubernetes, func(s *setup) { s.Boot = options })
+	return sandboxed(ctx, "measure", cases, parts.Kubernetes, func(s *setup) error {
+		s.Boot = options
+		return nil
+	})
 }
 
 // measureInside measures, as the sandbox's first process.

@@ -12,26 +12,31 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// parseRun parses the arguments that select cases.
-func parseRun(ctx context.Context, args []string) (scenario.Choice, error) {
-	var choice scenario.Choice
+// parseRun parses the arguments that select cases. rest leaves out those that have passed already.
+func parseRun(ctx context.Context, args []string) (choice scenario.Choice, rest bool, err error) {
 	var since string
 	flags := flag.NewFlagSet("e2e run", flag.ContinueOnError)
 	flags.BoolVar(&choice.All, "all", false, "run all cases, and not only the core set")
+	flags.BoolVar(&rest, "rest", false, "run all cases but those that have passed, with the same programs, image and case")
 	flags.StringVar(&since, "since", "", "run also those that have a file among their inputs that changed since a `COMMIT`")
 	if err := flags.Parse(args); err != nil {
-		return choice, err
+		return choice, rest, err
 	}
 	choice.Names = flags.Args()
-	switch {
-	case len(choice.Names) > 0 && (choice.All || since != ""), choice.All && since != "":
-		return choice, errors.New("want e2e run [--all | --since COMMIT | CASE...], one of them")
-	case since == "":
-		return choice, nil
+	ways := 0
+	for _, way := range []bool{choice.All, rest, since != "", len(choice.Names) > 0} {
+		if way {
+			ways++
+		}
 	}
-	var err error
-	choice.Changed, err = changedSince(ctx, since)
-	return choice, err
+	if ways > 1 {
+		return choice, rest, errors.New("want e2e run [--all | --rest | --since COMMIT | CASE...], one of them")
+	}
+	choice.All = choice.All || rest
+	if since != "" {
+		choice.Changed, err = changedSince(ctx, since)
+	}
+	return choice, rest, err
 }
 
 // changedSince are the files of the repository, by their paths, that differ from a commit, including uncommitted changes. It is

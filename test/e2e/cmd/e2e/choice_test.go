@@ -76,18 +76,21 @@ func TestChangedSince(t *testing.T) {
 
 func TestParseRun(t *testing.T) {
 	repository(t)
-	for _, args := range [][]string{{"--all", "watch"}, {"--since", "HEAD", "watch"}, {"--all", "--since", "HEAD"}, {"--since", "no-such-commit"}, {"--each"}} {
-		if choice, err := parseRun(t.Context(), args); err == nil {
+	for _, args := range [][]string{{"--all", "watch"}, {"--since", "HEAD", "watch"}, {"--all", "--since", "HEAD"}, {"--rest", "watch"}, {"--rest", "--all"}, {"--since", "no-such-commit"}, {"--each"}} {
+		if choice, _, err := parseRun(t.Context(), args); err == nil {
 			t.Errorf("%q passes for %+v", args, choice)
 		}
 	}
-	if choice, err := parseRun(t.Context(), []string{"a", "b"}); err != nil || !slices.Equal(choice.Names, []string{"a", "b"}) {
+	if choice, _, err := parseRun(t.Context(), []string{"a", "b"}); err != nil || !slices.Equal(choice.Names, []string{"a", "b"}) {
 		t.Errorf("two cases are %+v, %v", choice, err)
 	}
-	if choice, err := parseRun(t.Context(), nil); err != nil || choice.All || choice.Changed != nil || len(choice.Names) > 0 {
+	if choice, rest, err := parseRun(t.Context(), []string{"--rest"}); err != nil || !rest || !choice.All {
+		t.Errorf("the rest is %+v, %v, %v", choice, rest, err)
+	}
+	if choice, _, err := parseRun(t.Context(), nil); err != nil || choice.All || choice.Changed != nil || len(choice.Names) > 0 {
 		t.Errorf("the core set is %+v, %v", choice, err)
 	}
-	if choice, err := parseRun(t.Context(), []string{"--since", "HEAD"}); err != nil || !slices.Equal(choice.Changed, []string{"new"}) {
+	if choice, _, err := parseRun(t.Context(), []string{"--since", "HEAD"}); err != nil || !slices.Equal(choice.Changed, []string{"new"}) {
 		t.Errorf("what changed is %+v, %v", choice, err)
 	}
 }

@@ -31,6 +31,10 @@ type setup struct {
 	Boot    bootOptions
 	// Minors are those of [skew.Cases].
 	Minors []string
+	// Tested are the digests of what the cases test, by case, and Commit is the commit that is checked out. A case without a digest
+	// leaves no pass.
+	Tested map[string]string
+	Commit string
 }
 
 // startTime limits the lab's start and the measuring boot, before which the machine's speed is unknown.
@@ -172,7 +176,7 @@ func alone() (unlock func(), err error) {
 
 // outside makes the parts and runs the cases in a sandbox.
 func outside(ctx context.Context, args []string) error {
-	choice, err := parseRun(ctx, args)
+	choice, rest, err := parseRun(ctx, args)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -197,11 +201,17 @@ func outside(ctx context.Context, args []string) error {
 	for _, line := range left {
 		fmt.Println("  " + line)
 	}
-	return sandboxed(ctx, "inside", cases, parts.Kubernetes, nil)
+	return sandboxed(ctx, "inside", cases, parts.Kubernetes, func(s *setup) error {
+		if err := s.identify(ctx, cases); err != nil || !rest {
+			return err
+		}
+		return s.leaveOutPassed(os.Stdout)
+	})
 }
 
-// sandboxed builds the parts that the cases need, and calls this program with a verb in a sandbox. further completes its input; it may be nil.
-func sandboxed(ctx context.Context, verb string, cases []scenario.Case, controlPlane string, further func(*setup)) error {
+// sandboxed builds the parts that the cases need, and calls this program with a verb in a sandbox. further completes its input. If no
+// case is left then, there is nothing to call.
+func sandboxed(ctx context.Context, verb string, cases []scenario.Case, controlPlane string, further func(*setup) error) error {
 	unlock, err := alone()
 	if err != nil {
 		return err
@@ -211,8 +221,8 @@ func sandboxed(ctx context.Context, verb string, cases []scenario.Case, controlP
 	if err != nil {
 		return err
 	}
-	if further != nil {
-		further(&s)
+	if err := further(&s); err != nil || len(s.Cases) == 0 {
+		return err
 	}
 	document, err := json.Marshal(s)
 	if err != nil {
@@ -274,6 +284,9 @@ func (s *setup) runCases(ctx context.Context, cases []scenario.Case, out string)
 		outcomes = append(outcomes, o)
 		if ctx.Err() != nil {
 			break
+		}
+		if err := s.note(o); err != nil {
+			return outcomes, err
 		}
 	}
 	return outcomes, nil

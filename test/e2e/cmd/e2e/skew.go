@@ -26,7 +26,10 @@ func skewOutside(ctx context.Context, minors []string) error {
 	var failed error
 	for _, controlPlane := range slices.Sorted(maps.Keys(cases)) {
 		fmt.Printf("%d nodes join Kubernetes %s\n", len(cases[controlPlane]), controlPlane)
-		err := sandboxed(ctx, "skewed", cases[controlPlane], controlPlane, func(s *setup) { s.Minors = minors })
+		err := sandboxed(ctx, "skewed", cases[controlPlane], controlPlane, func(s *setup) error {
+			s.Minors = minors
+			return nil
+		})
 		failed = errors.Join(failed, err)
 		if ctx.Err() != nil {
 			break
