@@ -52,7 +52,8 @@ works without Slipway. "--print" shows it, and builds nothing. The same lock, co
 packages make the same bytes.
 
 mkosi and its programs come from Debian 13, in a tree that the command makes once with mmdebstrap. The
-machine needs Linux, Python 3.9, mmdebstrap, and without root newuidmap.
+machine needs Linux, Python 3.9, mmdebstrap, and without root newuidmap. For another architecture than
+its own it needs QEMU's emulator of programs (qemu-user-static), because packages run scripts.
 
 The command checks the finished disk as "slipway image check" does. Its manifest is beside it.
 
@@ -105,6 +106,9 @@ func (b *building) run(cmd *cobra.Command, s cli.Streams) error {
 	}
 	if b.print {
 		return b.show(s, image)
+	}
+	if err := build.CheckRuns(cmd.Context(), architecture); err != nil {
+		return command.Failed("%w", err)
 	}
 	if image.Cache, _, err = b.bring(cmd, s, b.lock, l, []string{architecture}, nil); err != nil {
 		return err

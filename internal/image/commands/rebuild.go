@@ -43,6 +43,9 @@ func (r *rebuilding) compare(cmd *cobra.Command, s cli.Streams, v *verified) err
 	if v.Base != nil {
 		again.Suite, snapshot = v.Base.Suite, v.Base.Snapshot
 	}
+	if err := build.CheckRuns(cmd.Context(), again.Architecture); err != nil {
+		return err
+	}
 	if again.Tools, err = build.OpenTools(cmd.Context(), r.tools, filepath.Dir(dir), snapshot, r.mirror, s.Err); err != nil {
 		return err
 	}

@@ -34,7 +34,8 @@ const extra = "mkosi.extra"
 // systemd-random-seed.service. Masked units of packages that the image lacks do no harm.
 var Masked = []string{
 	"apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-	"getty@tty1.service", "serial-getty@ttyS0.service", "nftables.service", "systemd-boot-random-seed.service", "systemd-boot-update.service", "systemd-journald-audit.socket",
+	"getty@tty1.service", "serial-getty@ttyAMA0.service", "serial-getty@ttyS0.service", "nftables.service",
+	"systemd-boot-random-seed.service", "systemd-boot-update.service", "systemd-journald-audit.socket",
 	"modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@efi_pstore.service", "modprobe@fuse.service",
 	"modprobe@loop.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
 	"systemd-firstboot.service", "systemd-pstore.service", "systemd-sysusers.service", "systemd-update-utmp.service",
