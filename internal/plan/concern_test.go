@@ -100,9 +100,10 @@ func TestReads(t *testing.T) {
 	without.CNI = new(facts.CNI)
 	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1, DNSExporter: true, Units: []string{"/etc/systemd/system/ensure-no-dup.service"}}, ubuntu(t), withCNIPackages(ubuntu(t)), without, onEC2(ubuntu(t)), withTemporaryDisk(onAzure("azurelinux", 8))}
 	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
-		for _, c := range concerns {
-			for _, known := range machines {
-				one, other := alone(c, before, known), alone(c, after, known)
+		for _, known := range machines {
+			first, second := concern.NewInput(before, known), concern.NewInput(after, known)
+			for _, c := range concerns {
+				one, other := alone(c, first), alone(c, second)
 				if reflect.DeepEqual(one, other) {
 					continue
 				}
@@ -487,9 +488,9 @@ func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 }
 
 // alone is what one concern decides.
-func alone(c *concern.Concern, config *nodeconfig.NodeConfig, known facts.Facts) *concern.Output {
+func alone(c *concern.Concern, in *concern.Input) *concern.Output {
 	out := &concern.Output{Concern: c.Name}
-	if in := concern.NewInput(config, known); !c.Joins || in.Joins() {
+	if !c.Joins || in.Joins() {
 		c.Plan(in, out)
 	}
 	return out
