@@ -48,8 +48,8 @@ func (c *checker) flag(j *judge, f Flag) {
 		c.gateFlag(j, f)
 		return
 	}
-	if p.kind == "ip" && f.Value == "" {
-		return // pkg/util/flag, IPVar: as if the flag were absent
+	if f.Value == "" && (p.kind == "ip" || p.kind == "memory") {
+		return // pkg/util/flag, IPVar and ReservedMemoryVar: as if the flag were absent
 	}
 	field := p.field
 	if field == "" {
@@ -198,9 +198,6 @@ func taintsOf(text string) (list []any, ok bool) {
 func reservedMemoryOf(text string, before any) (list []any, ok bool) {
 	list, _ = before.([]any)
 	for _, node := range strings.Split(text, ";") {
-		if text == "" {
-			return nil, true
-		}
 		id, limits, ok := strings.Cut(node, ":")
 		n, err := strconv.Atoi(id)
 		if !ok || err != nil {

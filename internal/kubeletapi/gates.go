@@ -28,9 +28,12 @@ func (g *givenGates) set(name string, given gate) {
 	(*g)[name] = given
 }
 
+// ofStages are the names that stand for all gates of a stage.
+var ofStages = []string{"AllAlpha", "AllBeta"}
+
 // at returns the path at which the author sets one of the gates with names, or "".
 func (g givenGates) at(names ...string) string {
-	for _, name := range append(names, "AllAlpha", "AllBeta") {
+	for _, name := range append(names, ofStages...) {
 		if given, ok := g[name]; ok && given.at != "" {
 			return given.at
 		}
@@ -70,8 +73,10 @@ func (c *checker) enabled(given givenGates, name string) bool {
 	return state[1] == '+'
 }
 
-// fileAlone is the version since which a file's feature gates are validated without the flags that win over them, when the file's
-// defaults are set (pkg/kubelet/apis/config/v1beta1/defaults.go: SetDefaults_KubeletConfiguration, Kubernetes 1.32).
+// fileAlone is the version since which a file's feature gates are validated over those of the flags, which win over them later, when the
+// file's defaults are set (pkg/kubelet/apis/config/v1beta1/defaults.go: SetDefaults_KubeletConfiguration, Kubernetes 1.32). A flag's
+// value for all gates of a stage has then set each, and another value for all of them sets only gates that have none yet (component-base
+// featuregate, feature_gate.go: setUnsetAlphaGates).
 const fileAlone = 32
 
 // judgeGates validates the feature gates: a locked gate accepts no other value, and a gate may require others (component-base
@@ -87,8 +92,12 @@ func (j *judge) judgeGates() {
 		var file givenGates
 		file.addFile(j.config, j.at)
 		all := make(givenGates)
-		maps.Copy(all, flags)
 		maps.Copy(all, file)
+		for name, given := range flags {
+			if _, inFile := file[name]; !inFile || slices.Contains(ofStages, name) {
+				all[name] = given
+			}
+		}
 		views = append(views, all)
 	}
 	seen := make(map[string]bool)

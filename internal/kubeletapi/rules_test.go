@@ -150,6 +150,9 @@ var ruleCases = []struct {
 	{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"evictionHard":{"nodefs.available":"5%"},"reservedMemory":[{"limits":{"memory":"1Gi"}}]}`, nil, []string{"!$.memoryManagerPolicy"}},
 	{36, `null`, []string{"memory-manager-policy=Static", "kube-reserved=memory=1Gi", "reserved-memory=0:memory=1Gi"}, nil},
 	{36, `null`, []string{"memory-manager-policy=Static", "kube-reserved=memory=924Mi", "reserved-memory=0:memory=1Gi"}, []string{"!--memory-manager-policy"}},
+	{37, `{"featureGates":{"AllAlpha":true}}`, nil, []string{"!$.featureGates.AllAlpha", "!$.featureGates.AllAlpha", "!$.featureGates.AllAlpha", "!$.featureGates.AllAlpha"}},
+	{37, `{"featureGates":{"AllAlpha":true}}`, []string{"feature-gates=AllAlpha=false"}, nil},
+	{36, `{"reservedMemory":[{"limits":{"cpu":"1"}}]}`, []string{"reserved-memory="}, []string{"!$.reservedMemory[0].limits.cpu", "$.reservedMemory"}},
 	{36, `{"reservedMemory":[{"limits":{"memory":"0","cpu":"1"}},{"numaNode":0,"limits":{"memory":"1"}}]}`, nil, []string{"!$.reservedMemory", "!$.reservedMemory[0].limits.cpu", "!$.reservedMemory[0].limits.memory", "$.reservedMemory"}},
 }
 

@@ -279,24 +279,26 @@ func (b *bases) judge(t trial) (*outcome, error) {
 }
 
 // withDropIns is a configuration with the drop-ins of a directory, merged as a kubelet does (RFC 7386; cmd/kubelet/app/server.go,
-// mergeKubeletConfigurations).
+// mergeKubeletConfigurations). The configuration itself is decoded as it is, so what is null in it stays.
 func withDropIns(config string, files map[string]string, dir string) (string, error) {
 	var merged any
 	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(files))...) {
-		text := config
+		text, into := config, &merged
+		var over any
 		if name != "" {
 			if path.Dir(name) != dir || path.Ext(name) != ".conf" {
 				continue
 			}
-			text = files[name]
+			text, into = files[name], &over
 		}
-		var over any
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
-		if err := d.Decode(&over); err != nil {
+		if err := d.Decode(into); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
-		merged = mergePatch(merged, over)
+		if name != "" {
+			merged = mergePatch(merged, over)
+		}
 	}
 	data, err := json.Marshal(merged)
 	return string(data), err

@@ -447,7 +447,8 @@ func (s *start) startContainerManager() error {
 	return nil
 }
 
-// info is what cAdvisor would say of a machine: nodes of the same size, of processors with one thread.
+// info is what cAdvisor would say of a machine: nodes of the same size, of processors with one thread, at the distances that firmware usually
+// gives.
 func (m Machine) info() *MachineInfo {
 	info := &MachineInfo{NumCores: m.CPUs, NumSockets: 1, MemoryCapacity: m.MemoryBytes}
 	nodes := max(m.NUMANodes, 1)
@@ -456,6 +457,9 @@ func (m Machine) info() *MachineInfo {
 		n := Node{Id: id, Memory: m.MemoryBytes / uint64(nodes)}
 		for cpu := id * each; cpu < min((id+1)*each, m.CPUs); cpu++ {
 			n.Cores = append(n.Cores, Core{Id: cpu, Threads: []int{cpu}, SocketID: 0})
+		}
+		for other := range nodes {
+			n.Distances = append(n.Distances, map[bool]uint64{true: 10, false: 20}[other == id])
 		}
 		info.Topology = append(info.Topology, n)
 	}
