@@ -28,12 +28,12 @@ func (g *givenGates) set(name string, given gate) {
 	(*g)[name] = given
 }
 
-// ofStages are the names that stand for all gates of a stage.
-var ofStages = []string{"AllAlpha", "AllBeta"}
+// ofStage are the names that stand for all gates of a stage, by the stage's letter in the table.
+var ofStage = map[byte]string{'a': "AllAlpha", 'b': "AllBeta"}
 
 // at returns the path at which the author sets one of the gates with names, or "".
 func (g givenGates) at(names ...string) string {
-	for _, name := range append(names, ofStages...) {
+	for _, name := range append(names, ofStage['a'], ofStage['b']) {
 		if given, ok := g[name]; ok && given.at != "" {
 			return given.at
 		}
@@ -67,7 +67,7 @@ func (c *checker) enabled(given givenGates, name string) bool {
 	if state == "" {
 		return true
 	}
-	if all, ok := given[map[byte]string{'a': "AllAlpha", 'b': "AllBeta"}[state[0]]]; ok {
+	if all, ok := given[ofStage[state[0]]]; ok {
 		return all.on
 	}
 	return state[1] == '+'
@@ -92,9 +92,10 @@ func (j *judge) judgeGates() {
 		var file givenGates
 		file.addFile(j.config, j.at)
 		all := make(givenGates)
+		maps.Copy(all, flags)
 		maps.Copy(all, file)
-		for name, given := range flags {
-			if _, inFile := file[name]; !inFile || slices.Contains(ofStages, name) {
+		for _, name := range ofStage {
+			if given, isFlag := flags[name]; isFlag {
 				all[name] = given
 			}
 		}

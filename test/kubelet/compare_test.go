@@ -281,27 +281,30 @@ func (b *bases) judge(t trial) (*outcome, error) {
 // withDropIns is a configuration with the drop-ins of a directory, merged as a kubelet does (RFC 7386; cmd/kubelet/app/server.go,
 // mergeKubeletConfigurations). The configuration itself is decoded as it is, so what is null in it stays.
 func withDropIns(config string, files map[string]string, dir string) (string, error) {
-	var merged any
-	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(files))...) {
-		text, into := config, &merged
-		var over any
-		if name != "" {
-			if path.Dir(name) != dir || path.Ext(name) != ".conf" {
-				continue
-			}
-			text, into = files[name], &over
+	merged, err := decoded(config)
+	if err != nil {
+		return "", fmt.Errorf("the configuration: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if path.Dir(name) != dir || path.Ext(name) != ".conf" {
+			continue
 		}
-		d := json.NewDecoder(strings.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(into); err != nil {
+		over, err := decoded(files[name])
+		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
-		if name != "" {
-			merged = mergePatch(merged, over)
-		}
+		merged = mergePatch(merged, over)
 	}
 	data, err := json.Marshal(merged)
 	return string(data), err
+}
+
+// decoded is a document of JSON, with its numbers as they are written.
+func decoded(text string) (value any, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
 }
 
 // mergePatch is MergePatch of RFC 7386, section 2.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // processor is an architecture that images are built for.
@@ -64,7 +65,7 @@ func (p processor) run(ctx context.Context) error {
 	if err == nil {
 		argv := []string{"unshare", "--root", dir, "/program"}
 		if os.Geteuid() != 0 {
-			argv = append(argv[:1:1], append([]string{"--map-root-user"}, argv[1:]...)...)
+			argv = slices.Insert(argv, 1, "--map-root-user")
 		}
 		err = run(ctx, io.Discard, "", nil, argv...)
 	}

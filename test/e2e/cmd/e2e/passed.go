@@ -52,12 +52,16 @@ func (s *setup) identify(ctx context.Context, cases []scenario.Case) error {
 		return fmt.Errorf("ask git for the commit: %w", err)
 	}
 	s.Commit, s.Tested = strings.TrimSpace(string(commit)), make(map[string]string)
+	program, err := parts.Digest(nil, []string{s.Slipway})
+	if err != nil {
+		return fmt.Errorf("what the cases test: %w", err)
+	}
 	for _, c := range cases { // in an order in which a case follows the one that it continues
-		files := []string{s.Slipway, c.Dir, filepath.Join(filepath.Dir(c.Dir), "contract.json")}
+		files := []string{c.Dir, filepath.Join(filepath.Dir(c.Dir), "contract.json")}
 		for _, name := range c.Programs {
 			files = append(files, s.Parts.Programs[name])
 		}
-		inputs := []string{filepath.Base(s.Images[c.Image().Name()].Dir), filepath.Base(s.Parts.Kubernetes), s.Tested[c.After]}
+		inputs := []string{program, filepath.Base(s.Images[c.Image().Name()].Dir), filepath.Base(s.Parts.Kubernetes), s.Tested[c.After]}
 		if s.Tested[c.Name], err = parts.Digest(inputs, files); err != nil {
 			return fmt.Errorf("what case %s tests: %w", c.Name, err)
 		}
