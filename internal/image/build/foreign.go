@@ -43,9 +43,12 @@ func CheckRuns(ctx context.Context, architecture string) error {
 	}
 	err := processors[architecture].run(ctx)
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() >= notRun {
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() >= notRun:
 		return fmt.Errorf("a build runs programs of the image, and this machine of %s runs none of %s in the image's tree: "+
 			"let QEMU run them, with the flag F of binfmt_misc (apt-get install qemu-user-static), or build on a machine of %[2]s", runtime.GOARCH, architecture)
+	case exit != nil && os.Geteuid() != 0:
+		return fmt.Errorf("%w: an ordinary user builds in a user namespace: let the kernel make one (user_namespaces(7)), or build as root", err)
 	}
 	return err
 }

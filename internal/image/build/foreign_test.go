@@ -3,6 +3,7 @@ package build
 import (
 	"debug/elf"
 	"errors"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -20,6 +21,10 @@ func TestProcessors(t *testing.T) {
 	}
 	if _, err := exec.LookPath("unshare"); err != nil || !slices.Contains(spec.Architectures, runtime.GOARCH) {
 		t.Skip("no unshare, or no architecture of images")
+	}
+	// The kernel makes no user namespace for a program in a chroot, for example (clone(2), EPERM).
+	if err := exec.Command("unshare", "--map-root-user", "true").Run(); err != nil && os.Geteuid() != 0 {
+		t.Skipf("user namespaces are needed: unshare: %v", err)
 	}
 	if err := processors[runtime.GOARCH].run(t.Context()); err != nil {
 		t.Errorf("a program of this machine: %v", err)
