@@ -129,13 +129,13 @@ crash: ## die, cut the power, fill the disk, race and get every signal at every 
 crash-part: PART := -short
 crash-part: ## the same at some points of every kind, as test-long does
 crash crash-part:
-	@mkdir -p out; echo "seed $(SEED)"
+	@mkdir -p out; echo "seed $(SEED); out/crash.txt shows what has ended"
 	@go test -tags failpoint -count=1 -timeout 3h ./test/crash $(PART) -seed $(SEED) -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \
 		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
 	go test -tags failpoint -count=1 ./internal/image/download $(if $(PART),,./internal/image/bake)
 	$(if $(PART),,go test -count=1 -timeout 3h ./test/session -all)
 
-# It is a program of its own module, and works from the root.
+# The program's module is test/e2e; it works from the root of the repository.
 E2E = go build -C test/e2e -o $(CURDIR)/out/e2e.program ./cmd/e2e && out/e2e.program
 .PHONY: e2e
 e2e: ## boot real machines that join a real cluster, one case of each kind (root); CASE=NAME runs one, SINCE=COMMIT adds what changed

@@ -5,6 +5,7 @@ package crash
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -43,12 +44,21 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(workDir)
 	debug.SetGCPercent(400) // there is plenty of memory, but little time
 	failpoint.Set(&running)
-	code := m.Run()
+	var out io.Writer = io.Discard
 	if *tablePath != "" {
-		if err := os.WriteFile(*tablePath, []byte(results.String()), 0o644); err != nil {
+		file, err := os.Create(*tablePath)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		defer file.Close()
+		out = file
+	}
+	results.begin(out)
+	code := m.Run()
+	if err := results.end(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return code
 }

@@ -3,8 +3,9 @@
 package crash
 
 import (
+	"errors"
 	"fmt"
-	"strings"
+	"io"
 	"sync"
 	"testing"
 	"time"
@@ -24,26 +25,51 @@ type check struct {
 	took      time.Duration
 }
 
-// table is what was tried.
+// table is what was tried: a line for each check that has ended, so that a person can read it while the others run.
 type table struct {
-	mu     sync.Mutex
-	checks []*check
+	w     io.Writer
+	total check
+	err   error
 }
 
 var results table
 
+// begin writes the head of the table.
+func (t *table) begin(w io.Writer) {
+	t.w, t.total.name = w, "all"
+	t.printf("seed %d\n%-58s %8s %10s %6s %9s\n", *seed, "CHECK", "POINTS", "CONVERGED", "LOST", "SECONDS")
+}
+
+// add writes the line of a check.
+func (t *table) add(c *check) {
+	t.line(c)
+	t.total.tried, t.total.converged, t.total.took = t.total.tried+c.tried, t.total.converged+c.converged, t.total.took+c.took
+}
+
+// end writes the sums.
+func (t *table) end() error {
+	t.line(&t.total)
+	return t.err
+}
+
+func (t *table) line(c *check) {
+	t.printf("%-58s %8d %10d %6d %9.1f\n", c.name, c.tried, c.converged, c.tried-c.converged, c.took.Seconds())
+}
+
+func (t *table) printf(format string, args ...any) {
+	_, err := fmt.Fprintf(t.w, format, args...)
+	t.err = errors.Join(t.err, err)
+}
+
 // begin begins a check.
 func begin(t *testing.T, name string) *check {
-	c := &check{t: t, name: name, begin: time.Now()}
-	results.mu.Lock()
-	results.checks = append(results.checks, c)
-	results.mu.Unlock()
-	return c
+	return &check{t: t, name: name, begin: time.Now()}
 }
 
 // end ends a check.
 func (c *check) end() {
 	c.took = time.Since(c.begin)
+	results.add(c)
 	c.t.Logf("%s: %d points, %d converged, %d lost, %.1f s", c.name, c.tried, c.converged, c.tried-c.converged, c.took.Seconds())
 }
 
@@ -61,20 +87,4 @@ func (c *check) point(label string, err error) {
 	} else {
 		c.t.Fail()
 	}
-}
-
-func (t *table) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d\n%-58s %8s %10s %6s %9s\n", *seed, "CHECK", "POINTS", "CONVERGED", "LOST", "SECONDS")
-	var total check
-	line := func(c *check) {
-		fmt.Fprintf(&b, "%-58s %8d %10d %6d %9.1f\n", c.name, c.tried, c.converged, c.tried-c.converged, c.took.Seconds())
-	}
-	for _, c := range t.checks {
-		line(c)
-		total.tried, total.converged, total.took = total.tried+c.tried, total.converged+c.converged, total.took+c.took
-	}
-	total.name = "all"
-	line(&total)
-	return b.String()
 }
