@@ -105,8 +105,8 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 # Before Go 1.27 a target can fail because its time is over, where the machine is busy (go.dev/issue/75804). It has then written no input.
 FUZZ_ENDED := grep -q '^    context deadline exceeded$$' out/fuzz.log && ! grep -q 'Failing input written' out/fuzz.log
 
-# What is left to chance in crosscheck and crash is drawn from SEED: another number each time, printed, and the same
-# points again for whoever gives it.
+# What is left to chance in crosscheck and crash is drawn from SEED: another number each time, printed. The same number draws the same
+# points.
 SEED := $(or $(SEED),$(shell date +%s))
 
 .PHONY: crosscheck crosscheck-part kubelets kubelets-part
@@ -151,7 +151,7 @@ e2e-rest: ## all cases but those that have passed, with the same programs, image
 
 .PHONY: e2e-boot
 e2e-boot: ## measure every way of booting a node (root); FLAGS="--runs 5 --variant script,floor --docs"
-	$(E2E) boot $(FLAGS)
+	@$(E2E) boot $(FLAGS)
 
 .PHONY: e2e-image
 e2e-image: ## make the node images that the machines boot from

@@ -20,7 +20,7 @@ func untouched(t *testing.T) *node {
 	n := newNode(t)
 	n.deliver(pruned, []byte("[Service]\n# an administrator's\n"))
 	n.deliver(brought, []byte("{}"))
-	n.deliver("/etc/other", []byte("nobody's"))
+	n.deliver("/etc/other", []byte("another's"))
 	return n
 }
 

@@ -51,8 +51,8 @@ var words = map[string]string{
 	"$.network.ipFamilies[0]":             "IPv6",
 }
 
-// nobodys are the settings of a NodeConfig that neither a variable nor a resource uses, with the reason.
-var nobodys = map[string]string{
+// unused are the settings of a NodeConfig that neither a variable nor a resource uses, with the reason.
+var unused = map[string]string{
 	"$.kubelet.maxPodsExpression":              "EKS's; not applied by this version",
 	"$.system.localStorage":                    "EKS's; not applied by this version",
 	"$.cloud.aws":                              "EKS's; not applied by this version",
@@ -75,8 +75,8 @@ func TestEverySettingIsKnown(t *testing.T) {
 			known++
 			return
 		}
-		for nobody := range nobodys {
-			if document.Within(path, nobody) {
+		for name := range unused {
+			if document.Within(path, name) {
 				return
 			}
 		}
