@@ -49,11 +49,11 @@ type recipe struct {
 // except QEMU's version, which also does; last is the file that fill writes last. A saved machine names its own disk, so that the
 // directory cannot be moved.
 func (s *Store) Machine(ctx context.Context, name, last string, inputs []string, fill func(ctx context.Context, dir string) error) (string, error) {
-	version, err := exec.CommandContext(ctx, "qemu-system-x86_64", "--version").Output()
+	version, err := qemuVersion(ctx)
 	if err != nil {
-		return "", fmt.Errorf("part %s: ask QEMU for its version: %w", name, err)
+		return "", fmt.Errorf("part %s: %w", name, err)
 	}
-	return s.part(ctx, recipe{name: name, inputs: append(inputs, string(version)), make: fill, last: last})
+	return s.part(ctx, recipe{name: name, inputs: append(inputs, version), make: fill, last: last})
 }
 
 // part returns the directory of a part, and builds it if it is missing.
