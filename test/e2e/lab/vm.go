@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -298,6 +299,17 @@ func (l *Lab) Again(ctx context.Context, vm *VM) (*VM, error) {
 func (vm *VM) Stop() {
 	vm.Shell.Close()
 	vm.process.Kill()
+}
+
+// Aborted reports whether QEMU has ended because it found a fault in itself.
+func (vm *VM) Aborted() bool {
+	select {
+	case <-vm.process.Done():
+		status, ok := vm.process.cmd.ProcessState.Sys().(syscall.WaitStatus)
+		return ok && status.Signaled() && status.Signal() == syscall.SIGABRT
+	default:
+		return false
+	}
 }
 
 // Healthy returns why a machine will not come up, or nil.

@@ -81,10 +81,10 @@ func (r *caseRun) collect(ctx context.Context, failed, hung bool) bootTimeline {
 	return *r.lastBoot
 }
 
-// hangs reports whether the machine runs and answers nothing. It keeps what the emulator says about it.
+// hangs reports whether the machine runs and answers nothing, or QEMU has aborted. It keeps what the emulator says about the machine.
 func (r *caseRun) hangs(ctx context.Context) bool {
 	if r.vm.Healthy() != nil {
-		return false
+		return r.vm.Aborted()
 	}
 	asked, cancel := r.Pace.Within(ctx, silence)
 	defer cancel()

@@ -66,7 +66,7 @@ type Outcome struct {
 	Out string
 	// Console is the machine's console log, while it runs.
 	Console string
-	// Hung reports that the case failed, and that its machine ran and answered nothing afterwards.
+	// Hung reports that the case failed, and that its machine ran and answered nothing afterwards, or that QEMU aborted.
 	Hung bool
 }
 
