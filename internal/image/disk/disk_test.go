@@ -123,6 +123,26 @@ func readsContent(t *testing.T, name string) {
 	if target, err := fs.ReadLink(tree, "etc/masked"); err != nil || target != "/dev/null" {
 		t.Errorf("link to %q, %v", target, err)
 	}
+	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		listed, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		info, err := fs.Lstat(tree, name)
+		if err != nil {
+			return err
+		}
+		if listed.Mode() != info.Mode() || listed.Size() != info.Size() || !listed.ModTime().Equal(info.ModTime()) {
+			t.Errorf("%s: listed as %v, and it is %v", name, fs.FormatFileInfo(listed), fs.FormatFileInfo(info))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestRefused demands an error with the next step for what is no image that can be read.

@@ -3,6 +3,7 @@ package disk
 import (
 	"fmt"
 	"io/fs"
+	"path"
 
 	"github.com/diskfs/go-diskfs/backend"
 	"github.com/diskfs/go-diskfs/filesystem/ext4"
@@ -46,8 +47,21 @@ func (t *Tree) Open(name string) (opened fs.File, err error) {
 // ReadDir lists a directory.
 func (t *Tree) ReadDir(name string) (entries []fs.DirEntry, err error) {
 	defer damaged(&err)
-	return t.system.ReadDir(name)
+	entries, err = t.system.ReadDir(name)
+	for i, e := range entries {
+		entries[i] = entry{e, t, path.Join(name, e.Name())}
+	}
+	return entries, err
 }
+
+// entry is an entry of a directory. The library's knows the kind of a file, and no other bit of its mode.
+type entry struct {
+	fs.DirEntry
+	tree *Tree
+	path string
+}
+
+func (e entry) Info() (fs.FileInfo, error) { return e.tree.Stat(e.path) }
 
 // Stat describes a file, and does not follow a link.
 func (t *Tree) Stat(name string) (info fs.FileInfo, err error) {
