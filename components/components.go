@@ -58,6 +58,10 @@ type Made struct {
 	Snapshot string `json:"snapshot,omitempty"`
 	// SecureBoot reports whether the boot loader and the kernel are signed. It is nil if that is unknown.
 	SecureBoot *bool `json:"secureBoot,omitempty"`
+	// Files is the SHA-256 digest of the paths, modes, times and contents of the files of the image's root, in hexadecimal. The same inputs give
+	// the same one: containerd's store is left out, because it has the times at which container images were imported. Only the manifest beside
+	// the image has it.
+	Files string `json:"files,omitempty"`
 	// Disks are the files of the image. A manifest in an image cannot have them: only the one beside the image has.
 	Disks []Disk `json:"disks,omitempty"`
 }

@@ -80,7 +80,11 @@ func (b *Build) Make(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("the image has no manifest: %w", err)
 	}
 	defer file.Close()
-	return result, b.manifest(file, result)
+	files, err := filesDigest(tree)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.output(raw), err)
+	}
+	return result, b.manifest(file, files, result)
 }
 
 // output is the path of a file that the build makes.
@@ -126,8 +130,8 @@ func digest(file io.Reader) (sum string, size int64, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), size, err
 }
 
-// manifest writes the manifest beside the disk: that of the image, and the disk's digests.
-func (b *Build) manifest(inImage io.Reader, r *Result) error {
+// manifest writes the manifest beside the disk: that of the image, the digest of its files, and the disk's digests.
+func (b *Build) manifest(inImage io.Reader, files string, r *Result) error {
 	data, err := io.ReadAll(io.LimitReader(inImage, components.MaxBytes))
 	if err != nil {
 		return err
@@ -140,7 +144,7 @@ func (b *Build) manifest(inImage io.Reader, r *Result) error {
 		m.Made.Disks = append(m.Made.Disks, d.Disk)
 	}
 	signed := b.SecureBoot != nil
-	m.Made.SecureBoot = &signed
+	m.Made.SecureBoot, m.Made.Files = &signed, files
 	file, err := command.CreateFile(r.Manifest, command.Public)
 	if err != nil {
 		return err

@@ -49,8 +49,8 @@ func (r *rebuilding) compare(cmd *cobra.Command, s cli.Streams, v *verified) err
 	if again.Tools, err = build.OpenTools(cmd.Context(), r.tools, filepath.Dir(dir), snapshot, r.mirror, s.Err); err != nil {
 		return err
 	}
-	differences, err := again.Compare(cmd.Context())
+	same, differences, err := again.Compare(cmd.Context())
 	v.Differences = append(v.Differences, differences...)
-	v.Rebuilt = err == nil && len(differences) == 0
+	v.Rebuilt, v.SameBytes = err == nil && len(differences) == 0, same
 	return err
 }

@@ -26,8 +26,9 @@ type verified struct {
 	Image string `json:"image"`
 	// SignedBy are the names of the signer of the manifest beside the image.
 	SignedBy string `json:"signedBy,omitempty"`
-	// Rebuilt reports whether the disk was made again, with the same bytes.
-	Rebuilt bool `json:"rebuilt,omitempty"`
+	// Rebuilt reports whether the disk was made again, with the same files but for containerd's store, and SameBytes whether all bytes are the same.
+	Rebuilt   bool `json:"rebuilt,omitempty"`
+	SameBytes bool `json:"sameBytes,omitempty"`
 	*bake.Verification
 }
 
@@ -52,7 +53,8 @@ manifest's, byte by byte.
     ssh-keygen -Y sign -n slipway-image -f KEY image/output/node.manifest.json
 
 With --rebuild, mkosi makes the disk again from the configuration beside it, and the two must be the same
-bytes. That takes as long as the build.
+bytes. If the image has container images, containerd's store may differ: it has the times of their import.
+That takes as long as the build.
 
 Exit codes: 0 no difference, 1 a difference, 2 the image could not be read, 64 wrong usage.`,
 		Example: `  slipway image verify image
@@ -162,8 +164,11 @@ func (v *verified) text(style cli.Style) string {
 	if v.SignedBy != "" {
 		fmt.Fprintf(&out, "its manifest is signed by %s\n", cli.Line(v.SignedBy))
 	}
-	if v.Rebuilt {
+	switch {
+	case v.SameBytes:
 		fmt.Fprintln(&out, "made again, it has the same bytes")
+	case v.Rebuilt:
+		fmt.Fprintln(&out, "made again, it has the same files; the times in containerd's store differ")
 	}
 	fmt.Fprintf(&out, "%s\n", style.Dim("lock sha256:"+v.Lock))
 	return out.String()

@@ -14,6 +14,7 @@ type Tree struct {
 	system   *ext4.FileSystem
 	image    backend.Storage
 	geometry *geometry
+	start    int64
 }
 
 // damaged turns a panic into an error: others have made the image, and go-diskfs does not check each number in it.
@@ -77,6 +78,9 @@ func (t *Tree) ReadLink(name string) (target string, err error) {
 	defer damaged(&err)
 	return t.system.ReadLink(name)
 }
+
+// Start is where the file system begins in the disk, in bytes.
+func (t *Tree) Start() int64 { return t.start }
 
 // Close closes the image.
 func (t *Tree) Close() error { return t.image.Close() }
