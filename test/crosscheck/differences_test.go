@@ -95,9 +95,12 @@ var fileDifferences = []difference{
 	{"refused: a bracket stands right after a colon",
 		"This module's reader of YAML takes it for part of a name.",
 		func(c *comparison) bool { return closeBracket.Match(c.document) && c.ours.says(notYAML) }},
-	{"refused: a block begins with a tab",
-		"This module's reader of YAML takes it for indentation.",
-		func(c *comparison) bool { return firstTab.Match(c.document) && c.ours.says(notYAML) }},
+	{"refused: a block begins with a tab or a byte order mark",
+		"This module's reader of YAML takes a tab for indentation. At a line's begin it looks for a mark in the first bytes that it has buffered " +
+			"(yamlprivateh.go, is_bom): by chance, that is one within the document.",
+		func(c *comparison) bool {
+			return (firstTab.Match(c.document) || bytes.Contains(c.document, []byte("\xef\xbb\xbf"))) && c.ours.says(notYAML)
+		}},
 	refused("Which of two was meant is not to be guessed; cloud-init takes the last.", "is given twice"),
 	refused("What a merge key brings is not to be guessed.", "a merge key may set"),
 	refused("cloud-init passes over other signs, and so over a damaged text.", "the base64 has a character that is not part of base64"),
