@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/slipway-dev/slipway/components"
@@ -42,6 +43,15 @@ type insides struct {
 	containers map[string][]cri.Container
 	ends       map[string]cri.Ended
 	images     map[string]bool
+	// once are files that are gone when they have been read.
+	once map[string]*atomic.Bool
+}
+
+func (m *insides) ReadFile(path string, limit int64) ([]byte, error) {
+	if read := m.once[path]; read != nil && read.Swap(true) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	return m.tree.ReadFile(path, limit)
 }
 
 // Stat reports that a text that begins with "#!" is a program.

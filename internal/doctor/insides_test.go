@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -200,6 +201,14 @@ var insideIllnesses = []struct {
 		provisions(m)
 		drifts(p)
 		m.tree["/run/slipway/waiting"] = "2026-11-28T11:59:55Z Check:api-server for 1m10s: connection refused"
+	}},
+	{"a provisioning that ends while the doctor looks", func(m *insides, p *doctor.Patient) {
+		m.units["slipway-provision.service"] = runs()
+		m.tree["/run/slipway/waiting"] = "2026-11-28T11:59:55Z Check:api-server for 1m10s: connection refused"
+		m.once = map[string]*atomic.Bool{"/run/slipway/waiting": new(atomic.Bool)}
+		planned, _ := p.Current()
+		planned.Unfinished = true
+		p.Current = func() (*doctor.Planned, error) { return planned, nil }
 	}},
 	{"a record of waiting that was left", func(m *insides, _ *doctor.Patient) {
 		m.tree["/run/slipway/waiting"] = "2026-11-28T11:00:00Z Check:api-server for 1m10s"

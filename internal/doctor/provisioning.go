@@ -69,6 +69,7 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 			since = " since " + found.Since.UTC().Format(time.TimeOnly)
 		}
 		if what := p.engineAwaits(); what != "" {
+			p.known.runs.Store(true)
 			return unknown("a provisioning runs%s (%s), and waits for %s", since, unit, what)
 		}
 		lines, err := p.Machine.Search(ctx, unit)
@@ -84,6 +85,7 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		return undecided("a provisioning runs%s (%s)", since, unit)
 	}
 	if what := p.engineAwaits(); what != "" {
+		p.known.runs.Store(true)
 		return unknown("a provisioning runs, and waits for %s", what)
 	}
 	return fine("no provisioning runs")
@@ -137,11 +139,11 @@ func awaitedIn(lines []string) string {
 }
 
 func lookProvisioning(_ context.Context, p *Patient) *Finding {
-	if p.known.runs.Load() {
-		return unknown(runsNow)
-	}
 	if what := p.engineAwaits(); what != "" {
 		return wrong("waits", "a provisioning waits for %s", what)
+	}
+	if p.known.runs.Load() {
+		return unknown(runsNow)
 	}
 	last, err := publish.LastStatus(p.Machine)
 	switch {
