@@ -64,12 +64,12 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		if found.ActiveState != "activating" && found.SubState != "running" {
 			continue
 		}
+		p.known.runs.Store(true)
 		since := ""
 		if !found.Since.IsZero() {
 			since = " since " + found.Since.UTC().Format(time.TimeOnly)
 		}
 		if what := p.engineAwaits(); what != "" {
-			p.known.runs.Store(true)
 			return unknown("a provisioning runs%s (%s), and waits for %s", since, unit, what)
 		}
 		lines, err := p.Machine.Search(ctx, unit)
@@ -81,7 +81,6 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		if what := awaitedIn(lines); strings.HasPrefix(what, state.AwaitedContract) {
 			return wrong("contract", "a provisioning runs%s (%s), and waits for %s", since, unit, what)
 		}
-		p.known.runs.Store(true)
 		return undecided("a provisioning runs%s (%s)", since, unit)
 	}
 	if what := p.engineAwaits(); what != "" {
