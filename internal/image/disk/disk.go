@@ -67,7 +67,7 @@ func Open(name string) (tree *Tree, err error) {
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", name, err)
 				}
-				return &Tree{system, storage, g, s.start}, nil
+				return &Tree{system, storage, g}, nil
 			}
 		}
 	}

@@ -14,7 +14,6 @@ type Tree struct {
 	system   *ext4.FileSystem
 	image    backend.Storage
 	geometry *geometry
-	start    int64
 }
 
 // damaged turns a panic into an error: others have made the image, and go-diskfs does not check each number in it.
@@ -80,7 +79,7 @@ func (t *Tree) ReadLink(name string) (target string, err error) {
 }
 
 // Start is where the file system begins in the disk, in bytes.
-func (t *Tree) Start() int64 { return t.start }
+func (t *Tree) Start() int64 { return t.geometry.start }
 
 // Close closes the image.
 func (t *Tree) Close() error { return t.image.Close() }
