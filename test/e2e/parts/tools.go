@@ -26,10 +26,10 @@ func (s *Store) InstallTools(ctx context.Context) error {
 		}
 	}
 	version, err := qemuVersion(ctx)
-	switch {
-	case err != nil && !errors.Is(err, exec.ErrNotFound):
+	if err != nil && !errors.Is(err, exec.ErrNotFound) {
 		return err
-	case slices.Compare(qemuNumbers(version), oldestQEMU) >= 0:
+	}
+	if _, err := exec.LookPath("qemu-img"); err == nil && slices.Compare(qemuNumbers(version), oldestQEMU) >= 0 {
 		return nil
 	}
 	return s.installBackports(ctx, qemu...)
