@@ -43,12 +43,13 @@ type insides struct {
 	containers map[string][]cri.Container
 	ends       map[string]cri.Ended
 	images     map[string]bool
-	// once are files that are gone when they have been read.
-	once map[string]*atomic.Bool
+	// once are files that are gone when they have been read, and late those that are there only then.
+	once, late map[string]*atomic.Bool
 }
 
 func (m *insides) ReadFile(path string, limit int64) ([]byte, error) {
-	if read := m.once[path]; read != nil && read.Swap(true) {
+	read, late := m.once[path], m.late[path]
+	if read != nil && read.Swap(true) || late != nil && !late.Swap(true) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
 	return m.tree.ReadFile(path, limit)

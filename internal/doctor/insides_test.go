@@ -210,6 +210,12 @@ var insideIllnesses = []struct {
 		planned.Unfinished = true
 		p.Current = func() (*doctor.Planned, error) { return planned, nil }
 	}},
+	{"a provisioning that begins to wait while the doctor looks", func(m *insides, p *doctor.Patient) {
+		provisions(m, `{"level":"INFO","msg":"applying"}`)
+		drifts(p)
+		m.tree["/run/slipway/waiting"] = "2026-11-28T11:59:55Z Check:api-server for 10s: connection refused"
+		m.late = map[string]*atomic.Bool{"/run/slipway/waiting": new(atomic.Bool)}
+	}},
 	{"a record of waiting that was left", func(m *insides, _ *doctor.Patient) {
 		m.tree["/run/slipway/waiting"] = "2026-11-28T11:00:00Z Check:api-server for 1m10s"
 	}},

@@ -75,6 +75,8 @@ type known struct {
 	runtime    once[*kubeletsetup.Service]
 	// runs reports that a provisioning ran when the check of its contract looked. It may have ended since.
 	runs atomic.Bool
+	// waits reports that it waited then. A run that has begun to wait since is no reason of what the other checks have found.
+	waits atomic.Bool
 }
 
 // once runs a function of several callers once, and keeps its result.

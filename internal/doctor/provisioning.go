@@ -56,6 +56,8 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 	if p.Provisions {
 		return fine("this is the provisioning itself")
 	}
+	awaited := p.engineAwaits()
+	p.known.waits.Store(awaited != "")
 	for _, unit := range agentUnits() {
 		found, err := p.Machine.Examine(ctx, unit)
 		if err != nil {
@@ -69,8 +71,8 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		if !found.Since.IsZero() {
 			since = " since " + found.Since.UTC().Format(time.TimeOnly)
 		}
-		if what := p.engineAwaits(); what != "" {
-			return unknown("a provisioning runs%s (%s), and waits for %s", since, unit, what)
+		if awaited != "" {
+			return unknown("a provisioning runs%s (%s), and waits for %s", since, unit, awaited)
 		}
 		lines, err := p.Machine.Search(ctx, unit)
 		if err != nil {
@@ -83,9 +85,9 @@ func lookWaiting(ctx context.Context, p *Patient) *Finding {
 		}
 		return undecided("a provisioning runs%s (%s)", since, unit)
 	}
-	if what := p.engineAwaits(); what != "" {
+	if awaited != "" {
 		p.known.runs.Store(true)
-		return unknown("a provisioning runs, and waits for %s", what)
+		return unknown("a provisioning runs, and waits for %s", awaited)
 	}
 	return fine("no provisioning runs")
 }
@@ -138,10 +140,10 @@ func awaitedIn(lines []string) string {
 }
 
 func lookProvisioning(_ context.Context, p *Patient) *Finding {
-	if what := p.engineAwaits(); what != "" {
-		return wrong("waits", "a provisioning waits for %s", what)
-	}
-	if p.known.runs.Load() {
+	switch awaited := p.engineAwaits(); {
+	case awaited != "" && p.known.waits.Load():
+		return wrong("waits", "a provisioning waits for %s", awaited)
+	case awaited != "" || p.known.runs.Load():
 		return unknown(runsNow)
 	}
 	last, err := publish.LastStatus(p.Machine)
