@@ -86,7 +86,7 @@ func (r *caseRun) examineHealthy(ctx context.Context, times int) error {
 	if times < 0 {
 		return nil
 	}
-	if _, _, err := r.examineUntil(ctx, "healthy", doctor.Healthy); err != nil {
+	if _, _, err := r.examineUntil(ctx, "healthy", doctor.Healthy, nil); err != nil {
 		return fmt.Errorf("the healthy machine: %w", err)
 	}
 	var errs []error
@@ -109,7 +109,7 @@ func (r *caseRun) diagnose(ctx context.Context, number int, f *fault) (row diagn
 	row.fault = f.Fault
 	name := fmt.Sprintf("%02d", number)
 	if differs = r.runSteps(ctx, f.Apply); differs == nil {
-		report, seconds, err := r.examineUntil(ctx, name, doctor.Sick)
+		report, seconds, err := r.examineUntil(ctx, name, doctor.Sick, f.settled())
 		if report == nil {
 			return row, nil, err
 		}
@@ -125,7 +125,7 @@ func (r *caseRun) diagnose(ctx context.Context, number int, f *fault) (row diagn
 	if ends = r.runSteps(ctx, f.Mend); ends != nil {
 		return row, differs, fmt.Errorf("mend: %w", ends)
 	}
-	report, seconds, err := r.examineUntil(ctx, name+"-mended", doctor.Healthy)
+	report, seconds, err := r.examineUntil(ctx, name+"-mended", doctor.Healthy, nil)
 	if err != nil {
 		row.mended = "not healthy"
 		return row, differs, fmt.Errorf("mended: %w", err)
@@ -144,8 +144,9 @@ func (r *caseRun) runSteps(ctx context.Context, list stepList) error {
 // showing is how long a fault, or its end, may take until it shows.
 const showing Boots = 12
 
-// examineUntil examines the machine until the doctor concludes something. If that does not happen, it returns the last report, too.
-func (r *caseRun) examineUntil(ctx context.Context, name string, want doctor.Health) (*doctor.Report, float64, error) {
+// examineUntil examines the machine until the doctor concludes something, and settled, which may be nil, is true of its report. If that does
+// not happen, it returns the last report, too.
+func (r *caseRun) examineUntil(ctx context.Context, name string, want doctor.Health, settled func(*doctor.Report) bool) (*doctor.Report, float64, error) {
 	ctx, cancel := r.Pace.Within(ctx, showing)
 	defer cancel()
 	var last *doctor.Report
@@ -156,7 +157,7 @@ func (r *caseRun) examineUntil(ctx context.Context, name string, want doctor.Hea
 			return last, took, errors.Join(err, context.Cause(ctx))
 		}
 		last, took = report, seconds
-		if report.Health == want {
+		if report.Health == want && (settled == nil || settled(report)) {
 			return report, seconds, nil
 		}
 		r.Log.Info("examined", "machine", name, "want", want, "have", claims(report), "seconds", fmt.Sprintf("%.1f", seconds))
@@ -216,6 +217,8 @@ type fault struct {
 	Verdict string `yaml:"verdict"`
 	// Beside are further ones that may be wrong, too.
 	Beside []string `yaml:"beside"`
+	// Until examines the machine until the doctor says that: it gives a program that has just started some time.
+	Until bool `yaml:"until"`
 }
 
 // readFaults reads a table of faults.
@@ -285,6 +288,14 @@ func isVerdict(text string) bool {
 
 // verdictOf is a result as a table of faults has it.
 func verdictOf(r *doctor.Result) string { return r.Check + "/" + r.Cause }
+
+// settled is what the doctor's report is waited for; nil if the first fault that it claims counts.
+func (f *fault) settled() func(*doctor.Report) bool {
+	if !f.Until {
+		return nil
+	}
+	return func(report *doctor.Report) bool { return f.judge(report) == nil }
+}
 
 // judge compares the doctor's report about a sick machine with the table, and returns all differences.
 func (f *fault) judge(report *doctor.Report) error {
