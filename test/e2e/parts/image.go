@@ -94,6 +94,12 @@ func (s *Store) Image(ctx context.Context, image Image, binaries string) (string
 	})
 }
 
+// again is whether slipway makes the image a second time, which has to give the same files: so for one with container images, and one
+// without. No case of "make e2e" boots these two, so its machines do not wait for it.
+func (i Image) again() bool {
+	return i.SecondKubelet != "" || i.Plain && i.Suite == Suite
+}
+
 // packages are those of a distribution that mkosi does not install.
 func (i Image) packages() []string {
 	switch {
@@ -141,8 +147,7 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 	if err := in.archives(ctx, dir); err != nil {
 		return err
 	}
-	cache := filepath.Join(s.Dir, "slipway-cache", "image")
-	build := []string{slipway, "image", "build", "--cache", cache, "--dir", "image", "--mirror", mirror, "--provision-config", contract}
+	build := []string{slipway, "image", "build", "--dir", "image", "--mirror", mirror, "--provision-config", contract}
 	if in.Plain && !in.Signed {
 		build = append(build, "--format", "qcow2", "--format", "vhd")
 	}
@@ -152,23 +157,18 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 		}
 		build = append(build, "--secure-boot-key", "secure-boot.key", "--secure-boot-certificate", snakeoilCertificate)
 	}
-	env := []string{"SSL_CERT_FILE=" + certificate}
+	env := []string{"SSL_CERT_FILE=" + certificate, "XDG_CACHE_HOME=" + s.Dir}
 	if in.Tree {
-		for _, argv := range [][]string{
-			{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(in.packages(), ","), in.Suite, "tree", mirror},
-			{"find", "tree/dev", "-mindepth", "1", "-delete"},
-		} {
-			if err := run(ctx, dir, nil, argv...); err != nil {
-				return err
-			}
+		if err := in.makeTree(ctx, dir); err != nil {
+			return err
 		}
 		build, env = append(build, "--tree", "tree"), append(env, "SOURCE_DATE_EPOCH=1793491200")
 	}
-	if err := run(ctx, dir, env, slipway, "image", "lock", "--cache", cache); err != nil {
+	if err := run(ctx, dir, env, slipway, "image", "lock"); err != nil {
 		return err
 	}
 	if in.Stock {
-		if err := s.makeStock(ctx, dir, slipway, in, contract, cache); err != nil {
+		if err := s.makeStock(ctx, dir, slipway, in, contract, env); err != nil {
 			return err
 		}
 		return in.clean(dir)
@@ -176,6 +176,9 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 	steps := [][]string{build}
 	if in.Plain && !in.Signed {
 		steps = append(steps, []string{slipway, "image", "verify", "--lock", "components.lock", Disk(".", "qcow2")})
+	}
+	if in.again() {
+		steps = append(steps, []string{slipway, "image", "verify", "--rebuild", "--mirror", mirror, Disk(".", "raw")})
 	}
 	for _, argv := range steps {
 		if err := run(ctx, dir, env, argv...); err != nil {
@@ -191,6 +194,15 @@ func (s *Store) makeImage(ctx context.Context, dir, slipway string, in *imageInp
 		return err
 	}
 	return in.clean(dir)
+}
+
+// makeTree makes a tree as another program does.
+func (in *imageInputs) makeTree(ctx context.Context, dir string) error {
+	err := run(ctx, dir, nil, "mmdebstrap", "--variant=minbase", "--include="+strings.Join(in.packages(), ","), in.Suite, "tree", mirror)
+	if err != nil {
+		return err
+	}
+	return run(ctx, dir, nil, "find", "tree/dev", "-mindepth", "1", "-delete")
 }
 
 // clean removes what an image is made of.

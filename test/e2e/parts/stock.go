@@ -35,7 +35,7 @@ const (
 
 // makeStock makes the disk of a distribution's usual image, in which slipway has baked the components of the lock: what a user has who
 // does not build an image with "slipway image build".
-func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInputs, contract, cache string) error {
+func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInputs, contract string, env []string) error {
 	tree, made := filepath.Join(dir, "tree"), filepath.Join(dir, "image", "output")
 	if err := os.MkdirAll(made, 0o755); err != nil {
 		return err
@@ -46,13 +46,13 @@ func (s *Store) makeStock(ctx context.Context, dir, slipway string, in *imageInp
 	}
 	steps := [][]string{
 		{"mmdebstrap", "--variant=minbase", "--include=" + strings.Join(in.packages(), ","), in.Suite, tree, mirror},
-		{slipway, "image", "bake", "--root", tree, "--architecture", "amd64", "--cache", cache},
+		{slipway, "image", "bake", "--root", tree, "--architecture", "amd64"},
 		{filepath.Join(tree, "opt/slipway/bin/slipway-node"), "provision", "--root", tree, "--provision-config", contract, "--log-level", "warn"},
 		append([]string{"install", "-m", "0644", "-t", filepath.Join(tree, "usr/lib/systemd/system")}, units...),
 		{"systemctl", "--root=" + tree, "--quiet", "enable", "slipway-provision.service", "slipway-provision.path", "slipway-watch.service"},
 	}
 	for _, argv := range steps {
-		if err := run(ctx, dir, nil, argv...); err != nil {
+		if err := run(ctx, dir, env, argv...); err != nil {
 			return err
 		}
 	}
