@@ -62,3 +62,31 @@ func TestDocumentsArePlain(t *testing.T) {
 		}
 	}
 }
+
+// title is the line of a case that says what it shows, or a comment in it.
+var title = regexp.MustCompile(`^\s*("description":|about:|- fault:)(.*)|(?:^|\s)# (.*)`)
+
+// So has what a case of the tests says of itself.
+func TestCasesArePlain(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"../cases/*/case.json", "../e2e/cases/*/*.yaml", "../e2e/boot/variants/*/case.yaml", "../../examples/*/*.yaml"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatal(pattern, err)
+		}
+		paths = append(paths, some...)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(content)) {
+			n++
+			if text := title.FindStringSubmatch(strings.TrimRight(line, "\n")); text != nil && idiom.MatchString(text[2]+text[3]) {
+				t.Errorf("%s:%d: %s", path, n, strings.TrimSpace(line))
+			}
+		}
+	}
+}
