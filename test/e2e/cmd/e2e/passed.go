@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// pass is the record of a case that has passed. All cases together take hours, so a run of the rest goes on where an earlier one ended.
+// pass is the record of a case that has passed. All cases together take more than an hour, so a run of the rest goes on where an earlier one ended.
 type pass struct {
 	// Tested is the digest of what the case tested. The suite's code is no part of it: a change of the suite is not one of the
 	// product. So Commit, the commit that was checked out, tells with which suite the case has passed.
