@@ -79,29 +79,49 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	matches := []string{"_SYSTEMD_" + about, "+", about}
 	if since, known := m.began(ctx, about); known {
 		// There is no line if the clock was set back since then.
-		if lines, err := m.lines(ctx, append([]string{"--since=@" + since, "_SYSTEMD_UNIT=" + unit, "+"}, matches...)...); err != nil || len(lines) > 0 {
-			return lines, err
+		all := append([]string{"_SYSTEMD_UNIT=" + unit, "+"}, matches...)
+		if n := m.countSince(ctx, since, all...); n > 0 {
+			return m.lines(ctx, n, all...)
 		}
 	}
-	return m.lines(ctx, matches...)
+	return m.lines(ctx, logLines, matches...)
 }
 
-// lines returns the last lines of the journal that match.
-func (m *Manager) lines(ctx context.Context, matches ...string) ([]string, error) {
-	output, cut, err := m.journal(ctx, logTimeout, append([]string{"--no-pager", "-q", "-o", "cat", "-n", strconv.Itoa(logLines)}, matches...)...)
+// lines returns the last n entries of the journal that match, at most ten lines.
+func (m *Manager) lines(ctx context.Context, n int, matches ...string) ([]string, error) {
+	output, cut, err := m.journal(ctx, logTimeout, append([]string{"--no-pager", "-q", "-o", "cat", "-n", strconv.Itoa(n)}, matches...)...)
 	return lastLines(output, cut, logLines), err
+}
+
+// countSince counts those of the last ten entries that match that are not older than a time. With --since, -n means the
+// first ones (seen with systemd 252).
+func (m *Manager) countSince(ctx context.Context, since float64, matches ...string) int {
+	output, _, _ := m.journal(ctx, logTimeout, append([]string{"--no-pager", "-q", "-o", "short-unix", "-n", strconv.Itoa(logLines)}, matches...)...)
+	n := 0
+	for line := range strings.Lines(string(output)) { // a further line of the same message is indented
+		if at, known := timeOf(line); known && at >= since {
+			n++
+		}
+	}
+	return n
+}
+
+// timeOf is the time of a line in the format short-unix, in seconds.
+func timeOf(line string) (seconds float64, known bool) {
+	first, _, known := strings.Cut(line, " ")
+	seconds, err := strconv.ParseFloat(first, 64)
+	return seconds, known && err == nil
 }
 
 // began returns the time of systemd's first line about the start of a unit, in seconds. The lines since then are the unit's also if they lack the
 // ID of the start: journald reads the ID from a link that systemd removes when the unit has ended, and a unit that fails at once can have
 // ended before (systemd v252, src/core/unit.c, unit_notify; src/journal/journald-context.c, client_context_read_invocation_id).
-func (m *Manager) began(ctx context.Context, about string) (seconds string, known bool) {
+func (m *Manager) began(ctx context.Context, about string) (seconds float64, known bool) {
 	output, cut, err := m.journal(ctx, logTimeout, "--no-pager", "-q", "-o", "short-unix", about)
-	if seconds, _, known = strings.Cut(string(output), " "); err != nil || cut || !known {
-		return "", false
+	if err != nil || cut {
+		return 0, false
 	}
-	_, err = strconv.ParseFloat(seconds, 64)
-	return seconds, err == nil
+	return timeOf(string(output))
 }
 
 // lastLines returns the last lines of the end of an output, ready to be shown. If the end begins within a line, that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -74,29 +75,52 @@ func TestLog(t *testing.T) {
 }
 
 // A process that ends before journald has looked at its unit has lines without the ID of the unit's start. They count from the time of
-// systemd's first line about it, unless the clock was set back since then.
+// systemd's first line about it, unless the clock was set back since then. The last ones are shown.
 func TestLogOfAShortLife(t *testing.T) {
 	conn := hosttest.NewBus()
 	conn.Units["kubelet.service"] = ran("failed", "failed")
-	for since, want := range map[string]string{
-		"1796000722.708585 node systemd[1]: Starting kubelet.service\n1796000723.1 node systemd[1]: Failed\n": "unknown flag: --x",
-		"1796000799.000000 node systemd[1]: Starting kubelet.service\n":                                       "by its ID",
-		"-- No entries --\n": "by its ID",
-		"":                   "by its ID",
+	const begins, later = "1796000722.708585 node systemd[1]: Starting\n1796000723.1 node systemd[1]: Failed\n", "1796000799.000000 node systemd[1]: Starting\n"
+	before, short := []string{"1796000700.000000 of the start before"}, []string{"1796000722.900000 unknown flag: --x\n    --help shows all"}
+	var long, last []string
+	for i := range 30 {
+		long = append(long, fmt.Sprintf("17960007%d.000000 line %d", 30+i, i))
+		last = append(last, fmt.Sprint("line ", i))
+	}
+	byID := []string{"by its ID"}
+	for name, c := range map[string]struct {
+		began         string
+		entries, want []string
+	}{
+		"short":             {begins, append(before, short...), []string{"unknown flag: --x", "--help shows all"}},
+		"long":              {begins, append(before, long...), last[20:]},
+		"clock set back":    {later, append(before, short...), byID},
+		"no line":           {"", short, byID},
+		"no entry":          {"-- No entries --\n", short, byID},
+		"nothing of a unit": {begins, nil, byID},
 	} {
 		m := hosttest.Journalled(func(_ context.Context, _ time.Duration, args ...string) ([]byte, bool, error) {
+			format := args[max(0, slices.Index(args, "-o")+1)]
 			switch {
-			case slices.Contains(args, "short-unix"):
-				return []byte(since), false, nil
-			case slices.Contains(args, "--since=@1796000722.708585") && slices.Contains(args, "_SYSTEMD_UNIT=kubelet.service"):
-				return []byte("unknown flag: --x\n"), false, nil
-			case slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--since=") }):
-				return nil, false, nil
+			case !slices.Contains(args, "_SYSTEMD_UNIT=kubelet.service") && format == "short-unix":
+				return []byte(c.began), false, nil
+			case !slices.Contains(args, "_SYSTEMD_UNIT=kubelet.service"):
+				return []byte("by its ID\n"), false, nil
 			}
-			return []byte("by its ID\n"), false, nil
+			n, err := strconv.Atoi(args[slices.Index(args, "-n")+1])
+			if err != nil || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--since") }) {
+				t.Errorf("%s: %q, whose -n means the first lines", name, args)
+			}
+			var out strings.Builder
+			for _, entry := range c.entries[max(0, len(c.entries)-n):] {
+				if format == "cat" {
+					_, entry, _ = strings.Cut(entry, " ")
+				}
+				fmt.Fprintln(&out, entry)
+			}
+			return []byte(out.String()), false, nil
 		}, conn)
-		if got, err := m.Log(t.Context(), "kubelet.service"); err != nil || !slices.Equal(got, []string{want}) {
-			t.Errorf("%q: got %q, %v", since, got, err)
+		if got, err := m.Log(t.Context(), "kubelet.service"); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
 }
