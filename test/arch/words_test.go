@@ -45,47 +45,42 @@ func TestCommentsArePlain(t *testing.T) {
 
 // What a user reads has none of it.
 func TestDocumentsArePlain(t *testing.T) {
-	paths, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no documents", err)
-	}
-	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md", "../../SECURITY.md", "../../CODE_OF_CONDUCT.md") {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for line := range strings.Lines(string(content)) {
-			if n++; idiom.MatchString(line) {
-				t.Errorf("%s:%d: %s", path, n, strings.TrimSpace(line))
-			}
-		}
-	}
+	whole := func(line string) string { return line }
+	wantPlain(t, whole, "../../docs/*.md", "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md", "../../SECURITY.md", "../../CODE_OF_CONDUCT.md")
 }
 
 // title is the line of a case that says what it shows, or a comment in it.
-var title = regexp.MustCompile(`^\s*("description":|about:|- fault:)(.*)|(?:^|\s)# (.*)`)
+var title = regexp.MustCompile(`^\s*(?:"description":|about:|- fault:)(.*)|(?:^|\s)# (.*)`)
 
 // So has what a case of the tests says of itself.
 func TestCasesArePlain(t *testing.T) {
-	var paths []string
-	for _, pattern := range []string{"../cases/*/case.json", "../e2e/cases/*/*.yaml", "../e2e/boot/variants/*/case.yaml", "../../examples/*/*.yaml"} {
-		some, err := filepath.Glob(pattern)
-		if err != nil || len(some) == 0 {
-			t.Fatal(pattern, err)
+	said := func(line string) string {
+		if text := title.FindStringSubmatch(strings.TrimRight(line, "\n")); text != nil {
+			return text[1] + text[2]
 		}
-		paths = append(paths, some...)
+		return ""
 	}
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	wantPlain(t, said, "../cases/*/case.json", "../e2e/cases/*/*.yaml", "../e2e/boot/variants/*/case.yaml", "../../examples/*/*.yaml")
+}
+
+// wantPlain demands that no line of the files has idiom in what read takes of it. Each pattern must match a file.
+func wantPlain(t *testing.T, read func(line string) string, patterns ...string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatal("no file ", pattern, err)
 		}
-		n := 0
-		for line := range strings.Lines(string(content)) {
-			n++
-			if text := title.FindStringSubmatch(strings.TrimRight(line, "\n")); text != nil && idiom.MatchString(text[2]+text[3]) {
-				t.Errorf("%s:%d: %s", path, n, strings.TrimSpace(line))
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for line := range strings.Lines(string(content)) {
+				if n++; idiom.MatchString(read(line)) {
+					t.Errorf("%s:%d: %s", path, n, strings.TrimSpace(line))
+				}
 			}
 		}
 	}
