@@ -83,9 +83,10 @@ func (m *insides) FailedUnits(context.Context) ([]string, error) {
 }
 
 func (m *insides) Search(_ context.Context, unit string, words ...string) ([]string, error) {
-	return slices.DeleteFunc(slices.Clone(m.journal[unit]), func(line string) bool {
+	lines := slices.DeleteFunc(slices.Clone(m.journal[unit]), func(line string) bool {
 		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
-	}), nil
+	})
+	return lines[max(0, len(lines)-40):], nil
 }
 
 func (m *insides) SearchSince(ctx context.Context, since time.Time, unit string, words ...string) ([]string, error) {

@@ -289,6 +289,15 @@ var insideIllnesses = []struct {
 	{"the kubelet ends for another reason", func(m *insides, _ *doctor.Patient) {
 		crashing(m, klogged("failed to run Kubelet: no client provided"), "Flag --x has been deprecated")
 	}},
+	{"the kubelet has just started again, and has logged its flags", func(m *insides, _ *doctor.Patient) {
+		crashing(m, klogged("failed to run Kubelet: no client provided"))
+		state := loops()
+		state.ActiveState, state.SubState, state.ExitCode, state.Result = "active", "running", 0, "success"
+		m.units["kubelet.service"] = state
+		for i := range 150 {
+			m.journal["kubelet.service"] = append(m.journal["kubelet.service"], fmt.Sprintf("I1128 11:59:58.%06d 813 flags.go:64] FLAG: --x=\"%d\"", i, i))
+		}
+	}},
 	{"the kubelet is killed", func(m *insides, _ *doctor.Patient) {
 		crashing(m, "I1128 11:59:57.123456   812 kubelet.go:1] \"Starting\"")
 		killed := loops()

@@ -109,7 +109,7 @@ func lookKubelet(ctx context.Context, p *Patient) *Finding {
 	if err != nil {
 		return undecided("%v", err)
 	}
-	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit)
+	lines := p.kubeletLines(ctx, state)
 	text := unitText(state)
 	f := new(Finding).with(profile.KubeletUnit, text).withLines(profile.KubeletUnit, lines)
 	if awaited := p.engineAwaits(); awaited != "" && !state.Running() {
@@ -144,6 +144,21 @@ func lookKubelet(ctx context.Context, p *Patient) *Finding {
 		return f.wrong("program", "systemd cannot execute the kubelet: kubelet.service is %s%s", text, colonWords(lines))
 	}
 	return f.wrong("crashes", "the kubelet does not stay up: kubelet.service is %s%s", text, colonWords(errorLines(lines)))
+}
+
+// restartDelay is more than the time after which systemd starts the kubelet again, in the units of all families and images.
+const restartDelay = time.Minute
+
+// kubeletLines are the newest lines of the kubelet's journal. If they have no error of a kubelet that restarts, it has just
+// started again, and has printed a line for each flag: then the error with which it has ended (k8s.io/component-base/cli,
+// Run) comes first.
+func (p *Patient) kubeletLines(ctx context.Context, state *host.ExaminedUnit) []string {
+	lines, _ := p.Machine.Search(ctx, profile.KubeletUnit)
+	if state.Restarts == 0 || state.Since.IsZero() || state.Killed || slices.ContainsFunc(lines, isError) {
+		return lines
+	}
+	ended, _ := p.Machine.SearchSince(ctx, state.Since.Add(-restartDelay), profile.KubeletUnit, "command failed")
+	return slices.Concat(ended, lines)
 }
 
 // restartsQuickly reports whether a service that runs may be in a loop of restarts.

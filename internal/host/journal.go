@@ -22,30 +22,18 @@ const (
 	logGrace = 200 * time.Millisecond
 	// recordsTimeout limits reading records.
 	recordsTimeout = 10 * time.Second
+	// syncTimeout limits the wait until the journal has the last lines.
+	syncTimeout = time.Second
 )
 
-// journal is the journal as a program prints it.
+// journal is the journal as a program prints it. A machine without the program has an empty one.
 func journal(program string) systemd.Journal {
-	return func(ctx context.Context, timeout time.Duration, args ...string) (end []byte, cut bool, err error) {
-		end, err = run(ctx, &resource.Command{
-			Label: "journalctl", Argv: append([]string{program}, args...), Timeout: resource.Duration(timeout),
-		}, logGrace)
-		if errors.Is(err, exec.ErrNotFound) {
+	return func(ctx context.Context, query JournalQuery) (records []byte, cut bool, err error) {
+		if records, cut, err = readJournal(ctx, program, query); errors.Is(err, exec.ErrNotFound) {
 			return nil, false, nil
 		}
-		return end, len(end) == maxOutput, err
+		return records, cut, err
 	}
-}
-
-// JournalQuery selects records of the journal.
-type JournalQuery struct {
-	// Match is what matches (journalctl(1), "Matches"), and options that select.
-	Match []string
-	// Fields are the fields of a record that are read, besides its times and the boot's ID.
-	Fields []string
-	// Limit is how many bytes are read at most, and Newest reads the newest records rather than the oldest.
-	Limit  int64
-	Newest bool
 }
 
 // ReadJournal returns the records that match, oldest first, as lines of JSON. cut reports whether there are more. The error
@@ -68,6 +56,9 @@ func readJournal(ctx context.Context, name string, query JournalQuery) (records 
 	if err != nil {
 		return nil, false, err
 	}
+	if query.Sync { // if it fails, the available lines are better than nothing
+		_, _ = run(ctx, &resource.Command{Label: "journalctl", Argv: []string{program, "--sync"}, Timeout: resource.Duration(syncTimeout)}, logGrace)
+	}
 	args := []string{"--no-pager", "--quiet", "--output=json", "--output-fields=" + strings.Join(query.Fields, ",")}
 	if query.Newest {
 		args = append(args, "--reverse")
@@ -77,8 +68,8 @@ func readJournal(ctx context.Context, name string, query JournalQuery) (records 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = logGrace
-	var errors tail
-	cmd.Stderr = &errors
+	var messages tail
+	cmd.Stderr = &messages
 	output, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, false, err
@@ -93,9 +84,9 @@ func readJournal(ctx context.Context, name string, query JournalQuery) (records 
 		_ = cmd.Wait() // it was stopped
 		err = nil
 	} else if failed := cmd.Wait(); ctx.Err() != nil {
-		err = fmt.Errorf("journalctl did not end within %s: %w", recordsTimeout, ctx.Err())
+		err = fmt.Errorf("journalctl did not end in time: %w", ctx.Err())
 	} else if err = cmp.Or(err, failed); err != nil {
-		err = fmt.Errorf("journalctl: %w: %s", err, bytes.TrimSpace(errors.bytes()))
+		err = fmt.Errorf("journalctl: %w: %s", err, bytes.TrimSpace(messages.bytes()))
 	}
 	records = read[:bytes.LastIndexByte(read, '\n')+1] // the last record may be cut
 	if query.Newest {

@@ -31,6 +31,8 @@ type Machine struct {
 type (
 	// BootTimes are the times of this boot's stages.
 	BootTimes = systemd.BootTimes
+	// JournalQuery selects records of the journal.
+	JournalQuery = systemd.JournalQuery
 	// Snapshot is what systemd knows of itself and of its units.
 	Snapshot = systemd.Snapshot
 	// LogFile is a log that a host's LogFile opens.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/systemd"
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
@@ -166,14 +166,14 @@ func TestProbePulledKeepsOutput(t *testing.T) {
 		conn, asked := hosttest.NewBus(), 0
 		show(t, conn, unit, look{invocation: 1, state: "failed"})
 		time.AfterFunc(2*time.Second, func() { show(t, conn, unit, look{invocation: 2, state: "failed"}) })
-		units := hosttest.Journalled(func(_ context.Context, _ time.Duration, args ...string) ([]byte, bool, error) {
-			if slices.Contains(args, "--sync") || slices.Contains(args, "short-unix") {
+		units := hosttest.Journalled(func(_ context.Context, query systemd.JournalQuery) ([]byte, bool, error) {
+			if query.Sync {
 				return nil, false, nil
 			}
 			if asked++; asked > 1 {
 				return nil, false, context.DeadlineExceeded
 			}
-			return []byte("no token\n"), false, nil
+			return hosttest.Records("no token"), false, nil
 		}, conn)
 		err := Wait(t.Context(), nil, units, &resource.Check{UnitActive: unit, Timeout: resource.Duration(20 * time.Second), Restarts: 1})
 		wantError(t, err, unit, "has failed 2 times: is failed; last lines: no token")

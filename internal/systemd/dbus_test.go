@@ -352,7 +352,7 @@ func (p *peer) manager() *systemd.Manager {
 	return m
 }
 
-func noJournal(context.Context, time.Duration, ...string) ([]byte, bool, error) {
+func noJournal(context.Context, systemd.JournalQuery) ([]byte, bool, error) {
 	return nil, false, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -101,32 +100,27 @@ func (m *Manager) SearchSince(ctx context.Context, since time.Time, unit string,
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	args := []string{"--no-pager", "-q", "-b", "-o", "cat", "-n", strconv.Itoa(maxFound)}
-	if !since.IsZero() {
-		args = append(args, "--since=@"+strconv.FormatFloat(float64(since.UnixMicro())/1e6, 'f', 6, 64)) // systemd.time(7)
+	all := []string{"-b", "_SYSTEMD_UNIT=" + unit, "+", "UNIT=" + unit}
+	if len(words) > 0 {
+		pattern := strings.Join(words, "|") // callers use no character with a meaning
+		lines, err := m.newest(ctx, maxFound, since, append([]string{"-g", pattern, "--case-sensitive=true"}, all...)...)
+		if err == nil || len(lines) > 0 { // it may not have ended in time
+			return having(lines, words), nil
+		}
+		// journalctl fails if no line has the words, and if it was built without regular expressions.
 	}
-	of := []string{"_SYSTEMD_UNIT=" + unit, "+", "UNIT=" + unit}
-	if len(words) == 0 {
-		output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, of)...)
-		return foundLines(output, cut), err
-	}
-	pattern := strings.Join(words, "|") // callers use no character with a meaning
-	if output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, []string{"-g", pattern, "--case-sensitive=true"}, of)...); err == nil {
-		return having(foundLines(output, cut), words), nil
-	}
-	// journalctl fails if no line has the words, and if it was built without regular expressions.
-	output, cut, err := m.journal(ctx, logTimeout, slices.Concat(args, of)...)
+	lines, err := m.newest(ctx, maxFound, since, all...)
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", unit, err)
 	}
-	return having(foundLines(output, cut), words), nil
+	return having(lines, words), nil
 }
 
-// foundLines returns the lines of the end of an output, ready to be shown.
-func foundLines(output []byte, cut bool) []string { return lastLines(output, cut, maxFound) }
-
-// having keeps the lines with one of some words.
+// having keeps the lines with one of some words, or all lines if there are no words.
 func having(lines, words []string) []string {
+	if len(words) == 0 {
+		return lines
+	}
 	return slices.DeleteFunc(lines, func(line string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
 	})

@@ -48,40 +48,51 @@ func TestExamine(t *testing.T) {
 
 // A journalctl without regular expressions is asked again without them.
 func TestSearch(t *testing.T) {
-	for name, fails := range map[string]bool{"with a pattern": false, "without": true} {
-		var calls []string
-		m := hosttest.Journalled(func(_ context.Context, _ time.Duration, args ...string) ([]byte, bool, error) {
-			calls = append(calls, strings.Join(args, " "))
-			if fails && slices.Contains(args, "-g") {
-				return nil, false, errors.New("exit status 1")
+	about := map[string]string{"_SYSTEMD_UNIT": "init.scope"}
+	entries := []entry{
+		{at: 1, fields: about, text: "a: Found ordering cycle on b"},
+		{at: 2, fields: about, text: "other"},
+		{at: 3, fields: map[string]string{"UNIT": "init.scope"}, text: "with --token=" + token + " in an ordering cycle"},
+		{at: 4, fields: map[string]string{"UNIT": "other.service"}, text: "an ordering cycle of others"},
+	}
+	const first, second = "a: Found ordering cycle on b", "with --token=[redacted] in an ordering cycle"
+	for _, patterns := range []bool{true, false} {
+		m := hosttest.Journalled(kept{patterns: patterns, entries: entries}.read, hosttest.NewBus())
+		for since, want := range map[time.Time][]string{{}: {first, second}, time.UnixMicro(3): {second}, time.UnixMicro(4): {}} {
+			if got, err := m.SearchSince(t.Context(), since, "init.scope", "ordering cycle", "break cycle"); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v, since %v: %q, %v", patterns, since, got, err)
 			}
-			return []byte("a: Found ordering cycle on b\nother\nwith --token=" + token + " in an ordering cycle\n"), false, nil
-		}, hosttest.NewBus())
-		got, err := m.Search(t.Context(), "init.scope", "ordering cycle", "break cycle")
-		if want := []string{"a: Found ordering cycle on b", "with --token=[redacted] in an ordering cycle"}; err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v", name, got, err)
 		}
-		if want := "--no-pager -q -b -o cat -n 40 -g ordering cycle|break cycle --case-sensitive=true _SYSTEMD_UNIT=init.scope + UNIT=init.scope"; calls[0] != want {
-			t.Errorf("called with %q", calls[0])
-		}
-		calls = nil
-		if _, err := m.SearchSince(t.Context(), time.UnixMicro(1795875746_250_000), "init.scope", "break cycle"); err != nil || !strings.Contains(calls[0], " --since=@1795875746.250000 ") {
-			t.Errorf("called with %q, %v", calls[0], err)
+		if got, err := m.Search(t.Context(), "init.scope"); err != nil || !slices.Equal(got, []string{first, "other", second}) {
+			t.Errorf("%v: %q, %v", patterns, got, err)
 		}
 	}
-	m := hosttest.Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) {
-		var all strings.Builder
-		for i := range 100 {
-			fmt.Fprintln(&all, i)
-		}
-		return []byte(all.String()), false, nil
-	}, hosttest.NewBus())
-	if got, err := m.Search(t.Context(), "kubelet.service"); err != nil || len(got) != 40 || got[39] != "99" {
-		t.Errorf("%q, %v", got, err)
-	}
-	broken := hosttest.Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) {
+	broken := hosttest.Journalled(func(context.Context, systemd.JournalQuery) ([]byte, bool, error) {
 		return nil, false, errors.New("broken")
 	}, hosttest.NewBus())
+	slow := hosttest.Journalled(func(context.Context, systemd.JournalQuery) ([]byte, bool, error) {
+		return hosttest.Record(1, "an x"), false, context.DeadlineExceeded
+	}, hosttest.NewBus())
+	if got, err := slow.Search(t.Context(), "kubelet.service", "x"); err != nil || !slices.Equal(got, []string{"an x"}) {
+		t.Errorf("a search that takes too long: %q, %v", got, err)
+	}
 	_, err := broken.Search(t.Context(), "kubelet.service", "x")
 	wantError(t, err, "journal of kubelet.service", "broken")
+}
+
+// The newest lines are kept, and shown in their order.
+func TestSearchIsBounded(t *testing.T) {
+	for length, want := range map[int]int{1: 40, 200: 20, 1 << 20: 0} {
+		var all []entry
+		for i := range 100 {
+			all = append(all, entry{at: i, fields: map[string]string{"_SYSTEMD_UNIT": "kubelet.service"}, text: fmt.Sprint(i, " error ", strings.Repeat("x", length))})
+		}
+		m := hosttest.Journalled(kept{patterns: true, entries: all}.read, hosttest.NewBus())
+		for _, words := range [][]string{nil, {"error"}} {
+			got, err := m.Search(t.Context(), "kubelet.service", words...)
+			if err != nil || len(got) < want*9/10 || len(got) > want || want > 0 && (!strings.HasPrefix(got[len(got)-1], "99 ") || !strings.HasPrefix(got[len(got)-2], "98 ")) {
+				t.Errorf("%d bytes, %q: %d lines, %q, %v", length, words, len(got), got, err)
+			}
+		}
+	}
 }

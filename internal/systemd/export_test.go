@@ -22,7 +22,6 @@ const (
 var (
 	NewSignalFilter = newSignalFilter
 	LostAnswers     = lostAnswers
-	ShownLines      = func(output []byte, cut bool) []string { return lastLines(output, cut, logLines) }
 )
 
 // ListedUnit is a unit as systemd lists it.

@@ -2,11 +2,12 @@ package hosttest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
@@ -190,7 +191,7 @@ func (f *Bus) Closed() int {
 
 // Systemd is systemd at the other end of the given connections: each until it is gone, then the next. Its journal is unavailable.
 func Systemd(conns ...systemd.Bus) *systemd.Manager {
-	return Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) { return nil, false, nil }, conns...)
+	return Journalled(func(context.Context, systemd.JournalQuery) ([]byte, bool, error) { return nil, false, nil }, conns...)
 }
 
 // Journalled is Systemd with a journal.
@@ -205,4 +206,17 @@ func Journalled(journal systemd.Journal, conns ...systemd.Bus) *systemd.Manager 
 		}
 		return nil, errors.New("no systemd here")
 	}, journal)
+}
+
+// Records are records of a journal with these texts, a minute apart, as a query returns them.
+func Records(texts ...string) []byte {
+	var all []byte
+	for i, text := range texts {
+		record, err := json.Marshal(map[string]string{"MESSAGE": text, "__REALTIME_TIMESTAMP": strconv.Itoa((i + 1) * 60_000_000)})
+		if err != nil {
+			panic(err)
+		}
+		all = append(append(all, record...), '\n')
+	}
+	return all
 }
