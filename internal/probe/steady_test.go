@@ -173,7 +173,7 @@ func TestProbePulledKeepsOutput(t *testing.T) {
 			if asked++; asked > 1 {
 				return nil, false, context.DeadlineExceeded
 			}
-			return hosttest.Records("no token"), false, nil
+			return hosttest.Record(1, "no token"), false, nil
 		}, conn)
 		err := Wait(t.Context(), nil, units, &resource.Check{UnitActive: unit, Timeout: resource.Duration(20 * time.Second), Restarts: 1})
 		wantError(t, err, unit, "has failed 2 times: is failed; last lines: no token")

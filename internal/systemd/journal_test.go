@@ -2,17 +2,19 @@ package systemd_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/internal/systemd"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
-// entry is a record of a journal: its time in microseconds, its fields and its text. A text with a control character is a list
-// of bytes, as in the output of journalctl.
+// entry is a record of a journal: its time in microseconds, its fields and its text.
 type entry struct {
 	at     int
 	fields map[string]string
@@ -55,7 +57,7 @@ backwards:
 		case !e.matches(query.Match) || pattern != "" && !slices.ContainsFunc(strings.Split(pattern, "|"), has) || early && !query.Newest:
 			continue
 		case !early:
-			found = append(found, e.record())
+			found = append(found, hosttest.Record(e.at, e.text))
 			continue
 		}
 		break backwards // at the first early one
@@ -85,18 +87,33 @@ func (e entry) matches(match []string) bool {
 	})
 }
 
-func (e entry) record() []byte {
-	record := map[string]any{"__REALTIME_TIMESTAMP": strconv.Itoa(e.at), "MESSAGE": e.text}
-	if strings.ContainsFunc(e.text, func(r rune) bool { return r < ' ' && r != '\n' }) {
-		var numbers []int
-		for _, b := range []byte(e.text) {
-			numbers = append(numbers, int(b))
+// Whatever a program has written to the journal, the lines are few, short and without control characters, and the last text is the
+// last line.
+func FuzzJournal(f *testing.F) {
+	for _, seed := range []string{"", "plain", "two\nlines", "\x1b[31mred", "\xff\xfe", "--token=" + token, "{\"MESSAGE\":1}", strings.Repeat("x", 5000), "\r\n\x00"} {
+		f.Add(seed, []byte(seed))
+		f.Add(seed, []byte(`{"MESSAGE":[1,999,-1]}`+"\n"+`{"MESSAGE":null}`+"\n[]\n{"))
+	}
+	f.Fuzz(func(t *testing.T, text string, raw []byte) {
+		for _, records := range [][]byte{raw, append(hosttest.Record(1, "first"), hosttest.Record(2, text)...)} {
+			m := hosttest.Journalled(func(context.Context, systemd.JournalQuery) ([]byte, bool, error) { return records, false, nil }, hosttest.NewBus())
+			lines, err := m.Search(t.Context(), "kubelet.service")
+			if err != nil || len(lines) > 40 || len(strings.Join(lines, "")) > 4<<10 {
+				t.Fatalf("%d lines, %v", len(lines), err)
+			}
+			for _, line := range lines {
+				if line == "" || len(line) > systemd.MaxLogLine || !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || strings.Contains(line, token) {
+					t.Fatalf("got %q", line)
+				}
+			}
+			if word := strings.TrimSpace(text); len(records) != len(raw) && word != "" && len(word) < 100 && isPlain(word) && !strings.HasSuffix(lines[len(lines)-1], word) {
+				t.Fatalf("%q: got %q", text, lines)
+			}
 		}
-		record["MESSAGE"] = numbers
-	}
-	line, err := json.Marshal(record)
-	if err != nil {
-		panic(err)
-	}
-	return append(line, '\n')
+	})
+}
+
+// isPlain reports whether a text has only letters and spaces.
+func isPlain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') })
 }

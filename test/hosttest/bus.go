@@ -7,7 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
@@ -208,15 +210,20 @@ func Journalled(journal systemd.Journal, conns ...systemd.Bus) *systemd.Manager 
 	}, journal)
 }
 
-// Records are records of a journal with these texts, a minute apart, as a query returns them.
-func Records(texts ...string) []byte {
-	var all []byte
-	for i, text := range texts {
-		record, err := json.Marshal(map[string]string{"MESSAGE": text, "__REALTIME_TIMESTAMP": strconv.Itoa((i + 1) * 60_000_000)})
-		if err != nil {
-			panic(err)
+// Record is a record of the journal as a query returns it, with its time in microseconds. A text that cannot be printed is the
+// list of its bytes (journalctl(1), "json").
+func Record(at int, text string) []byte {
+	record := map[string]any{"__REALTIME_TIMESTAMP": strconv.Itoa(at), "MESSAGE": text}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }) {
+		numbers := make([]int, len(text))
+		for i := range numbers {
+			numbers[i] = int(text[i])
 		}
-		all = append(append(all, record...), '\n')
+		record["MESSAGE"] = numbers
 	}
-	return all
+	line, err := json.Marshal(record)
+	if err != nil {
+		panic(err) // a map of texts and numbers
+	}
+	return append(line, '\n')
 }
