@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,14 +49,18 @@ func (c *checker) flag(j *judge, f Flag) {
 		c.gateFlag(j, f)
 		return
 	}
-	if f.Value == "" && (p.kind == "ip" || p.kind == "memory") {
-		return // pkg/util/flag, IPVar and ReservedMemoryVar: as if the flag were absent
+	if f.Value == "" && (p.kind == "ip" || p.kind == "memory" || p.kind == "vmodule") {
+		return // pkg/util/flag, IPVar and ReservedMemoryVar; vmoduleOf: as if the flag were absent
 	}
 	field := p.field
 	if field == "" {
 		field = "--" + name
 	}
-	v, ok := flagValue(p.kind, f.Value, j.over[field].v)
+	before := j.over[field].v
+	if p.kind == "vmodule" {
+		before = j.get(field).v // the file's, too
+	}
+	v, ok := flagValue(p.kind, f.Value, before)
 	if !ok {
 		c.Report(true, nodeconfig.WrongType, f.At, "--"+name+": want "+inWords(p.kind)+"; the kubelet would not start")
 		return
@@ -117,7 +122,7 @@ func flagValue(kind, text string, before any) (_ any, ok bool) {
 		}
 		return list, err == nil
 	case "vmodule":
-		return vmoduleOf(text)
+		return vmoduleOf(text, before)
 	case "taints":
 		return taintsOf(text)
 	case "memory":
@@ -154,9 +159,11 @@ func pairsOf(text, separator string, before any) (map[string]any, bool) {
 	return pairs, true
 }
 
-// vmoduleOf converts a flag's verbosities of files to the configuration's form (k8s.io/component-base logs/api/v1,
-// VModuleConfiguration).
-func vmoduleOf(text string) (list []any, ok bool) {
+// vmoduleOf converts a flag's verbosities of files to the configuration's form. The kubelet adds them to those before
+// (k8s.io/component-base logs/api/v1, vmoduleConfigurationPFlag).
+func vmoduleOf(text string, before any) (list []any, ok bool) {
+	list, _ = before.([]any)
+	list = slices.Clip(list) // the file's stays as it is
 	for item := range strings.SplitSeq(text, ",") {
 		if item == "" {
 			continue

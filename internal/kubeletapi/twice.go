@@ -39,7 +39,7 @@ func Twice(s Settings) []nodeconfig.Problem {
 		v, ok := flagValue(p.kind, f.Value, nil)
 		pairs, isMap := v.(map[string]any)
 		switch {
-		case !ok, p.kind == "[]", p.kind == "memory":
+		case !ok, p.kind == "[]", p.kind == "memory", p.kind == "vmodule":
 		case isMap:
 			for _, key := range slices.Sorted(maps.Keys(pairs)) {
 				set(name+" "+key, given{f.At, pairs[key]})
@@ -76,7 +76,7 @@ func (c *checker) overFile(s Settings, found *problem.Collector) {
 		}
 	}
 	for _, field := range slices.Sorted(maps.Keys(j.over)) {
-		if v := j.over[field]; !strings.HasPrefix(field, "--") {
+		if v := j.over[field]; !strings.HasPrefix(field, "--") && field != "logging.vmodule" { // vmoduleOf: the flag adds to it
 			report(strings.Split(field, "."), v.flag, v.at, v.v)
 		}
 	}

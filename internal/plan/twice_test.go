@@ -40,6 +40,10 @@ var twiceCases = []struct {
 	{"the last flag of a name counts", func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "max-pods", Value: "50"}, {Name: "max-pods", Value: "60"}}
 	}, []string{"$.kubelet.flags[0]: kubelet.flags[1] gives it again with another value, and the kubelet takes the last"}},
+	{"verbosities of files, which add up", func(c *nodeconfig.NodeConfig) {
+		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "vmodule", Value: "a=1"}, {Name: "vmodule", Value: "b=2"}}
+		c.Kubelet.Config = map[string]any{"logging": map[string]any{"vmodule": []any{map[string]any{"filePattern": "c", "verbosity": 3}}}}
+	}, nil},
 	{"flags that add up", func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.Flags = []nodeconfig.Flag{
 			{Name: "system-reserved", Value: "cpu=1"}, {Name: "system-reserved", Value: "memory=1Gi"}, {Name: "system-reserved", Value: "cpu=1000m"},
