@@ -194,6 +194,13 @@ func (s *start) dependencies() error {
 
 // run is run until it makes the container manager, cmd/kubelet/app/server.go.
 func (s *start) run() error {
+	// The flags are validated again, now with the feature gates of the file.
+	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(s.kc.FeatureGates); err != nil {
+		return err
+	}
+	if err := options.ValidateKubeletServer(&options.KubeletServer{KubeletFlags: *s.flags, KubeletConfiguration: *s.kc}); err != nil {
+		return err
+	}
 	if s.flags.ExitOnLockContention && s.flags.LockFilePath == "" {
 		return errors.New("cannot exit on lock file contention: no lock file specified")
 	}
