@@ -53,7 +53,7 @@ func ReplayJournal(ctx context.Context, disk string) (undo func() error, err err
 		defer os.Remove(saved)
 		return withRoot(disk, func(device string) error {
 			if out, err := exec.Command("e2undo", saved, device).CombinedOutput(); err != nil {
-				return fmt.Errorf("take back the journal's replay: %w: %s", err, out)
+				return fmt.Errorf("take back the check of the disk: %w: %s", err, out)
 			}
 			return nil
 		})

@@ -16,7 +16,8 @@ import (
 // WithMounted calls do with a tree of a disk's files. do's changes are discarded: the disk stays as it is. The disk's journal must
 // have been replayed.
 func WithMounted(disk string, do func(root string) error) error {
-	return withRoot(disk, func(device string) error { return withMounted(device, filepath.Dir(disk), do) })
+	// The kernel writes to the superblock of a file system that it mounts to be read only, unless the device is.
+	return withRoot(disk, func(device string) error { return withMounted(device, filepath.Dir(disk), do) }, "--read-only")
 }
 
 // withMounted is WithMounted for a root file system. Its directories are below dir.
@@ -72,13 +73,14 @@ func withDevice(device, dir string, do func(root string) error) (err error) {
 	return do(root)
 }
 
-// withRoot calls do with the block device of a disk's root file system.
-func withRoot(disk string, do func(device string) error) (err error) {
+// withRoot calls do with the block device of a disk's root file system, which losetup makes with options.
+func withRoot(disk string, do func(device string) error, options ...string) (err error) {
 	root, err := parts.RootOf(context.Background(), disk)
 	if err != nil {
 		return err
 	}
-	out, err := exec.Command("losetup", "--find", "--show", fmt.Sprintf("--offset=%d", root.Start), fmt.Sprintf("--sizelimit=%d", root.Size), disk).CombinedOutput()
+	options = append(options, "--find", "--show", fmt.Sprintf("--offset=%d", root.Start), fmt.Sprintf("--sizelimit=%d", root.Size), disk)
+	out, err := exec.Command("losetup", options...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("losetup %s: %w: %s", disk, err, out)
 	}
