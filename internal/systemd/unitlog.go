@@ -75,7 +75,7 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 // began returns the time of systemd's first line about the start of a unit. The lines since then are the unit's also if they
 // lack the ID of the start: journald reads the ID from a link that systemd removes when the unit has ended, and a unit that
 // fails at once can have ended before (systemd v252, src/core/unit.c, unit_notify; src/journal/journald-context.c,
-// client_context_read_invocation_id). It is zero if there is none.
+// client_context_read_invocation_id). Without such a line, it is zero.
 func (m *Manager) began(ctx context.Context, about string) time.Time {
 	// The unit's last lines may still be on their way to the journal.
 	records, _, _ := m.journal(ctx, JournalQuery{Match: []string{about}, Fields: messageOnly, Limit: maxLines, Sync: true})
